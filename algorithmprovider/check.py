@@ -117,10 +117,8 @@ def check(
     except PolicyError as error:
         return refused_check(policy, release, str(error), select_from, known)
     written = given or Policy(kind="Policy", api_version="v1")
-    running = [
-        rule.name
-        for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))
-    ]
+    ordering = (*release.ordering, *catalogue.added_predicates)
+    running = [rule.name for rule in in_running_order(chosen.predicates, ordering)]
     never = tuple(name for name in chosen.predicates if name not in running)
     return PolicyCheck(
         release=release.version,
@@ -172,14 +170,12 @@ def faults_of(
     found = []
     for part, right in parts.items():
         for i, entry in enumerate(getattr(given, part) or ()):
-            if (
-                text := _refusal(attempt, replace(given, **{**dict.fromkeys(parts, ()), part: (entry,)}))
-            ) is None:
+            text = _refusal(attempt, replace(given, **{**dict.fromkeys(parts, ()), part: (entry,)}))
+            if text is None:
                 right.append(entry)
             else:
-                weight = (
-                    f"weight {entry.weight}" if "weight" in text and "Invalid value" not in text else None
-                )
+                is_weight = "weight" in text and "Invalid value" not in text
+                weight = f"weight {entry.weight}" if is_weight else None
                 found.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
     rest = _refusal(attempt, replace(given, **{name: tuple(right) for name, right in parts.items()}))
     bare = _refusal(attempt, replace(given, **dict.fromkeys(parts, ())))
@@ -286,11 +282,8 @@ def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
             yield f"priority {name}: named {times} times; the last weight counts"
     reads_resources = chosen.registry.release.ratio_reads_resources
     for entry in policy.priorities or ():
-        resources = (
-            entry.argument.ratio.resources
-            if entry.argument is not None and entry.argument.ratio is not None
-            else ()
-        )
+        ratio = None if entry.argument is None else entry.argument.ratio
+        resources = () if ratio is None else ratio.resources
         if resources and not reads_resources:
             yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
         for one in resources if reads_resources else ():

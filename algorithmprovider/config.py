@@ -64,19 +64,16 @@ def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "")
     """
     with _refused(begins):
         # Upstream: what is called JSON may be YAML.
+        if Path(path).is_fifo():
+            told = os.stat(path)
+            pieces: Iterable[File] = _files_of_pipe(os.fspath(path), told.st_dev, told.st_ino)
+        else:
+            pieces = read_files(path, stdin)
         files = (
-            File(file.where, file.name.removesuffix(".json"), file.found, file.content)
-            for file in _files(path, stdin)
+            File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in pieces
         )
         items = (one for file in files for document in file.documents() for one in _items(document))
         return [one for item in items for one in (item, *_inside(item))]
-
-
-def _files(path: PathLike, stdin: IO[Any] | None) -> Iterable[File]:
-    if not Path(path).is_fifo():
-        return read_files(path, stdin)
-    told = os.stat(path)
-    return _files_of_pipe(os.fspath(path), told.st_dev, told.st_ino)
 
 
 @lru_cache(8)
@@ -122,11 +119,10 @@ def policy_among(found: Sequence[Document], path: PathLike) -> Document:
 
 def config_maps_among(found: Iterable[Document]) -> ConfigMaps:
     """The ConfigMaps among *found*."""
-    maps = ((one.data.get("metadata"), one.data) for one in found if _is_config_map(one))
-    named = ((metadata, data) for metadata, data in maps if isinstance(metadata, dict))
     return {
-        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): data
-        for metadata, data in named
+        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): one.data
+        for one in found
+        if _is_config_map(one) and isinstance(metadata := one.data.get("metadata"), dict)
     }
 
 
@@ -335,7 +331,13 @@ class AlgorithmConfiguration:
             return policy_document(self.folder / source.file)
         if source.config_map is None:
             raise PolicyError("algorithmSource.policy: expected file or configMap, got no source")
-        return policy_of_config_map(_config_map(source.config_map, {**self.beside, **(config_maps or {})}))
+        namespace = source.config_map.namespace
+        name = source.config_map.name
+        found = {**self.beside, **(config_maps or {})}.get((namespace, name))
+        if found is None:
+            missing = f'configmaps "{name}" not found'
+            raise PolicyError(f"couldn't get policy config map {namespace}/{name}: {missing}")
+        return policy_of_config_map(Document(found, f"ConfigMap {namespace}/{name}"))
 
     def resolve(
         self,
@@ -356,9 +358,10 @@ class AlgorithmConfiguration:
         config.validate(release)
         gates = resolved_gates(release, config.gates)
         weight = hard_pod_affinity_weight
-        source, policy = (
-            (config.source.policy, config.policy(config_maps)) if policy is None else (None, policy)
-        )
+        source = None
+        if policy is None:
+            source = config.source.policy
+            policy = config.policy(config_maps)
         try:
             return resolve(
                 release,
@@ -377,28 +380,20 @@ class AlgorithmConfiguration:
     def validate(self, release: Release) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one
         text, and for plugins."""
-        found = list(self._faults())
+        numbers = {
+            "hardPodAffinitySymmetricWeight": self.hard_pod_affinity_weight,
+            "percentageOfNodesToScore": self.percentage,
+        }
+        found = [
+            f"{name}: Invalid value: {value}: not in valid range 0-100"
+            for name, value in numbers.items()
+            if not 0 <= value <= 100
+        ]
         if found:
             raise PolicyError(listed(found))
         for point, refusal in release.missing_plugins.items():
             for name in self.plugins.get(point, ()):
                 raise PolicyError(f"error initializing the scheduling framework: {refusal.format(name=name)}")
-
-    def _faults(self) -> Iterator[str]:
-        for name, value in (
-            ("hardPodAffinitySymmetricWeight", self.hard_pod_affinity_weight),
-            ("percentageOfNodesToScore", self.percentage),
-        ):
-            if not 0 <= value <= 100:
-                yield f"{name}: Invalid value: {value}: not in valid range 0-100"
-
-
-def _config_map(source: ConfigMapSource, config_maps: ConfigMaps) -> Document:
-    found = config_maps.get((source.namespace, source.name))
-    if found is None:
-        missing = f'configmaps "{source.name}" not found'
-        raise PolicyError(f"couldn't get policy config map {source.namespace}/{source.name}: {missing}")
-    return Document(found, f"ConfigMap {source.namespace}/{source.name}")
 
 
 # --- reading ------------------------------------------------------------------------------------------------

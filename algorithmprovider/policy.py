@@ -238,7 +238,12 @@ def validate(policy: Policy, release: Release) -> None:
     one text."""
     if policy.api_version == NEW_VERSION:
         raise PolicyError(NEW_VERSION_REFUSED)
-    found = [*_faults_of_weights(policy), *faults(policy.extenders)]
+    found = [
+        f"Priority {entry.name} should have a positive weight applied to it or it has overflown"
+        for entry in policy.priorities or ()
+        if not 0 < entry.weight < MAX_WEIGHT
+    ]
+    found += faults(policy.extenders)
     if found:
         raise PolicyError(release.error_joiner(found))
 
@@ -261,12 +266,6 @@ def check_arguments(
     raise PolicyError(
         wanted.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole)
     )
-
-
-def _faults_of_weights(policy: Policy) -> Iterator[str]:
-    for entry in policy.priorities or ():
-        if not 0 < entry.weight < MAX_WEIGHT:
-            yield f"Priority {entry.name} should have a positive weight applied to it or it has overflown"
 
 
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:

@@ -28,7 +28,6 @@ from .extenders import ignored_resources, in_calling_order
 from .gates import UNKNOWN_GATE, resolved_gates
 from .policy import (
     Policy,
-    PredicateArgument,
     PredicateEntry,
     PriorityArgument,
     PriorityEntry,
@@ -82,9 +81,11 @@ class Registry:
                 name: _always(_of(catalogue.priorities, name, release.texts["priority"]))
                 for name in priorities
             },
-            weights=dict.fromkeys(priorities, 1)
-            | {**release.default_priorities}
-            | {**catalogue.added_priorities},
+            weights={
+                **dict.fromkeys(priorities, 1),
+                **release.default_priorities,
+                **catalogue.added_priorities,
+            },
             mandatory=next(
                 (effect.mandatory for effect in on if effect.mandatory is not None),
                 release.mandatory_predicates,
@@ -262,13 +263,19 @@ def int32(number: int) -> int:
 
 def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
     """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
-    if entry.argument is not None:
+    name = entry.name
+    argument = entry.argument
+    if argument is not None:
         check_arguments(entry)
-        check_name(entry.name)
-        registry.predicates[entry.name] = _predicate(entry.name, entry.argument)
-    elif entry.name not in registry.predicates:
-        raise PolicyError(f"Invalid configuration: Predicate type not found for {entry.name}")
-    return entry.name
+        check_name(name)
+        if argument.service_affinity is not None:
+            registry.predicates[name] = service_affinity(name, argument.service_affinity.labels)
+        elif argument.labels_presence is not None:
+            presence = argument.labels_presence
+            registry.predicates[name] = node_label_presence(name, presence.labels, presence.presence)
+    elif name not in registry.predicates:
+        raise PolicyError(f"Invalid configuration: Predicate type not found for {name}")
+    return name
 
 
 def register_priority(registry: Registry, entry: PriorityEntry) -> str:
@@ -286,13 +293,6 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
         raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
     registry.weights[name] = entry.weight
     return name
-
-
-def _predicate(name: str, argument: PredicateArgument) -> Predicate:
-    if argument.service_affinity is not None:
-        return service_affinity(name, argument.service_affinity.labels)
-    assert argument.labels_presence is not None
-    return node_label_presence(name, argument.labels_presence.labels, argument.labels_presence.presence)
 
 
 def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> Priority:

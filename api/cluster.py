@@ -143,13 +143,15 @@ class Cluster:
         }
         on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
         uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
-        amounts = ("cpu", "memory")
-        has = ({name: node.status.allocatable.get(name) for name in amounts} for node in self.nodes)
         rows = [
-            {"node": node.name, "pods": on[node.name], **found}
-            for node, found in zip(self.nodes, has, strict=True)
+            {
+                "node": node.name,
+                "pods": on[node.name],
+                **{name: node.status.allocatable.get(name) for name in RESOURCES},
+            }
+            for node in self.nodes
         ]
-        nodes = table_of("nodes", rows, ("node", "pods", *amounts))
+        nodes = table_of("nodes", rows, ("node", "pods", *RESOURCES))
         return View(
             title="Cluster",
             verdict=told,
@@ -160,12 +162,8 @@ class Cluster:
     # --- copies and pickles: objects never change, so that copies share them --------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            **vars(self),
-            "_objects": dict(self._objects),
-            "_classes": dict(self._classes),
-            "_followers": None,
-        }
+        own = {"_objects": dict(self._objects), "_classes": dict(self._classes), "_followers": None}
+        return {**vars(self), **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

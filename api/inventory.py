@@ -14,9 +14,9 @@ from .controlplane.admission import admit
 from .controlplane.deviceclaims import claims_of_volumes, with_device_claims
 from .controlplane.manifests import each_once, identity_of
 from .controlplane.missing import missing_kinds
-from .controlplane.workloads import WORKLOADS, Known, Made, expand
+from .controlplane.workloads import WORKLOADS, Made, expand
 from .load import Loaded, load
-from .objects import KubeObject, Node, PersistentVolumeClaim, Pod, ReplicaSet
+from .objects import KubeObject, Pod
 from .objects.pods import DEFAULT_SCHEDULER
 from .reading.documents import PathLike
 from .reading.notices import Notice
@@ -112,11 +112,8 @@ def take_in(
     )
     given = tuple({(item.kind, item.key): item for item in (*claims, *found)}.values())
     admitted = admit(given, known, priorities=priorities) if defaults else None
-    refused = (
-        tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused)
-        if admitted
-        else ()
-    )
+    turned_down = admitted.refused if admitted else ()
+    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in turned_down)
     objects = with_device_claims(admitted.objects if admitted else given, known)
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
@@ -133,9 +130,7 @@ def take_in(
         ignored=ignored,
         warnings=(*warnings, *made.notices, *refused, *lacks),
         refused=refused,
-        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod))
-        if admitted
-        else (),
+        refused_pods=tuple((item, why) for item, why in turned_down if isinstance(item, Pod)),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
@@ -161,11 +156,8 @@ def made_by_workloads(
     )
     if not given:
         return Made()
-    there = Loaded((*known, *(item for part in parts for item in part.objects)))
-    claims = tuple(there.of(PersistentVolumeClaim))
-    replica_sets = tuple(there.of(ReplicaSet))
-    cluster = Known(tuple(there.of(Node)), tuple(there.of(Pod)), claims, replica_sets)
-    made = expand(given, cluster, cron_jobs=cron_jobs, strict=defaults)
+    there = (*known, *(item for part in parts for item in part.objects))
+    made = expand(given, there, cron_jobs=cron_jobs, strict=defaults)
     return attrs.evolve(made, notices=(*repeated, *made.notices))
 
 

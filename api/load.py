@@ -138,15 +138,13 @@ class _Loading:
         file.refuse_without_kind()
         with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
             if long_list is not None:
-                raw = {kind: documents.copy() for kind, documents in self.raw.items()}
-                odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
                 trial = attrs.evolve(
                     self,
                     objects=self.objects.copy(),
-                    raw=raw,
+                    raw={kind: documents.copy() for kind, documents in self.raw.items()},
                     ignored=self.ignored.copy(),
                     numbers=self.numbers.copy(),
-                    odd=odd,
+                    odd=attrs.evolve(self.odd, notices=self.odd.notices.copy()),
                 )
                 where = f"{file.where}, document 1"
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
@@ -278,20 +276,16 @@ class _Loading:
         # A pod without a UID, as tools leave it in dumps, has that by which its claims know it.
         given = self.objects.values()
         objects = list[KubeObject]()
-        known = dict[tuple[str, str], str]()
+        known = {
+            (item.namespace, owner.name): owner.uid
+            for item in given
+            if isinstance(item, PersistentVolumeClaim | ResourceClaim)
+            for owner in item.metadata.owner_references
+            if owner.kind == "Pod"
+        }
         for item in given:
-            for owner in (
-                item.metadata.owner_references
-                if isinstance(item, PersistentVolumeClaim | ResourceClaim)
-                else ()
-            ):
-                if owner.kind == "Pod":
-                    known[item.namespace, owner.name] = owner.uid
-        for item in given:
-            if isinstance(item, Pod) and not item.metadata.uid:
-                uid = known.get((item.namespace, item.name), "")
-            else:
-                uid = ""
+            is_unknown = isinstance(item, Pod) and not item.metadata.uid
+            uid = known.get((item.namespace, item.name), "") if is_unknown else ""
             objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
         return Loaded(tuple(objects), raw, dict(self.ignored), tuple(self.odd.notices))

@@ -35,6 +35,7 @@ __all__ = [
     "Meta",
     "Names",
     "PodKey",
+    "Positive",
     "Record",
     "Share",
     "Size",
@@ -103,6 +104,7 @@ def derive(record: Record, **values: Any) -> None:
 
 
 Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
 Size = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Counts = Mapping[str, Count]

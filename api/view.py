@@ -136,6 +136,8 @@ DATA = ("data",)
 SEEN = (*TEXT, "page")
 SEEN_AND_DATA = (*SEEN, "data")
 REST = ("page", "data")
+FORMS = {"text": TEXT, "seen": SEEN, "rest": REST, "none": (), **{form: (form,) for form in EVERYWHERE}}
+"""How :func:`columns_of` calls forms."""
 _DRAWING = "..cli.report.page.notebook"
 
 
@@ -210,6 +212,33 @@ class Column:
     def is_number(self) -> bool:
         """Whether its values are aligned at their right."""
         return self.kind in NUMBERS
+
+
+def columns_of(table: str, colours: Mapping[str, str] | None = None) -> list[Column]:
+    """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars between.
+
+    The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and of a
+    bar its meaning, perhaps with that of negative ones. *colours* are those of tags.
+
+    >>> [(one.title, one.kind, one.filter, one.forms) for one in columns_of("node | name | filter; why || text")]
+    [('node', 'name', True, ('table', 'wide', 'page', 'data', 'csv')), ('why', 'text', False, ('table', 'wide'))]
+    """
+    found = []
+    for line in filter(str.strip, re.split("[;\n]", table)):
+        title, kind, text = (*map(str.strip, line.split("|")), "", "")[:3]
+        words = text.split()
+        forms = [form for word in words for form in FORMS.get(word, ())]
+        if forms or "none" in words:
+            has: Sequence[str] = tuple(forms)
+        else:
+            has = PAGE if kind == "bar" else EVERYWHERE
+        meanings = [MEANINGS[word] for word in words if word in MEANINGS]
+        its = (
+            dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
+        )
+        names = dict(word.split("=") for word in words if "=" in word)
+        found.append(Column(title, kind or "text", "filter" in words, its, has, **names))
+    return found
 
 
 @attrs.frozen
@@ -324,11 +353,6 @@ class Words:
 
 
 Part: TypeAlias = "str | CodeText | Words"
-
-
-def bar(meaning: str) -> Column:
-    """A column with a bar beside a number."""
-    return Column("", "bar", colours={"bar": MEANINGS[meaning]}, forms=PAGE)
 
 
 # --- what sections are made of ------------------------------------------------------------------------------

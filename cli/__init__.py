@@ -20,49 +20,35 @@ from .console.output import (
     unwind_on_signals,
     warn_of_rules,
 )
-from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
+from .declaring.commands import DeclaredCommands, LazyGroup, command_places
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
-ASK = "Ask"
-PLAN = "Plan"
-RUN = "Run"
-MORE = "More"
-COMMANDS = {
-    "simulate": CommandPlace("", "Where do the waiting pods go?", ASK),
-    "explain": CommandPlace("", "Why does a pod go there, or nowhere?", ASK),
-    "compare": CommandPlace("", "What does another configuration change?", ASK),
-    "upgrade": CommandPlace("", "Which upgrade moves which pod, and why?", ASK),
-    "policy": CommandPlace(
-        "",
-        "What a Policy means, and what replaces it.",
-        ASK,
-        "Work with Policy files: JSON or YAML, by themselves or in a ConfigMap.",
-        {
-            "check": CommandPlace(
-                "", "What runs, in which order, with which weights.", "Commands", question="policycheck"
-            ),
-            "migrate": CommandPlace("migrate", "The Policy as a KubeSchedulerConfiguration.", "Commands"),
-        },
-    ),
-    "capacity": CommandPlace("", "How many more pods fit, and what stops the next?", PLAN),
-    "drain": CommandPlace("", "Which nodes can go, with all their pods elsewhere?", PLAN),
-    "sweep": CommandPlace("", "Which configuration is best? Many, in one table.", PLAN),
-    "replay": CommandPlace("", "What would have happened over time?", PLAN),
-    "lab": CommandPlace(
-        "lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN
-    ),
-    "snapshot": CommandPlace("snapshot", "Write a live cluster to a file, for simulate and the others.", RUN),
-    "shadow": CommandPlace("shadow", "Where would another scheduler put the pods of a live cluster?", RUN),
-    "run": CommandPlace("run", "Schedule the pods of a live cluster.", RUN),
-    "serve": CommandPlace("serve", "Be the extender of another scheduler.", RUN),
-    "conform": CommandPlace("", "Prove it: run cases that the original scheduler answered.", MORE),
-    "import": CommandPlace("importing", "Turn a published trace into manifests.", MORE),
-    "examples": CommandPlace("examples", "Write the examples of the documentation to a folder.", MORE),
-    "releases": CommandPlace("releases", "What the releases are, and how two of them differ.", MORE),
-    "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
-    "completion": CommandPlace("completion", "Print the script that completes commands in a shell.", MORE),
-}
+COMMANDS = command_places("""
+simulate | | Ask | Where do the waiting pods go?
+explain | | Ask | Why does a pod go there, or nowhere?
+compare | | Ask | What does another configuration change?
+upgrade | | Ask | Which upgrade moves which pod, and why?
+policy | | Ask | What a Policy means, and what replaces it. \
+| Work with Policy files: JSON or YAML, by themselves or in a ConfigMap.
+policy check | | Commands | What runs, in which order, with which weights.
+policy migrate | migrate | Commands | The Policy as a KubeSchedulerConfiguration.
+capacity | | Plan | How many more pods fit, and what stops the next?
+drain | | Plan | Which nodes can go, with all their pods elsewhere?
+sweep | | Plan | Which configuration is best? Many, in one table.
+replay | | Plan | What would have happened over time?
+lab | lab | Plan | Try it: move weights and edit the cluster on a page, and see what changes.
+snapshot | snapshot | Run | Write a live cluster to a file, for simulate and the others.
+shadow | shadow | Run | Where would another scheduler put the pods of a live cluster?
+run | run | Run | Schedule the pods of a live cluster.
+serve | serve | Run | Be the extender of another scheduler.
+conform | | More | Prove it: run cases that the original scheduler answered.
+import | importing | More | Turn a published trace into manifests.
+examples | examples | More | Write the examples of the documentation to a folder.
+releases | releases | More | What the releases are, and how two of them differ.
+schema | schema | More | What the JSON of the commands holds.
+completion | completion | More | Print the script that completes commands in a shell.
+""")
 """The subcommands: where each is declared, nowhere for one that is made of a question, its short help, which
 is the command's own (a test holds them equal), and its group."""
 

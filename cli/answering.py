@@ -19,7 +19,6 @@ from .declaring.flags import HTML, Output
 from .report.listing import indented, write_csv
 from .report.tables import width_of, wrapped, write_view
 
-LABEL = "warning: "
 NARROWEST = 40
 """Columns below which lines are not broken."""
 
@@ -37,7 +36,7 @@ def tell_notices(
     told = found if concerns is None or verbose else [notice for notice in found if notice.bears_on(concerns)]
     lines = [str(notice) for notice in found] if verbose else in_groups(told)
     for line in lines:
-        tell_line(LABEL + one_line(line))
+        tell_line("warning: " + one_line(line))
     if len(lines) < len(found):
         count = count_of(len(found), "warning")
         others = len(found) - len(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -29,7 +29,6 @@ from .declaring.flags import (
 if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult
     from ..simulation.scenario import Scenario
-    from .answering import Writer
 
 FORMS = ("yaml", "json")
 REPORTS = (".html", ".json", ".txt")
@@ -43,7 +42,7 @@ def _declared(function: Any) -> Any:
     return function
 
 
-@command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
+@command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.", help=MigrateOptions.__doc__)
 @click.argument("file", type=FILE)
 @click.option(
     "--check",
@@ -78,25 +77,6 @@ def migrate(
     more: tuple[Path, ...],
     **values: Any,
 ) -> None:
-    """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact
-    equivalent.
-
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that refers to a Policy; -: standard
-    input. A KubeSchedulerConfiguration with profiles is kept, moved to another version, or, where plugins are
-    gone or defaults differ, written out with every plugin that runs. For 1.18 to 1.22 a Policy becomes the
-    profile that this release makes of it.
-
-    With --check the old release and the profile both decide on every pending pod, in the same state, and only
-    the decisions of the old release take effect. All nodes are evaluated. A decision is the same; or equally
-    good: another node that the old release scores just as high; or different. --report FILE.html has
-    everything for an audit: Policy, profile, notes, comparison, and what to do next. Notes name deviations
-    from upstream's own translation in 1.19 to 1.22.
-
-    Exit status 0: migrated, and with --check no decision differs; 1: some do; 2: bad input.
-
-    \b
-    kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/
-    """
     from ..questions.migrate import ask
     from ..simulation.scenario import Files
     from .answering import answer, tell_line, write_yaml
@@ -119,7 +99,7 @@ def migrate(
                 given.scheduler_names
             )
     found = ask.migrate.ask(given, attrs.evolve(options, check=cast(Any, cluster)), Console(output.verbose))
-    forms: Mapping[str, Writer] = {
+    forms = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),
     }

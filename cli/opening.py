@@ -212,8 +212,8 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
         NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None
     ]
     files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
-    settled = list[NamedSetup]()
-    by_nodes = dict[str, str]()
+    settled = []
+    by_nodes = {}
     for one in wanted:
         found = one.setup.settled(files.nodes, version_read())
         if is_auto(one.setup.release):

@@ -12,25 +12,27 @@ from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
-DOCUMENTS = {
-    "capacity": "questions.capacity.answer:CapacityDocument",
-    "compare": "questions.compare.comparison:ComparisonDocument",
-    "conform": "simulation.conform:ConformanceDocument",
-    "drain": "questions.drain.plan:DrainDocument",
-    "explain": "simulation.explain.values:ExplanationDocument",
-    "new-nodes": "questions.newnodes.answer:NewNodesDocument",
-    "policy-check": "algorithmprovider.check:PolicyCheck",
-    "policy-migrate": "framework.migrate.draft:WrittenConfiguration",
-    "policy-check-profile": "framework.profilecheck:ProfileCheck",
-    "releases": "framework.describe:ReleasesDocument",
-    "replay-line": "questions.replay.journal:ReplayLine",
-    "simulate": "questions.simulate.ask:SimulationDocument",
-    "simulate-line": "core.decision.decision:CycleRecord",
-    "sweep": "questions.sweep.ask:SweepDocument",
-    "upgrade": "questions.upgrade.upgrade:UpgradeDocument",
-    "what-if": "questions.whatif.suggestion:WhatIfDocument",
-}
+DOCUMENTS = dict(
+    line.split()
+    for line in """
+        capacity questions.capacity.answer:CapacityDocument
+        compare questions.compare.comparison:ComparisonDocument
+        conform simulation.conform:ConformanceDocument
+        drain questions.drain.plan:DrainDocument
+        explain simulation.explain.values:ExplanationDocument
+        new-nodes questions.newnodes.answer:NewNodesDocument
+        policy-check algorithmprovider.check:PolicyCheck
+        policy-migrate framework.migrate.draft:WrittenConfiguration
+        policy-check-profile framework.profilecheck:ProfileCheck
+        releases framework.describe:ReleasesDocument
+        replay-line questions.replay.journal:ReplayLine
+        simulate questions.simulate.ask:SimulationDocument
+        simulate-line core.decision.decision:CycleRecord
+        sweep questions.sweep.ask:SweepDocument
+        upgrade questions.upgrade.upgrade:UpgradeDocument
+        what-if questions.whatif.suggestion:WhatIfDocument
+    """.strip().splitlines()
+)
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is
 that of a line of JSON Lines."""
 
@@ -50,7 +52,7 @@ def text_of(name: str) -> str:
     module, _, found = DOCUMENTS[name].partition(":")
     schema = schema_of(getattr(import_module(f"...{module}", __name__), found), _leading)
     head = {
-        "$schema": DRAFT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}",
         "title": f"kubeclassic {name}",
     }

@@ -25,45 +25,15 @@ from ..core.run import Run
 from .plugin import Plugin
 from .registry import DEFAULT_REGISTRY
 from .schedulerspec import SchedulerSpec
-from .waitingpods import WaitingPod
 
 GIVEN = ("args", "handle")
 """What a plugin is constructed with."""
-States = Mapping[str, Mapping[str, Any]]
-
-
-def named_parts(engine: Engine) -> dict[str, Any]:
-    """The parts of *engine* that follow from the options, by name."""
-    algorithm = engine.algorithm
-    found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
-    found |= engine.flow.shared_parts()
-    for name, profile in engine.profiles.items():
-        parts = {
-            "profile": profile,
-            "algorithm": profile.algorithm,
-            "cacheable": profile.cacheable,
-            "points": profile.points,
-        }
-        found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
-    return found | dict(_plugins(engine))
 
 
 def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
     for name, profile in engine.profiles.items():
         for plugin in profile.plugins().values():
             yield f"plugin {plugin.name} of {name}", plugin
-
-
-def waiting_pods(engine: Engine) -> dict[str, list[WaitingPod]]:
-    """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting
-    pods are held apart."""
-    return {name: list(profile.waiting_pods) for name, profile in engine.profiles.items()}
-
-
-def restore_waiting_pods(engine: Engine, waiting: Mapping[str, list[WaitingPod]]) -> None:
-    """Give the profiles their waiting pods back."""
-    for name, profile in engine.profiles.items():
-        profile.waiting_pods.replace(waiting[name])
 
 
 OURS = __name__.partition(".")[0]
@@ -97,14 +67,14 @@ def thaw_spec(frozen: Frozen) -> SchedulerSpec:
 
 def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
     """The state of *run* and its engine; *objects* are those that its reader has by the same names."""
-    # The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have
-    # no state that counts.
+    # The attributes of users' plugins, by the plugin's name in :func:`_parts`. Upstream's plugins have no
+    # state that counts.
     own = (
         (name, plugin)
         for name, plugin in _plugins(run.engine)
         if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
     )
-    state = {
+    state: dict[str, Any] = {
         "run": run,
         "plugins": {
             name: {
@@ -114,7 +84,8 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
             }
             for name, plugin in own
         },
-        "waiting": waiting_pods(run.engine),
+        # Profiles are held by name, and so their waiting pods are held apart.
+        "waiting": {name: list(profile.waiting_pods) for name, profile in run.engine.profiles.items()},
     }
     return _freeze(state, {**objects, **_parts(run.engine), "latest cycle": run.engine.latest})
 
@@ -127,7 +98,8 @@ def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
     states = state["plugins"]
     for name, plugin in _plugins(fresh):
         vars(plugin).update(states.get(name, {}))
-    restore_waiting_pods(fresh, state["waiting"])
+    for name, profile in fresh.profiles.items():
+        profile.waiting_pods.replace(state["waiting"][name])
     found: Run = state["run"]
     for profile in found.engine.profiles.values():
         profile.handle.listings = found.engine.listings
@@ -135,8 +107,16 @@ def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
 
 
 def _parts(engine: Engine) -> dict[str, Any]:
-    parts = named_parts(engine)
-    algorithms = {name: part for name, part in parts.items() if name.startswith(("algorithm", "cacheable"))}
+    """The parts of *engine* that follow from the options, by name."""
+    algorithm = engine.algorithm
+    parts = {"release": algorithm.release, "gates": algorithm.gates, **engine.flow.shared_parts()}
+    algorithms = {"algorithm": algorithm}
+    for name, profile in engine.profiles.items():
+        parts |= {f"profile of {name}": profile, f"points of {name}": profile.points}
+        algorithms[f"algorithm of {name}"] = profile.algorithm
+        if profile.cacheable is not None:
+            algorithms[f"cacheable of {name}"] = profile.cacheable
+    parts |= {**algorithms, **dict(_plugins(engine))}
     for name, algorithm in algorithms.items():
         parts |= {f"predicate {rule.name} of {name}": rule for rule in algorithm.predicates}
         parts |= {f"priority {rule.name} of {name}": rule for rule, _ in algorithm.priorities}

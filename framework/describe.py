@@ -277,17 +277,9 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
 def gate_words(gate: str) -> str | None:
     """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not
     ask."""
-    missing = next(
-        (
-            found
-            for release in FRAMEWORK_RELEASES.values()
-            if (found := release.configuration.not_modelled.get(gate))
-        ),
-        None,
-    )
-    return next(
-        (found for table in (DECIDING, EARLIER, IDLE, CLASSIC) if (found := table.get(gate))), missing
-    )
+    not_modelled = (release.configuration.not_modelled for release in FRAMEWORK_RELEASES.values())
+    tables = (DECIDING, EARLIER, IDLE, CLASSIC, *not_modelled)
+    return next((found for table in tables if (found := table.get(gate))), None)
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:

@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/schedule_one.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ from .cycle.feasible import FrameworkDetails, search
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
-from .cycle.score import pre_score_one, prioritize, skipped_scores
+from .cycle.score import pre_score, prioritize
 from .cycle.state import FrameworkCycle
 from .plugin import MAX_NODE_SCORE
 from .profile import Profile, Registry, build_profiles, handle_of
@@ -64,8 +64,13 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
     """A table whose rows are *rows* of *table*, in that order."""
     found = NodeTable(table.zone_key, table.ignores_storage)
     wanted = rows.tolist()
-    names = list(_told_apart(table.names[row] for row in wanted))
-    found.add_rows(names)
+    names: dict[str, None] = {}
+    for row in wanted:
+        name = table.names[row]
+        while name in names:
+            name += " "  # no node has such a name
+        names[name] = None
+    found.add_rows(list(names))
     nodes = {}
     for place, row in enumerate(wanted):
         node = table.nodes[row]
@@ -80,16 +85,6 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
     found.names = [table.names[row] for row in wanted]
     found.shared_names = True
     return found
-
-
-def _told_apart(names: Iterable[str]) -> Iterable[str]:
-    """Each name, made another where it was there before: no node has such a name."""
-    seen: set[str] = set()
-    for name in names:
-        while name in seen:
-            name += " "
-        seen.add(name)
-        yield name
 
 
 NONE: frozenset[str] = frozenset()
@@ -193,25 +188,26 @@ class FrameworkFlow:
             )
             for name, profile in profiles.items()
         }
-        binder = VolumeBinder(release, gates, engine.listings)
         layout = PodLayout(
             engine.table, by_start_time=True, sorts_again=release.framework.sorts_victims_again
         )
-        runs = DryRuns(layout, engine.memory_bytes // 16)
-        parts: dict[str, Any] = {
-            "binder": binder,
-            "order": order,
-            "answers": answers,
-            "quick_paths": quick_paths,
-            "runs": runs,
-        }
-        return cls(engine=engine, profiles=profiles, batches=batches, **parts, **options)
+        return cls(
+            engine=engine,
+            profiles=profiles,
+            batches=batches,
+            binder=VolumeBinder(release, gates, engine.listings),
+            order=order,
+            answers=answers,
+            quick_paths=quick_paths,
+            runs=DryRuns(layout, engine.memory_bytes // 16),
+            **options,
+        )
 
     def __attrs_post_init__(self) -> None:
         self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
         self.details = {name: BoardDetails(path) for name, path in self.quick_paths.items()}
         if self.batches is not None:
-            self.on_choice = self._store
+            self.on_choice = self.batches.store
         engine = self.engine
         # With it no cycle is left out: what is tried in one counts in the next.
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
@@ -248,21 +244,16 @@ class FrameworkFlow:
             return Decision(pod, error=held.message, plugins=NONE, is_gated=True)
         if self.batches is not None:
             self.batches.begin()
-        refused = self._claim_fault(pod) if pod.spec.volumes else None
-        if refused is not None:
-            return Decision(pod, error=refused, plugins=NONE)
-        if not self.engine.cache.node_count:
+        engine = self.engine
+        cells = engine.release.framework
+        if pod.spec.volumes and cells.missing_claims_end_cycle:
+            ephemeral = has_ephemeral_claims(engine.release.volumes, engine.gates)
+            refused = basic_checks(pod, engine.listings.claims, ephemeral, cells.foreign_claim_text)
+            if refused is not None:
+                return Decision(pod, error=refused, plugins=NONE)
+        if not engine.cache.node_count:
             return Decision(pod, error=NO_NODES, nominated="", plugins=NONE)
         return None
-
-    def _claim_fault(self, pod: Pod) -> str | None:
-        """What is wrong with a claim of *pod*, where that ends the cycle."""
-        engine = self.engine
-        cells = self.engine.release.framework
-        if not cells.missing_claims_end_cycle:
-            return None
-        ephemeral = has_ephemeral_claims(engine.release.volumes, engine.gates)
-        return basic_checks(pod, engine.listings.claims, ephemeral, cells.foreign_claim_text)
 
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
         engine = self.engine
@@ -355,27 +346,15 @@ class FrameworkFlow:
         details = self._details(cycle)
         if details is None:
             return ask()
-        return details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
-
-    def _store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
-        if self.batches is not None:
-            totals = None if found.ranking is None else found.ranking.totals
-            self.batches.store(
-                cycle, self._profile(cycle.pod).scheduler_name, host, found.feasible_rows, totals
-            )
+        return details.ranking(cycle, rows, ask, partial(pre_score, cycle, profile, rows))
 
     def pre_score_one(self, cycle: FrameworkCycle, rows: Rows) -> None:
-        pre_score_one(cycle, self._profile(cycle.pod), rows)
+        pre_score(cycle, self._profile(cycle.pod), rows)
 
     def _details(self, cycle: FrameworkCycle) -> BoardDetails | None:
         """What reads the details of *cycle* off a board, where that may be."""
         is_usual = self.engine.reads_details_at_once(cycle) and cycle.table is self.engine.table
         return self.details[self._profile(cycle.pod).scheduler_name] if is_usual else None
-
-    def _layout(self, table: NodeTable) -> PodLayout:
-        return PodLayout(
-            table, by_start_time=True, sorts_again=self.engine.release.framework.sorts_victims_again
-        )
 
     def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile = self._profile(cycle.pod)
@@ -383,7 +362,10 @@ class FrameworkFlow:
         decision.nominated = None
         if self.preempts and profile.points["postFilter"]:
             engine = self.engine
-            runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
+            runs = self.runs
+            if cycle.table is not engine.table:
+                again = engine.release.framework.sorts_victims_again
+                runs = DryRuns(PodLayout(cycle.table, by_start_time=True, sorts_again=again))
             result = run_post_filter(
                 cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs
             )

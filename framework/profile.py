@@ -17,11 +17,10 @@ from ..core.pods.template import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .adapters import as_cacheable, as_predicate, as_priority
-from .config.argfaults import arg_faults
-from .config.args import NodeResourcesFitArgs
+from .config.args import NodeResourcesFitArgs, arg_faults
 from .config.configuration import KubeSchedulerConfiguration
 from .config.fielderrors import ProfileFault, aggregated, fault_of
-from .config.profiles import PluginEntry, ProfileConfig, sorter_args
+from .config.profiles import ProfileConfig, sorter_args
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .status import POINTS, Points, Status
 from .userplugins import made
@@ -131,7 +130,7 @@ def faults_of(
 ) -> list[ProfileFault]:
     """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile
     on."""
-    return list(_Builder(profile, config, registry, handle_of(config)).faults())
+    return _Builder(profile, config, registry, handle_of(config)).faults()
 
 
 def handle_of(config: KubeSchedulerConfiguration, **more: Any) -> Handle:
@@ -195,21 +194,34 @@ class _Builder:
         if twice is not None:
             raise PolicyError(f"repeated config for plugin {twice}")
         self.made = {name: self._construct(name) for name in self._needed()}
-        explicit = {point: self._explicit(point) for point in _EXPANSION}
-        points = {point: tuple(self._expanded(point, explicit[point])) for point in _EXPANSION}
-        self._check(points)
-        weights = self._weights([*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled])
-        percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
-        pre_filters = set(points["preFilter"])
+        for point in _EXPANSION:
+            for _, text in self._objections(point):
+                raise PolicyError(text)
+        points = {point: tuple(self._expanded(point)) for point in _EXPANSION}
         release = self.config.release
+        name = self.profile.scheduler_name or ""
+        sorters = len(points["queueSort"])
+        if sorters != 1:
+            raise PolicyError(
+                release.configuration.sorters_text.format(name=self.profile.scheduler_name, count=sorters)
+            )
+        if not points["bind"]:
+            raise PolicyError(
+                f'at least one bind plugin is needed for profile with scheduler name "{self.profile.scheduler_name}"'
+            )
+        weights = self._weights()
+        percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         one_reason = self.handle.cells.one_reason
         predicates = tuple(
-            as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"]
+            as_predicate(self.made[rule], rule in points["preFilter"], one_reason)
+            for rule in points["filter"]
         )
-        priorities = tuple(
-            (as_priority(self.made[name], self._is_prepared(name, points)), weights[name])
-            for name in points["score"]
-        )
+        # Each with whether it runs where its score reads what was prepared.
+        scored = [
+            (self.made[rule], rule in points[self.made[rule].scores_after], weights[rule])
+            for rule in points["score"]
+        ]
+        priorities = tuple((as_priority(plugin, has), weight) for plugin, has, weight in scored)
         algorithm = Algorithm(
             release=release,
             gates=self.config.gates,
@@ -229,9 +241,13 @@ class _Builder:
         )
         plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
         repeats = len(set(points["score"])) < len(points["score"])
-        cacheable = None if algorithm.leaves_counts or repeats else self._cacheable(algorithm, points)
+        cacheable = None
+        if not (algorithm.leaves_counts or repeats):
+            weighed = tuple(
+                (as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in scored
+            )
+            cacheable = attrs.evolve(algorithm, priorities=weighed)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
-        name = self.profile.scheduler_name or ""
         waiting = self.handle.waiting_pods
         return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
@@ -252,19 +268,12 @@ class _Builder:
             # Upstream: the resources that extenders manage replace those in the arguments.
             if managed and isinstance(args, NodeResourcesFitArgs):
                 args = attrs.evolve(args, ignored_resources=tuple(managed))
-            else:
-                args = args
         try:
             if faults := aggregated(arg_faults(name, args, "", context)):
                 raise PolicyError(faults)
             return made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
-
-    def _explicit(self, point: str) -> list[str]:
-        for _, text in self._objections(point):
-            raise PolicyError(text)
-        return self.profile.at(point).names
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
@@ -278,42 +287,38 @@ class _Builder:
                 yield name, f'plugin "{name}" already registered as "{_type_of(point)}"'
             seen.add(name)
 
-    def faults(self) -> Iterator[ProfileFault]:
+    def faults(self) -> list[ProfileFault]:
         """Everything for which the profile is refused; a plugin that cannot be made is told once."""
-        found = [*self._faults_of_arguments(), *self._faults_of_points()]
-        yield from found
-        if not found:
-            try:
-                self.build()
-            except PolicyError as error:
-                yield ProfileFault("", str(error))
-
-    def _faults_of_arguments(self) -> Iterator[ProfileFault]:
+        found: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
         context = self.config.context
         for name in self._needed():
             args = self.profile.args_of(name, context)
             place = places.get(name, f"arguments of {name}")
             faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
-            yield from (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
+            found += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
             if not faults:
                 self.made[name] = self._construct(name)
-
-    def _faults_of_points(self) -> Iterator[ProfileFault]:
         for point in _EXPANSION:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
-                    yield ProfileFault(f"plugins.{point}", text, f'"{name}"')
+                    found.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
         for name in self.profile.at("multiPoint").names:
             if name not in self.registry:
-                yield ProfileFault(
-                    "plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{name}" does not exist', f'"{name}"'
-                )
+                text = f'{_type_of(_EXPANSION[0])} "{name}" does not exist'
+                found.append(ProfileFault("plugins.multiPoint", text, f'"{name}"'))
+        if not found:
+            try:
+                self.build()
+            except PolicyError as error:
+                found.append(ProfileFault("", str(error)))
+        return found
 
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
-    def _expanded(self, point: str, explicit: list[str]) -> list[str]:
+    def _expanded(self, point: str) -> list[str]:
+        explicit = self.profile.at(point).names
         disabled = {plugin.name for plugin in self.profile.at(point).disabled}
         if "*" in disabled:
             return explicit
@@ -340,15 +345,8 @@ class _Builder:
             last = [name for name in explicit if name not in overridden]
         return [*first, *added, *last]
 
-    def _check(self, points: Mapping[str, tuple[str, ...]]) -> None:
-        name = self.profile.scheduler_name
-        sorters = len(points["queueSort"])
-        if sorters != 1:
-            raise PolicyError(self.config.release.configuration.sorters_text.format(name=name, count=sorters))
-        if not points["bind"]:
-            raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
-
-    def _weights(self, entries: list[PluginEntry]) -> dict[str, int]:
+    def _weights(self) -> dict[str, int]:
+        entries = [*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled]
         scoring = {
             entry.name: entry.weight or 1
             for entry in reversed(entries)
@@ -358,15 +356,3 @@ class _Builder:
         if self.config.context.cells.adds_up_weights:
             _check_total(found.values())
         return found
-
-    def _is_prepared(self, name: str, points: Mapping[str, tuple[str, ...]]) -> bool:
-        """Whether the plugin called *name* runs where its score reads what was prepared."""
-        return name in points[self.made[name].scores_after]
-
-    def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:
-        rules = [
-            (self.made[rule.name], self._is_prepared(rule.name, points), weight)
-            for rule, weight in algorithm.priorities
-        ]
-        weighed = tuple((as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in rules)
-        return attrs.evolve(algorithm, priorities=weighed)

@@ -2,84 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from types import MappingProxyType
 
 from ..core.release import Release
 from ..exceptions import PolicyError
 from .plugin import Plugin
-from .plugins.defaultbinder import DefaultBinder
-from .plugins.defaultpreemption import DefaultPreemption
-from .plugins.dynamicresources import DynamicResources
-from .plugins.imagelocality import ImageLocality
-from .plugins.interpodaffinity import InterPodAffinity
-from .plugins.nodeaffinity import NodeAffinityPlugin
-from .plugins.nodedeclaredfeatures import NodeDeclaredFeatures
-from .plugins.nodename import NodeName
-from .plugins.nodeports import NodePorts
-from .plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
-from .plugins.nodeunschedulable import NodeUnschedulable
-from .plugins.older import (
-    NodeLabel,
-    NodePreferAvoidPods,
-    NodeResourceLimits,
-    NodeResourcesLeastAllocated,
-    NodeResourcesMostAllocated,
-    RequestedToCapacityRatio,
-    RequestedToCapacityRatioPriority,
-    ResourceLimitsPriority,
-    ServiceAffinityPlugin,
-)
-from .plugins.podtopologyspread import PodTopologySpread
-from .plugins.prioritysort import PrioritySort
-from .plugins.schedulinggates import SchedulingGates
-from .plugins.selectorspread import DefaultPodTopologySpread, SelectorSpread, ServiceSpreadingPriority
-from .plugins.tainttoleration import TaintToleration
-from .plugins.volumebinding import VolumeBinding
-from .plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
-from .plugins.volumerestrictions import VolumeRestrictions
-from .plugins.volumezone import VolumeZone
 from .userplugins import check_methods
 
-_PLUGINS: tuple[type[Plugin], ...] = (
-    AzureDiskLimits,
-    CinderLimits,
-    DefaultBinder,
-    DefaultPodTopologySpread,
-    DefaultPreemption,
-    DynamicResources,
-    EBSLimits,
-    GCEPDLimits,
-    ImageLocality,
-    InterPodAffinity,
-    NodeAffinityPlugin,
-    NodeDeclaredFeatures,
-    NodeLabel,
-    NodeName,
-    NodePorts,
-    NodePreferAvoidPods,
-    NodeResourceLimits,
-    NodeResourcesBalancedAllocation,
-    NodeResourcesFit,
-    NodeResourcesLeastAllocated,
-    NodeResourcesMostAllocated,
-    NodeUnschedulable,
-    NodeVolumeLimits,
-    PodTopologySpread,
-    PrioritySort,
-    RequestedToCapacityRatio,
-    RequestedToCapacityRatioPriority,
-    ResourceLimitsPriority,
-    SchedulingGates,
-    SelectorSpread,
-    ServiceAffinityPlugin,
-    ServiceSpreadingPriority,
-    TaintToleration,
-    VolumeBinding,
-    VolumeRestrictions,
-    VolumeZone,
+_MODULES = (
+    "defaultbinder defaultpreemption dynamicresources imagelocality interpodaffinity nodeaffinity nodedeclaredfeatures nodename"
+    " nodeports noderesources nodeunschedulable older podtopologyspread prioritysort schedulinggates selectorspread"
+    " tainttoleration volumebinding volumelimits volumerestrictions volumezone"
 )
-DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: plugin for plugin in _PLUGINS})
+_PLUGINS: Iterator[type[Plugin]] = (
+    kind
+    for module in _MODULES.split()
+    for kind in vars(import_module(f".plugins.{module}", __package__)).values()
+    if isinstance(kind, type) and issubclass(kind, Plugin) and kind.name
+)
+DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType(
+    {plugin.name: plugin for plugin in sorted(_PLUGINS, key=lambda plugin: plugin.name)}
+)
 """Name -> class, of upstream's default plugins in all releases."""
 
 

@@ -34,15 +34,11 @@ def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Cat
     """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE``
     each."""
     for place in places:
-        catalogue = _together(catalogue, _found(place, Catalogue, "Catalogue"))
-    return catalogue
-
-
-def _together(catalogue: Catalogue, other: Catalogue) -> Catalogue:
-    for name in other.added_predicates:
-        catalogue = catalogue.with_(other.predicates[name])
-    for name, weight in other.added_priorities.items():
-        catalogue = catalogue.with_(other.priorities[name], weight)
+        other = _found(place, Catalogue, "Catalogue")
+        for name in other.added_predicates:
+            catalogue = catalogue.with_(other.predicates[name])
+        for name, weight in other.added_priorities.items():
+            catalogue = catalogue.with_(other.priorities[name], weight)
     return catalogue
 
 
@@ -115,18 +111,13 @@ def _found(place: str, kind: type[Any], called: str) -> Any:
     module = _module(home, place)
     found = getattr(module, name, None)
     if found is None or not isinstance(found, kind):
-        raise UnknownNameError(
-            f'--rules: got "{place}", which is no {called}{did_you_mean(name, _near(vars(module), kind))}'
-        )
+        near = [
+            other
+            for other, value in vars(module).items()
+            if (_is_plugin(value) if kind is object else isinstance(value, kind))
+        ]
+        raise UnknownNameError(f'--rules: got "{place}", which is no {called}{did_you_mean(name, near)}')
     return found
-
-
-def _near(names: Mapping[str, Any], kind: type[Any]) -> list[str]:
-    return [
-        name
-        for name, value in names.items()
-        if (_is_plugin(value) if kind is object else isinstance(value, kind))
-    ]
 
 
 # --- modules ------------------------------------------------------------------------------------------------
@@ -136,7 +127,10 @@ def _module(home: str, place: str) -> ModuleType:
     """The module *home*, or the one that the file *home* holds; errors in it are one line with their place."""
     is_file = home.endswith(".py") or "/" in home or os.sep in home
     try:
-        return _loaded(home, place) if is_file else _imported(home)
+        if is_file:
+            return _loaded(home, place)
+        _look_in(os.getcwd())
+        return importlib.import_module(home)
     except KubeclassicError:
         raise
     except BaseException as error:  # whatever a user's module does is one line
@@ -145,17 +139,12 @@ def _module(home: str, place: str) -> ModuleType:
         frames = [
             frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
         ]
-        file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else _last(frames)
-        where = f" ({file}, line {line})" if file else ""
+        last: Any = error if isinstance(error, SyntaxError) else frames[-1] if frames else None
+        where = f" ({last.filename}, line {last.lineno})" if last is not None and last.filename else ""
         text = (
             f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
         )
         raise RuleError(text, "".join(traceback.format_list(frames))) from None
-
-
-def _last(frames: list[traceback.FrameSummary]) -> tuple[str | None, int | None]:
-    """File and line of the innermost frame."""
-    return (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
 
 
 def _is_ours(file: str) -> bool:
@@ -220,11 +209,6 @@ def _executed(file: str, name: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def _imported(module_name: str) -> ModuleType:
-    _look_in(os.getcwd())
-    return importlib.import_module(module_name)
 
 
 def _look_in(folder: str, *, last: bool = False) -> None:

@@ -59,7 +59,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     for i in range(nodes.n):
         if error[i] is not None:
             outcomes.append(
-                cycle.algorithm.release.affinity_texts["existing"].format(pod=cycle.pod.key, error=error[i])
+                cycle.release.affinity_texts["existing"].format(pod=cycle.pod.key, error=error[i])
             )
         elif refused[i]:
             outcomes.append(REFUSED_BY_EXISTING)
@@ -221,7 +221,7 @@ class _OwnTerms:
         # Upstream: an error in the anti-affinity counts as a violation.
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
-            texts = self.cycle.algorithm.release.affinity_texts
+            texts = self.cycle.release.affinity_texts
             key = self.cycle.pod.key
             return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
         if refused < NO_PLACE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 import attrs
@@ -102,9 +102,20 @@ class _Peers:
                 frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels)
             )
             counter = cycle.table.census.counter(query)
-            names = _first_two(set(_names(counter, cycle)), cycle)
-            found = cls(counter, *[*names, None, None][:2])
-            cycle.notes[_PEERS] = found
+            table = cycle.table
+            cache = cycle.cache
+            # All nodes that, in the cache, have such pods.
+            rows = np.flatnonzero(counter.rows).tolist()
+            having = {table.names[row] for row in rows if row not in table.deleted_rows}
+            if len(cache.infos) > cache.node_count:
+                for name, info in cache.infos.items():
+                    if info.node is None and any(counter.of(entry.template) for entry in info.pods):
+                        having.add(name)
+            # First by their places in the list of nodes, which has no deleted ones, or by name.
+            names = heapq.nsmallest(2, having)
+            if having and cycle.release.framework.first_peer_by_list:
+                names = list(islice(filter(having.__contains__, cache.order.tree.one_round()), 2))
+            found = cycle.notes[_PEERS] = cls(counter, *[*names, None, None][:2])
         return found
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
@@ -132,27 +143,6 @@ class _Peers:
 
 
 _PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
-
-
-def _first_two(names: Set[str], cycle: Cycle) -> list[str]:
-    """The first of the nodes of these *names*: by their places in the list of nodes, which has no deleted
-    ones, or by name."""
-    if not names or not cycle.release.framework.first_peer_by_list:
-        return heapq.nsmallest(2, names)
-    return list(islice((name for name in cycle.cache.order.tree.one_round() if name in names), 2))
-
-
-def _names(counter: PodCount, cycle: Cycle) -> Iterator[str]:
-    """The names of all nodes that, in the cache, have pods that *counter* counts."""
-    table = cycle.table
-    cache = cycle.cache
-    for row in np.flatnonzero(counter.rows).tolist():
-        if row not in table.deleted_rows:
-            yield table.names[row]
-    if len(cache.infos) > cache.node_count:
-        for name, info in cache.infos.items():
-            if info.node is None and any(counter.of(entry.template) for entry in info.pods):
-                yield name
 
 
 def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:

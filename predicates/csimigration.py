@@ -11,7 +11,7 @@ from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
 def migrated_plugins(csi_node: CSINode | None, cycle: Cycle) -> frozenset[str]:
     """The in-tree plugins that drivers have taken over on a node: the gates must allow it and its CSINode
     must name them."""
-    cells = cycle.algorithm.release.volumes
+    cells = cycle.release.volumes
     gates = cycle.algorithm.gates
     if csi_node is None or (cells.migration_gate and not gates.get(cells.migration_gate)):
         return frozenset()

@@ -9,6 +9,7 @@ pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod an
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 
 import attrs
 import numpy as np
@@ -93,13 +94,17 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
     """
     if not cycle.has_metadata:
         return without_metadata(pod, nodes, cycle)
-    terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    found = (
-        refused_by_existing(terms, nodes),
-        _affinity_unmet(pod, nodes),
-        _anti_affinity_violated(pod, nodes),
-    )
-    return first_of(found, (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
+    unmet = violated = None
+    if pod.required_affinity:
+        unmet = affinity_unmet(RequiredAffinity.of(pod), nodes, partial(change_of, nodes))
+    # Upstream: selectors are parsed only where there is a pod to match, and an error there would have left no
+    # metadata.
+    if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None:
+        anti = AntiAffinity.of(pod)
+        violated = anti_affinity_violated(anti, nodes, partial(change_of, nodes, coming=anti.any_term))
+    refused = refused_by_existing(nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY), nodes)
+    reasons = (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED)
+    return first_of((refused, unmet, violated), reasons)
 
 
 def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
@@ -181,18 +186,9 @@ class RequiredAffinity:
         return RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
 
 
-def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
-    """Where a domain lacks a pod that *pod* requires; nowhere if no domain has one and *pod* matches its own
-    terms."""
-    if not pod.required_affinity:
-        return None
-    affinity = RequiredAffinity.of(pod)
-    return affinity_unmet(affinity, nodes, lambda wanted: change_of_placed(nodes, wanted))
-
-
 def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain lacks a pod that *affinity* matches: bool[n]; *change*: how many of them edits add on
-    each node, int64[n]."""
+    """Where a domain lacks a pod that *affinity* matches, bool[n]; nowhere if no domain has one and the pod
+    matches its own terms. *change*: how many of them edits add on each node, int64[n]."""
     counter = nodes.counter(affinity.wanted)
     more = change(affinity.wanted)
     unmet = np.zeros(nodes.n, np.bool_)
@@ -242,16 +238,6 @@ class AntiAffinity:
         return AntiAffinity(tuple((key, by_name(targeted, cycle)) for key, targeted in self.by_key), any_term)
 
 
-def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
-    """Where a domain has a pod that a term of *pod*'s required anti-affinity matches."""
-    # Upstream: selectors are parsed only where there is a pod to match, and an error there would have left no
-    # metadata.
-    if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
-        return None
-    anti = AntiAffinity.of(pod)
-    return anti_affinity_violated(anti, nodes, lambda refused: change_of_any(nodes, anti, refused))
-
-
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """Where a domain has a pod that *anti* matches: bool[n]; *change* is how many the edits add on each node,
     int64[n]."""
@@ -266,19 +252,12 @@ def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[P
     return met
 
 
-def change_of_placed(nodes: Batch, targeted: PodsTargeted) -> Ints:
-    """What the edits change of *targeted* on each node, without pods that are only nominated: int64[n]."""
-    return _change(nodes, targeted, targeted)
+def change_of(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted | None = None) -> Ints:
+    """What the edits change of *leaving* on each node, without pods that are only nominated: int64[n].
 
-
-def change_of_any(nodes: Batch, anti: AntiAffinity, refused: PodsTargeted) -> Ints:
-    """What the edits change of *refused*, pods that one of the terms of *anti* matches, on each node:
-    int64[n]."""
-    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it.
-    return _change(nodes, refused, anti.any_term)
-
-
-def _change(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted) -> Ints:
-    """What the edits change on each node: int64[n]."""
-    # Upstream: a pod that is only nominated does not count here, unless it names a node in its spec.
+    *coming*: the pods that count where they are put back, if others.
+    """
+    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it; one that is
+    # only nominated does not count here, unless it names a node in its spec.
+    coming = leaving if coming is None else coming
     return nodes.placed(coming) + nodes.given(coming) - nodes.taken(leaving)

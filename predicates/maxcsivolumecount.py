@@ -9,7 +9,7 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..api.objects import PersistentVolumeClaim, Volume
+from ..api.objects import Volume
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
@@ -68,7 +68,7 @@ def csi_limit_key(driver: str) -> str:
 
 def _limit_key(driver: str, cycle: Cycle) -> str:
     """What a driver's limit goes by."""
-    return csi_limit_key(driver) if cycle.algorithm.release.volumes.node_limits else driver
+    return csi_limit_key(driver) if cycle.release.volumes.node_limits else driver
 
 
 Found = tuple[str, Hashable, str | None]
@@ -89,7 +89,7 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
 
 
 def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attachable]:
-    cells = cycle.algorithm.release.volumes
+    cells = cycle.release.volumes
     for volume in pod.volumes:
         name = claim_name(pod.pod, volume, counts_ephemeral(cells))
         if name is None:
@@ -108,7 +108,7 @@ def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attac
 
 
 def _of_inline(volume: Volume, cycle: Cycle) -> Iterator[Attachable]:
-    plugin = plugin_of(volume) if cycle.algorithm.release.volumes.inline_migrates else None
+    plugin = plugin_of(volume) if cycle.release.volumes.inline_migrates else None
     if plugin is None:
         return
     driver = PLUGINS[plugin].driver
@@ -122,39 +122,33 @@ def _of_inline(volume: Volume, cycle: Cycle) -> Iterator[Attachable]:
 
 
 def _of_claim(key: str, cycle: Cycle) -> Found | None:
+    cells = cycle.release.volumes
     claim = cycle.listings.claims.get(key)
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
         csi = volume.spec.source.csi
-        cells = cycle.algorithm.release.volumes
         if csi is not None:
             counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
             return (csi.driver, csi.volume_handle, None) if counted else None
         plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
-        handle = (
-            handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone)
-            if plugin is not None
-            else None
-        )
-        return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
-    if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims:
-        return _of_class(claim, cycle)
-    return None
-
-
-def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
-    """The volume of a class that does not exist yet: the claim's name is used as the handle."""
-    migration = cycle.algorithm.release.volumes.csi_reads_migration
+        if plugin is None:
+            return None
+        handle = handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone)
+        return (PLUGINS[plugin].driver, handle, plugin) if handle else None
+    if claim is None or not cells.csi_reads_unbound_claims:
+        return None
+    # A volume of a class that does not exist yet: the claim's name is used as the handle.
+    migration = cells.csi_reads_migration
     found = cycle.listings.classes.get(
         claim.storage_class if migration else claim.spec.storage_class_name or ""
     )
     if found is None or not found.provisioner:
         return None
-    handle = (claim.namespace, claim.name)
-    if not migration or found.provisioner not in cycle.algorithm.release.volumes.migratable:
-        return found.provisioner, handle, None
-    plugin = PLUGINS.get(found.provisioner)
-    return None if plugin is None else (plugin.driver, handle, found.provisioner)
+    name = (claim.namespace, claim.name)
+    if not migration or found.provisioner not in cells.migratable:
+        return found.provisioner, name, None
+    replaced = PLUGINS.get(found.provisioner)
+    return None if replaced is None else (replaced.driver, name, found.provisioner)
 
 
 @attrs.frozen
@@ -169,7 +163,7 @@ class VolumeLimits:
 
 
 def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
-    if cycle.algorithm.release.volumes.node_limits:
+    if cycle.release.volumes.node_limits:
         view = nodes.attachable
         limited = view.present.copy()
         by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
@@ -177,27 +171,23 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
         limited = np.zeros(nodes.n, np.bool_)
         by_key = {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
     found = VolumeLimits(limited, by_key, np.zeros(nodes.n, np.int64), [frozenset()])
-    if cycle.algorithm.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
-        for i in range(nodes.n):
-            _read_csi_node(i, nodes.name(i), found, cycle)
+    reads_csi_nodes = cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes)
+    for i in range(nodes.n) if reads_csi_nodes else ():
+        csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
+        if csi_node is None:
+            continue
+        for driver in csi_node.drivers:
+            if driver.count is not None:
+                limited[i] = True
+                numbers = by_key.get(_limit_key(driver.name, cycle))
+                if numbers is not None:
+                    numbers[i] = driver.count
+        plugins = migrated_plugins(csi_node, cycle)
+        if plugins:
+            if plugins not in found.migrated:
+                found.migrated.append(plugins)
+            found.plugins[i] = found.migrated.index(plugins)
     return found
-
-
-def _read_csi_node(i: int, name: str, limits: VolumeLimits, cycle: Cycle) -> None:
-    csi_node = cycle.listings.csi_nodes.get(name)
-    if csi_node is None:
-        return
-    for driver in csi_node.drivers:
-        if driver.count is not None:
-            limits.limited[i] = True
-            numbers = limits.by_key.get(_limit_key(driver.name, cycle))
-            if numbers is not None:
-                numbers[i] = driver.count
-    plugins = migrated_plugins(csi_node, cycle)
-    if plugins:
-        if plugins not in limits.migrated:
-            limits.migrated.append(plugins)
-        limits.plugins[i] = limits.migrated.index(plugins)
 
 
 Volumes = dict[Hashable, str]
@@ -230,22 +220,17 @@ def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> V
     return attached
 
 
-def _attachments(name: str, cycle: Cycle) -> Volumes:
-    """The volumes of CSI drivers that VolumeAttachments attach to the node called *name*; their status does
-    not matter."""
-    found: Volumes = {}
-    for item in cycle.listings.attachments.within(name):
-        volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
-        csi = None if volume is None else volume.spec.source.csi
-        if (driver := item.spec.attacher) and csi is not None:
-            found[driver, csi.volume_handle] = _limit_key(driver, cycle)
-    return found
-
-
 def _excess(
     new: Volumes, attached: Volumes, limits: VolumeLimits, i: int, nodes: Batch, cycle: Cycle
 ) -> Iterator[Excess]:
-    others = _attachments(nodes.name(i), cycle) if cycle.algorithm.release.volumes.counts_attachments else {}
+    # The volumes of CSI drivers that VolumeAttachments attach to the node; their status does not matter.
+    others: Volumes = {}
+    counts = cycle.release.volumes.counts_attachments
+    for item in cycle.listings.attachments.within(nodes.name(i)) if counts else ():
+        volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
+        csi = None if volume is None else volume.spec.source.csi
+        if (driver := item.spec.attacher) and csi is not None:
+            others[driver, csi.volume_handle] = _limit_key(driver, cycle)
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
     before = Counter({**others, **attached}.values())
     for key, count in Counter(key for identity, key in new.items() if identity not in attached).items():
@@ -284,7 +269,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     limits = _limits({volume.limit_key for volume in volumes}, nodes, cycle)
     news = [_there(volumes, migrated) for migrated in limits.migrated]
     # Upstream: before 1.16 a node without limits fits before the claims are looked at.
-    everywhere = limits.limited | cycle.algorithm.release.volumes.csi_reads_migration
+    everywhere = limits.limited | cycle.release.volumes.csi_reads_migration
     faulty = [
         new.on(everywhere & (limits.plugins == group))
         for group, new in enumerate(news)
@@ -304,7 +289,7 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
 def _lacking(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> dict[str, Mask]:
     """Driver -> the nodes that do not have it, but need it for the pod's volumes; of several drivers the
     first."""
-    opt_in = cycle.algorithm.release.volumes.missing_drivers_opt_in
+    opt_in = cycle.release.volumes.missing_drivers_opt_in
     drivers = (
         cycle.listings.csi_drivers.get(name) for name in {name for new in news for name in new.values()}
     )
@@ -331,7 +316,13 @@ def _over_limits(
 ) -> tuple[Failures | None, ...]:
     """The objections to nodes with too many volumes; *news*: those of the pod, by group of nodes."""
     judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
-    exceeded = judged & _alone(news, limits)
+    exceeded = np.zeros_like(judged)
+    for group, new in enumerate(news):
+        # Where the pod's own volumes alone exceed a limit.
+        here = judged & (limits.plugins == group)
+        for key, count in Counter(new.values()).items():
+            limit = limits.by_key[key]
+            exceeded |= here & (limit != NO_LIMIT) & (count > limit)
     faults = dict[int, Fault]()
     for i in _occupied(nodes, cycle):
         if judged[i]:
@@ -347,17 +338,7 @@ def _over_limits(
 def _occupied(nodes: Batch, cycle: Cycle) -> Iterable[int]:
     """The nodes with pods that have volumes, or with VolumeAttachments that count."""
     found = nodes.with_volumes()
-    if not cycle.algorithm.release.volumes.counts_attachments or not len(cycle.listings.attachments):
+    if not cycle.release.volumes.counts_attachments or not len(cycle.listings.attachments):
         return found
     rows = [nodes.table.row_of.get(name, -1) for name in cycle.listings.attachments.groups()]
     return sorted({*found, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})
-
-
-def _alone(news: list[Volumes], limits: VolumeLimits) -> Mask:
-    """Where the pod's own volumes alone exceed a limit: bool[n]."""
-    found = np.zeros_like(limits.limited)
-    for group, new in enumerate(news):
-        here = limits.plugins == group
-        for key, count in Counter(new.values()).items():
-            found |= here & (limits.by_key[key] != NO_LIMIT) & (count > limits.by_key[key])
-    return found

@@ -9,7 +9,7 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..api.objects import PersistentVolumeClaim, Volume, VolumeSource
+from ..api.objects import Volume, VolumeSource
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
@@ -31,10 +31,6 @@ VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 
 
-def _two_slots() -> dict[bool, StateKey[tuple[int, Ids | Fault]]]:
-    return {True: StateKey("disks of an incoming pod"), False: StateKey("disks")}
-
-
 @attrs.frozen(kw_only=True)
 class DiskType:
     """A kind of cloud disk; ``id_of`` gives a disk's id, None for a volume of another kind."""
@@ -50,7 +46,10 @@ class DiskType:
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
     slots: Mapping[bool, StateKey[tuple[int, Ids | Fault]]] = attrs.field(
-        init=False, eq=False, repr=False, factory=_two_slots
+        init=False,
+        eq=False,
+        repr=False,
+        factory=lambda: {True: StateKey("disks of an incoming pod"), False: StateKey("disks")},
     )
     """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of
     the type."""
@@ -77,11 +76,6 @@ class Count:
         found = np.zeros(len(self.limit), np.bool_)
         found[list(self.faults)] = True
         return found
-
-    @property
-    def errors(self) -> Failures | None:
-        """The same as failures."""
-        return errors_of(self.faults, len(self.limit))
 
     @property
     def exceeded(self) -> Mask:
@@ -124,7 +118,7 @@ def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> 
 
     *incoming*: *pod* is to be scheduled, and not on a node already.
     """
-    cells = cycle.algorithm.release.volumes
+    cells = cycle.release.volumes
     name = claim_name(pod.pod, volume, counts_ephemeral(cells))
     if name is None:
         return None
@@ -158,7 +152,7 @@ def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Id
         fault = claim_fault(pod, volume, cycle, incoming)
         if fault is not None:
             return fault
-        name = claim_name(pod.pod, volume, counts_ephemeral(cycle.algorithm.release.volumes))
+        name = claim_name(pod.pod, volume, counts_ephemeral(cycle.release.volumes))
         identity = _claimed(pod.namespace, name, disk, cycle) if name is not None else None
         if identity is not None:
             found.add(identity)
@@ -172,21 +166,17 @@ def _claimed(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashabl
     if volume is not None:
         return disk.id_of(volume.spec.source)
     # Upstream: before 1.16 a claim that cannot be resolved counts as a disk of every type.
-    counts = cycle.algorithm.release.volumes.counts_unresolved_claims or (
-        claim is not None and _provisions(claim, disk, cycle)
-    )
+    counts = cycle.release.volumes.counts_unresolved_claims
+    if not counts and claim is not None:
+        # Upstream: the beta annotation for the class is not read here.
+        kind = cycle.listings.classes.get(claim.spec.storage_class_name or "")
+        counts = kind is not None and kind.provisioner == disk.plugin
     return (namespace, name) if counts else None
-
-
-def _provisions(claim: PersistentVolumeClaim, disk: DiskType, cycle: Cycle) -> bool:
-    # Upstream: the beta annotation for the class is not read here.
-    found = cycle.listings.classes.get(claim.spec.storage_class_name or "")
-    return found is not None and found.provisioner == disk.plugin
 
 
 def nodes_limit_volumes(cycle: Cycle) -> bool:
     """Whether nodes say how many volumes they can have."""
-    gate = cycle.algorithm.release.volumes.limits_gate
+    gate = cycle.release.volumes.limits_gate
     return not gate or bool(cycle.algorithm.gates.get(gate))
 
 
@@ -198,38 +188,25 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
         limits[:] = given
     elif disk.nitro_limit is not None:
         # Upstream: where a node has both labels, 1.27 takes either by chance; here the newer one counts.
-        for label in cycle.algorithm.release.volumes.instance_type_labels:
+        for label in cycle.release.volumes.instance_type_labels:
             kinds = nodes.label(label)
-            limits = np.where(
-                kinds.present, np.where(kinds.where(_is_nitro), disk.nitro_limit, disk.limit), limits
-            )
+            is_nitro = kinds.where(lambda kind: _NITRO.search(kind or "") is not None)
+            limits = np.where(kinds.present, np.where(is_nitro, disk.nitro_limit, disk.limit), limits)
     if nodes_limit_volumes(cycle):
         own: Ints = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
         limits = np.where(own == NO_LIMIT, limits, own)
     return limits
 
 
-def _is_nitro(kind: str | None) -> bool:
-    return _NITRO.search(kind or "") is not None
-
-
-def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
-    """Where a CSI driver has replaced the plugin of this type: bool[n]."""
-    csi_nodes = cycle.listings.csi_nodes
-    if not cycle.algorithm.release.volumes.csi_reads_migration or not len(csi_nodes):
-        return np.zeros(nodes.n, np.bool_)
-    rows = [
-        nodes.table.row_of.get(found.name, -1)
-        for found in csi_nodes
-        if disk.plugin in migrated_plugins(found, cycle)
-    ]
-    return np.isin(nodes.indexes, rows)
-
-
 def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
     attached = np.zeros(nodes.n, np.int64)
     new = np.full(nodes.n, len(ids), np.int64)
-    exempt = _exempt(disk, nodes, cycle)
+    exempt = np.zeros(nodes.n, np.bool_)
+    csi_nodes = cycle.listings.csi_nodes
+    if cycle.release.volumes.csi_reads_migration and len(csi_nodes):
+        # A CSI driver has replaced the plugin of this type.
+        replaced = (found.name for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle))
+        exempt = np.isin(nodes.indexes, [nodes.table.row_of.get(name, -1) for name in replaced])
     faults: dict[int, Fault] = {}
     for i in nodes.with_volumes():
         here: set[Hashable] = set()
@@ -258,7 +235,8 @@ def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> 
     count = disk_count(pod, disk, nodes, cycle)
     if not isinstance(count, Count):
         return None if count is None else count.on(np.ones(nodes.n, np.bool_))
-    return Failures.joined([count.errors, Failures.where(MAX_VOLUME_COUNT_EXCEEDED, count.exceeded)])
+    exceeded = Failures.where(MAX_VOLUME_COUNT_EXCEEDED, count.exceeded)
+    return Failures.joined([errors_of(count.faults, nodes.n), exceeded])
 
 
 def _predicate(disk: DiskType) -> Predicate:
@@ -284,56 +262,42 @@ def _predicate(disk: DiskType) -> Predicate:
 
 
 def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
-    """With gate BalanceAttachedNodeVolumes, leave the numbers of disks of one type on *nodes*, which have
-    been judged for *pod*."""
+    """With gate BalanceAttachedNodeVolumes, leave the free and the new disks of one type on the *nodes* that
+    fit, for BalancedResourceAllocation; each count predicate overwrites the one before."""
     count = disk_count(pod, disk, nodes, cycle) if cycle.enabled(VOLUMES_GATE) else None
     if isinstance(count, Count):
-        _leave(count, nodes)
-
-
-def _leave(count: Count, nodes: Batch) -> None:
-    """Set the free and the new disks of nodes that fit, for BalancedResourceAllocation; each count predicate
-    overwrites the one before."""
-    for i in np.flatnonzero(~count.exceeded & ~count.erred & ~count.exempt).tolist():
-        nodes.set_transient(i, int(count.limit[i] - count.attached[i]), int(count.new[i]))
-
-
-def _ebs_id(source: VolumeSource) -> str | None:
-    return source.aws_elastic_block_store.volume_id if source.aws_elastic_block_store else None
-
-
-def _gce_id(source: VolumeSource) -> str | None:
-    return source.gce_persistent_disk.pd_name if source.gce_persistent_disk else None
-
-
-def _azure_id(source: VolumeSource) -> str | None:
-    return source.azure_disk.disk_name if source.azure_disk else None
-
-
-def _cinder_id(source: VolumeSource) -> str | None:
-    return source.cinder.volume_id if source.cinder else None
+        for i in np.flatnonzero(~count.exceeded & ~count.erred & ~count.exempt).tolist():
+            nodes.set_transient(i, int(count.limit[i] - count.attached[i]), int(count.new[i]))
 
 
 EBS = DiskType(
     name="MaxEBSVolumeCount",
     key="attachable-volumes-aws-ebs",
     plugin=AWS_EBS,
-    id_of=_ebs_id,
+    id_of=lambda it: it.aws_elastic_block_store.volume_id if it.aws_elastic_block_store else None,
     limit=39,
     nitro_limit=25,
 )
 GCE = DiskType(
-    name="MaxGCEPDVolumeCount", key="attachable-volumes-gce-pd", plugin=GCE_PD, id_of=_gce_id, limit=16
+    name="MaxGCEPDVolumeCount",
+    key="attachable-volumes-gce-pd",
+    plugin=GCE_PD,
+    id_of=lambda it: it.gce_persistent_disk.pd_name if it.gce_persistent_disk else None,
+    limit=16,
 )
 AZURE = DiskType(
     name="MaxAzureDiskVolumeCount",
     key="attachable-volumes-azure-disk",
     plugin=AZURE_DISK,
-    id_of=_azure_id,
+    id_of=lambda it: it.azure_disk.disk_name if it.azure_disk else None,
     limit=16,
 )
 OPENSTACK = DiskType(
-    name="MaxCinderVolumeCount", key="attachable-volumes-cinder", plugin=CINDER, id_of=_cinder_id, limit=256
+    name="MaxCinderVolumeCount",
+    key="attachable-volumes-cinder",
+    plugin=CINDER,
+    id_of=lambda it: it.cinder.volume_id if it.cinder else None,
+    limit=256,
 )
 
 max_ebs_volume_count: Predicate = _predicate(EBS)

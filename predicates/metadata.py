@@ -22,7 +22,7 @@ def metadata_fails(cycle: Cycle) -> bool:
     """
     table = cycle.table
     pod = cycle.template
-    if cycle.algorithm.release.snapshot_keeps_nodeless and table.has_nodeless:
+    if cycle.release.snapshot_keeps_nodeless and table.has_nodeless:
         return True
     census = table.census
     may_fail = pod.notes.get(_MAY_FAIL)

@@ -8,21 +8,19 @@ from functools import partial
 import numpy as np
 
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE
-from ..api.objects import PersistentVolume, PersistentVolumeClaim
+from ..api.objects import PersistentVolume
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
+from ..core.volumes.assumecache import VolumeError
+from ..core.volumes.volumesearch import delays_binding
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 
 NO_NAME = "PersistentVolumeClaim had no name"
-
-
-class _NoAnswer(Exception):
-    """The predicate cannot answer; the text is upstream's."""
 
 
 def zones_of(label: str) -> frozenset[str]:
@@ -33,32 +31,26 @@ def zones_of(label: str) -> frozenset[str]:
 
 
 def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
-    """The volumes that *pod*'s claims are bound to, in order; raises :class:`_NoAnswer`."""
+    """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError`."""
     for key in pod.claims:
         name = key.partition("/")[2]
         if not name:
-            raise _NoAnswer(NO_NAME)
+            raise VolumeError(NO_NAME)
         claim = cycle.listings.claims.get(key)
         if claim is None:
-            raise _NoAnswer(f'persistentvolumeclaim "{name}" not found')
+            raise VolumeError(f'persistentvolumeclaim "{name}" not found')
         if claim.spec.volume_name:
             volume = cycle.listings.volumes.get(claim.spec.volume_name)
             if volume is None:
-                raise _NoAnswer(f'persistentvolume "{claim.spec.volume_name}" not found')
+                raise VolumeError(f'persistentvolume "{claim.spec.volume_name}" not found')
             yield volume
-        elif not _waits_for_pod(claim, cycle):
-            raise _NoAnswer(cycle.release.volumes.unbound_claim_text.format(f'"{name}"'))
-
-
-def _waits_for_pod(claim: PersistentVolumeClaim, cycle: Cycle) -> bool:
-    if cycle.release.volumes.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
-        return False
-    found = cycle.listings.classes.get(claim.storage_class)
-    if found is None:
-        return False
-    if found.volume_binding_mode is None:
-        raise _NoAnswer(f'VolumeBindingMode not set for StorageClass "{found.name}"')
-    return found.volume_binding_mode == "WaitForFirstConsumer"
+        else:
+            cells = cycle.release.volumes
+            kind = cycle.listings.classes.get(claim.storage_class)
+            if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
+                kind = None
+            if kind is None or not delays_binding(kind):
+                raise VolumeError(cells.unbound_claim_text.format(f'"{name}"'))
 
 
 def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
@@ -93,7 +85,7 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
     try:
         for volume in _volumes(pod, cycle):
             conflict |= labelled & _elsewhere(volume, nodes)
-    except _NoAnswer as error:
+    except VolumeError as error:
         # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not
         # noticed.
         failures = Failures.where(VOLUME_ZONE_CONFLICT, conflict)

@@ -25,20 +25,23 @@ __all__ = ["CATALOGUE"]
 
 CATALOGUE: Mapping[str, Priority] = MappingProxyType(
     {
-        "SelectorSpreadPriority": selector_spread,
-        "ServiceSpreadingPriority": service_spreading,
-        "InterPodAffinityPriority": inter_pod_affinity,
-        "LeastRequestedPriority": least_requested,
-        "MostRequestedPriority": most_requested,
-        "BalancedResourceAllocation": balanced_resource_allocation,
-        "RequestedToCapacityRatioPriority": requested_to_capacity_ratio,
-        "NodePreferAvoidPodsPriority": node_prefer_avoid_pods,
-        "NodeAffinityPriority": node_affinity,
-        "TaintTolerationPriority": taint_toleration,
-        "ImageLocalityPriority": image_locality,
-        "ResourceLimitsPriority": resource_limits,
-        "EvenPodsSpreadPriority": even_pods_spread,
-        "EqualPriority": equal,
+        rule.name: rule
+        for rule in (
+            selector_spread,
+            service_spreading,
+            inter_pod_affinity,
+            least_requested,
+            most_requested,
+            balanced_resource_allocation,
+            requested_to_capacity_ratio,
+            node_prefer_avoid_pods,
+            node_affinity,
+            taint_toleration,
+            image_locality,
+            resource_limits,
+            even_pods_spread,
+            equal,
+        )
     }
 )
 """Upstream's priorities by the names under which releases register them."""

@@ -56,7 +56,7 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
 
 def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
-    if not cycle.algorithm.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
+    if not cycle.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
         return None
     # How often each node is among the feasible ones: after nodes have changed, a search can visit one twice.
     listed: Scores = np.bincount(nodes.indexes)[nodes.indexes]

@@ -82,11 +82,14 @@ def _score_at(shape: Sequence[Point], utilization: int) -> int:
 
 def check_shape(shape: Sequence[Point], best: int = MAX_PRIORITY) -> None:
     """Raise :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where *shape* is not valid."""
-    for fault in _faults(shape, best):
+    for fault in shape_faults(shape, best):
         raise PolicyError(f"invalid RequestedToCapacityRatioPriority arguments: {fault}")
 
 
-def _faults(shape: Sequence[Point], best: int) -> Iterator[str]:
+def shape_faults(
+    shape: Sequence[Point], best: int, above_best: str = "score valuses not be"
+) -> Iterator[str]:
+    """The faults of the points, in upstream's words with their misspelling, *above_best*."""
     if not shape:
         yield "at least one point must be specified"
     for i, ((left, _), (right, _)) in enumerate(pairwise(shape)):
@@ -100,7 +103,7 @@ def _faults(shape: Sequence[Point], best: int) -> Iterator[str]:
         if score < 0:
             yield f"score values must not be less than 0. Score[{i}]=={score}"
         if score > best:
-            yield f"score valuses not be greater than {best}. Score[{i}]=={score}"
+            yield f"{above_best} greater than {best}. Score[{i}]=={score}"
 
 
 requested_to_capacity_ratio: Priority = requested_to_capacity_ratio_of(

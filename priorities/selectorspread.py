@@ -59,7 +59,7 @@ _PEERS: StateKey[Remembered[PodsMatching | None]] = StateKey("peers of owners")
 
 def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching | None:
     """What counts the pods of *pod*'s owners; None where it has none."""
-    release = cycle.algorithm.release
+    release = cycle.release
     find = _peers_of_any if release.spread_matches_any_selector else _peers_of_all
     return remembered(_PEERS, find, pod, cycle.listings)
 

@@ -122,7 +122,7 @@ class Family:
 
 def find_families(paths: Iterable[Path]) -> list[Family]:
     """The families in *paths*: files ``*.cases.jsonl[.gz]`` or directories of them, searched at any depth."""
-    found: list[Family] = []
+    found = []
     for path in paths:
         if not path.exists():
             raise ManifestError(f"{path}: no such file or directory")
@@ -269,7 +269,7 @@ def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Jso
 def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
     """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or
     ``delete`` for events."""
-    items: Items = []
+    items = []
     for number, document in enumerate(case.get("pending", ()), 1):
         inner, verb = (
             (document.get("object"), document["event"]) if "event" in document else (document, "schedule")
@@ -418,14 +418,14 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         )
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
     counts = Counter[str]()
-    different = dict[str, list[str]]()
+    different = {}
     for case in read_cases(family.cases):
         counts["cases"] += 1
         theirs = answers.get(case["name"])
         if needs(case, theirs) & set(without):
             counts["left out"] += 1
             continue
-        ours: Json = {}
+        ours = {}
         try:
             ours = answer_case(case, manner)
             fields = FIELDS if manner.details else DECIDED

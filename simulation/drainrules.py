@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterable
 import attrs
 
 from ..api.meaning.labels import Matcher, SelectorError, compile_selector, everything
-from ..api.objects import Pod, PodDisruptionBudget, Taint
-from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.objects import Pod, PodDisruptionBudget
 from ..api.objects.quantity import IntOrString
 from ..api.record import Count, Record
 from ..api.words import listed
-from .replacements import KUBELET, SAME_NAME
+from .replacements import KUBELET
 
 MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -156,19 +155,8 @@ class Budgets:
         )
 
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What the node controller puts on cordoned nodes."""
 MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a static pod's image in the API."""
-DAEMONSET = "DaemonSet"
-
-DAEMONSET_STAYS = "DaemonSet-managed"
-MIRROR_STAYS = "a static pod of its kubelet"
-NOT_SELECTED = "not selected by --pod-selector"
-
-DAEMONSET_REFUSED = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
-LOCAL_REFUSED = "Pods with local storage (use --delete-emptydir-data to override)"
-BARE_REFUSED = "Pods declare no controller (use --force to override)"
 
 
 @attrs.frozen
@@ -200,22 +188,26 @@ class DrainFlags:
 
     def sort(self, pods: Iterable[Pod]) -> Sorted:
         """What becomes of each pod of a node."""
-        leaving: list[Pod] = []
-        staying: list[tuple[Pod, str]] = []
+        leaving = []
+        staying = []
         refused: dict[str, list[str]] = {}
         for pod in pods:
             if not self.pod_selector(pod.labels):
-                staying.append((pod, NOT_SELECTED))
+                staying.append((pod, "not selected by --pod-selector"))
             elif is_daemon(pod) and self.ignore_daemonsets:
-                staying.append((pod, DAEMONSET_STAYS))
+                staying.append((pod, "DaemonSet-managed"))
             elif is_daemon(pod):
-                refused.setdefault(DAEMONSET_REFUSED, []).append(pod.key)
+                refused.setdefault("DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", []).append(
+                    pod.key
+                )
             elif is_mirror(pod):
-                staying.append((pod, MIRROR_STAYS))
+                staying.append((pod, "a static pod of its kubelet"))
             elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
-                refused.setdefault(LOCAL_REFUSED, []).append(pod.key)
+                refused.setdefault(
+                    "Pods with local storage (use --delete-emptydir-data to override)", []
+                ).append(pod.key)
             elif pod.metadata.controller is None and not (self.force or self.recreate_bare):
-                refused.setdefault(BARE_REFUSED, []).append(pod.key)
+                refused.setdefault("Pods declare no controller (use --force to override)", []).append(pod.key)
             else:
                 leaving.append(pod)
         told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
@@ -225,7 +217,7 @@ class DrainFlags:
 def is_daemon(pod: Pod) -> bool:
     """Whether a DaemonSet runs *pod*."""
     owner = pod.metadata.controller
-    return owner is not None and owner.kind == DAEMONSET
+    return owner is not None and owner.kind == "DaemonSet"
 
 
 def is_mirror(pod: Pod) -> bool:
@@ -238,19 +230,3 @@ def stays_with_node(pod: Pod) -> bool:
     """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by
     the node itself."""
     return is_daemon(pod) or is_mirror(pod)
-
-
-def is_made_again(pod: Pod) -> bool:
-    """Whether eviction makes an owner create another pod: it already did in place of one that is being
-    deleted.
-
-    But a StatefulSet waits until that one is gone.
-    """
-    owner = pod.metadata.controller
-    return not pod.is_terminating or (owner is not None and owner.kind == SAME_NAME)
-
-
-def foreign_scheduler(pod: Pod, names: frozenset[str]) -> str | None:
-    """The scheduler that the pod asks for, if it is none of *names*."""
-    wanted = pod.spec.scheduler_name or DEFAULT_SCHEDULER
-    return None if wanted in names else wanted

@@ -25,7 +25,8 @@ from ..api.reading.documents import Document
 from ..api.wire.ownfields import current_manifest
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
-from .drainrules import UNSCHEDULABLE, stays_with_node
+from ..predicates.checknodeunschedulable import UNSCHEDULABLE
+from .drainrules import stays_with_node
 from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, Json, path_for
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
@@ -410,7 +411,7 @@ class Edits:
                     chosen = edit.chosen(part.objects)
                     raw = dict(part.raw)
                     pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
-                    after: list[Mapping[str, Any]] = []
+                    after = []
                     for one in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
                         # A manifest of a workload.
                         identity = identity_of(one)[1:]

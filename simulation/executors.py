@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from multiprocessing import get_context
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ..api.garbage import settled
 from ..exceptions import KubeclassicError
@@ -24,22 +24,12 @@ T = TypeVar("T")
 """A task."""
 D = TypeVar("D")
 """What a task comes to."""
-T_contra = TypeVar("T_contra", contravariant=True)
-D_co = TypeVar("D_co", covariant=True)
 
 
-class TaskRunner(Protocol[T_contra, D_co]):
-    """Runs tasks that have much in common. Each process gets a copy of it."""
-
-    def run(self, task: T_contra) -> D_co:
-        """Run *task*; whatever goes wrong is in its result."""
-        ...
-
-
-def run_on(
-    executor: Executor | None, runner: TaskRunner[T, D], tasks: Sequence[T]
-) -> Iterator[tuple[int, D]]:
+def run_on(executor: Executor | None, run: Callable[[T], D], tasks: Sequence[T]) -> Iterator[tuple[int, D]]:
     """The number of each of *tasks* with its result, as they are finished; None: in this process, in order.
+
+    Each process gets a copy of *run* and what it belongs to; whatever goes wrong is in its results.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be handed over, and for a process
     that is lost.
@@ -47,11 +37,11 @@ def run_on(
     if executor is None:
         for number, task in enumerate(tasks):
             with settled():
-                done = runner.run(task)
+                done = run(task)
             yield number, done
         return
     try:
-        shared = pickle.dumps(runner, protocol=5)
+        shared = pickle.dumps(run, protocol=5)
         futures = {
             executor.submit(run_packed, shared, pickle.dumps(task, protocol=5)): number
             for number, task in enumerate(tasks)
@@ -76,22 +66,21 @@ def run_on(
 
 
 def run_packed(shared: bytes, task: bytes) -> Any:
-    """What a process does: run a pickled *task* by a pickled :class:`TaskRunner`."""
-    runner = _runner(shared)
+    """What a process does: *shared* with *task*, both pickled."""
+    run = _unpacked(shared)
     with settled():
-        return runner.run(pickle.loads(task))
+        return run(pickle.loads(task))
 
 
 @lru_cache(maxsize=1)
-def _runner(shared: bytes) -> TaskRunner[Any, Any]:
-    """The runner, unpickled once for all tasks of a process."""
+def _unpacked(shared: bytes) -> Any:
+    """What runs tasks, unpickled once for all of a process."""
     try:
-        found: TaskRunner[Any, Any] = pickle.loads(shared)
+        return pickle.loads(shared)
     except Exception as error:  # a user's own rules may not be where another process looks for them
         raise KubeclassicError(
             f"rules: another process cannot load them: {type(error).__name__}: {error}"
         ) from None
-    return found
 
 
 def cores() -> int:

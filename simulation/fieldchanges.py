@@ -261,9 +261,7 @@ def _parts(field: str, text: str) -> tuple[str, str | None, str]:
     return found["key"], found["value"], effect
 
 
-SET = "="
 ADD = "+="
-TAKE = "-="
 TIMES = "*="
 REMOVE = "-"
 _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
@@ -305,7 +303,7 @@ class FieldChange:
     def _at(self, before: Json) -> Json:
         name = self.path[-1].name
         value = self.value
-        if self.operator == SET:  # a key of its own choice has a text, whatever it looks like
+        if self.operator == "=":  # a key of its own choice has a text, whatever it looks like
             return value if self.path[-1].is_free else read_value(value)
         if self.operator == ADD:
             if before is None or isinstance(before, list):

@@ -306,7 +306,7 @@ def edits_of(edits: object) -> tuple[str, ...]:
 
 def paths_of(name: str, given: object) -> list[str]:
     """One path or several, as texts."""
-    found: list[str] = []
+    found = []
     for part in [given] if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable) else given:
         if not isinstance(part, str | os.PathLike):
             raise wrong_type(name, part, "a path")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from ..api.meaning.labels import ZONES
 from ..api.objects import Node
 from ..api.record import Count, Meta, Record, derive, says
-from ..api.view import DATA, PAGE, REST, TEXT, WIDE, Amount, Column, Table, kind_of
+from ..api.view import TEXT, WIDE, Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Ints, Mask
 from ..core.engine import Engine
@@ -60,7 +60,7 @@ class FreeRoom:
         """Resource -> the share of it that is requested on each node of *names*; None where a node has none
         of it."""
         at = {name: column for column, name in enumerate(self.names)}
-        found = dict[str, list[float | None]]()
+        found = {}
         for row, resource in enumerate(self.resources):
             has = self.allocatable[row].tolist()
             asked = self.requested[row].tolist()
@@ -225,28 +225,12 @@ class NodeUses:
         return found
 
 
-def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
-    """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without
-    pods are left out."""
-    table = engine.fresh_table()
-    rows = np.flatnonzero(table.has_node).tolist()
-    return {table.names[row]: [entry.pod.key for entry in table.pods[row]] for row in rows if table.pods[row]}
-
-
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes
     without it are left out."""
-    table = engine.fresh_table()
-    there = np.flatnonzero(table.has_node)
-    amounts = {
-        name: (table.allocatable[index, there], table.requested[index, there])
-        for name, index in table.resources.items()
-    }
+    room = FreeRoom.of(engine)
     found = {}
-    for name, (allocatable, requested) in {
-        **amounts,
-        PODS: (table.max_pods[there], table.pod_count[there]),
-    }.items():
+    for name, allocatable, requested in zip(room.resources, room.allocatable, room.requested, strict=True):
         having = allocatable > 0
         tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
         counts: list[int] = np.bincount(tenths, minlength=TENTHS).tolist()
@@ -313,13 +297,13 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
 
     *alone*: text has them instead of pods; else they come after pods in wide text.
     """
-    columns = [
-        Column("node", "name"),
-        Column("pods", forms=TEXT),
-        Column("pods before", "count", forms=PAGE),
-        Column("pods", "count", forms=REST),
-        Column("max pods", "count", forms=("wide", "data") if alone else DATA),
-    ]
+    columns = columns_of(f"""
+        node | name
+        pods || text
+        pods before | count | page
+        pods | count | rest
+        max pods | count | data {"wide" if alone else ""}
+    """)
     names = {
         name: name in ALWAYS or any(node.resources[name].is_used for node in nodes)
         for node in nodes[:1]
@@ -328,22 +312,22 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
     for name, used in names.items():
         title = short_name(name)
         kind = kind_of(name)
-        everything = WIDE if alone else ()
-        text = TEXT if used else everything
-        page = PAGE if used else ()
-        columns += [
-            Column(title, "amount", forms=everything),
-            Column(f"{title} requested", "amount", forms=text),
-            Column(f"{title} free", "amount", forms=text),
-            Column(f"{title} use", forms=text),
-            Column(f"{title} use before", "share", forms=page),
-            Column(f"{title} use", "share", forms=page),
-            Column(f"{title} free", kind, forms=page),
-            Column(f"{name} requested", kind, forms=DATA),
-            Column(name, kind, forms=DATA),
-        ]
-    rows = list[list[Any]]()
-    details = list[list[list[str]]]()
+        everything = "wide" if alone else "none"
+        text = "text" if used else everything
+        page = "page" if used else "none"
+        columns += columns_of(f"""
+            {title} | amount | {everything}
+            {title} requested | amount | {text}
+            {title} free | amount | {text}
+            {title} use || {text}
+            {title} use before | share | {page}
+            {title} use | share | {page}
+            {title} free | {kind} | {page}
+            {name} requested | {kind} | data
+            {name} | {kind} | data
+        """)
+    rows = []
+    details = []
     for node in nodes:
         before = node.pods.before
         after = node.pods.after

@@ -167,9 +167,9 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
             f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT)
         )
         raise ManifestError(f"{where or CLUSTER}: expected at least one Node, got none{hint}")
-    there: list[KubeObject] = []
-    pending: list[Pod] = []
-    set_aside: list[Pod] = []
+    there = []
+    pending = []
+    set_aside = []
     ignored = Counter(inventory.ignored)
     warnings = list(inventory.warnings)
     for item in inventory.objects:
@@ -227,7 +227,7 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     from ..core.queue.backoff import Clock
 
     clock = Clock()
-    found = list[Pod]()
+    found = []
     queue = engine.flow.queue(clock, apart=True)
     for pod in pods:
         queue.add(pod)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
 from ..api.objects import Pod
-from ..api.record import Record, field
+from ..api.record import Record
 from ..core.arrays.trail import NO_ROWS
 from ..core.arrays.types import Rows
 from ..core.decision.decision import Decision
@@ -19,9 +19,7 @@ from ..core.rule import Algorithm, Priority
 from ..core.run import Run
 from .simulate import Simulation
 
-LOCKED: Final = "locked"
-FREE: Final = "free"
-MODES = (LOCKED, FREE)
+MODES = ("locked", "free")
 Mode: TypeAlias = Literal["locked", "free"]
 """``locked``: all decide on the same state each time, and only the first one's decisions take effect;
 ``free``: each goes its own way."""
@@ -152,7 +150,7 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
         led = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
         decisions = {leader.name: led}
         for side in trying[1:]:
-            if mode != LOCKED:
+            if mode != "locked":
                 decisions[side.name] = side.simulation.note(side.run.cycle(pod, retry=is_retry))
                 continue
             found = decisions[side.name] = side.run.follow(pod, led)
@@ -160,7 +158,7 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
             side.simulation.note(found if same_room else attrs.evolve(found, preemption=led.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
         if (
-            mode == LOCKED
+            mode == "locked"
         ):  # pods that plugins of the first one made wait, and rejected now, lose their node for all
             for rejected in leader.simulation.taken_back:
                 for side in trying[1:]:
@@ -176,7 +174,7 @@ def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Si
         yield pod, sides, False
     while True:
         retries = {side.name: {pod.key: pod for pod in side.run.take_retries()} for side in sides}
-        if mode == LOCKED:
+        if mode == "locked":
             retries = dict.fromkeys(retries, retries[first.name])
         if not any(retries.values()):
             return
@@ -187,12 +185,6 @@ def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Si
 
 # --- how a side judges a node -------------------------------------------------------------------------------
 
-FITS: Final = "fits"
-TURNED_DOWN: Final = "turned down"
-NOT_VISITED: Final = "not visited"
-"""The search ended before."""
-UNKNOWN: Final = "not asked"
-"""The cycle ended before."""
 EXTENDER = "Extender"
 
 
@@ -213,7 +205,7 @@ class JudgedNode(Record):
     rules: tuple[str, ...] = ()
     """The rules that reject it."""
     reasons: tuple[str, ...] = ()
-    scores: Mapping[str, WeighedScore] = field(default_factory=dict)
+    scores: Mapping[str, WeighedScore] = {}
     """By rule."""
     total: int | None = None
 
@@ -227,45 +219,38 @@ def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = T
     details = decision.details
     row = engine.row_of(node)
     if details is None or row is None:
-        return JudgedNode(node, UNKNOWN)
+        return JudgedNode(node, "not asked")
     here = details.feasible_rows == row
     if here.any():
         ranking = details.ranking if scored else None
         if ranking is None:
-            return JudgedNode(node, FITS)
+            return JudgedNode(node, "fits")
         at = int(here.argmax())
         scores = dict[str, WeighedScore]()
         for rule, weight in algorithm_for(decision.pod, engine).priorities:
             if (line := ranking.by_priority.get(rule.name)) is not None:
                 scores[rule.name] = WeighedScore(score := line.item(at), weight, score * weight)
-        return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
+        return JudgedNode(node, "fits", scores=scores, total=ranking.totals.item(at))
     if not details.has_visited(row) and node not in details.extender_reasons:
-        return JudgedNode(node, UNKNOWN if details.search is None else NOT_VISITED)
+        return JudgedNode(node, "not asked" if details.search is None else "not visited")
     refusal = details.refusal(row)
     if refusal is None or not refusal.reasons:
-        return JudgedNode(node, TURNED_DOWN)
+        return JudgedNode(node, "turned down")
     rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
-    return JudgedNode(node, TURNED_DOWN, rules, refusal.reasons)
+    return JudgedNode(node, "turned down", rules, refusal.reasons)
 
 
 # --- causes -------------------------------------------------------------------------------------------------
 
 CauseKind = Literal["predicate", "score", "tie", "sampling", "preemption", "error", "gated"]
-PREDICATE: Final = "predicate"
-SCORE: Final = "score"
-TIE: Final = "tie"
-SAMPLING: Final = "sampling"
-PREEMPTION: Final = "preemption"
-ERROR: Final = "error"
-GATED: Final = "gated"
 KINDS: Mapping[CauseKind, str] = {
-    PREDICATE: "one turns a node down that the other takes",
-    SCORE: "both nodes fit in both, but another one scores best",
-    TIE: "both nodes have the same score in both, and the tie-break chose another one",
-    SAMPLING: "one did not look at the node that the other takes",
-    PREEMPTION: "neither finds a node, and they make room differently",
-    ERROR: "one could not answer",
-    GATED: "one holds the pod back for its scheduling gates, and the other tries it",
+    "predicate": "one turns a node down that the other takes",
+    "score": "both nodes fit in both, but another one scores best",
+    "tie": "both nodes have the same score in both, and the tie-break chose another one",
+    "sampling": "one did not look at the node that the other takes",
+    "preemption": "neither finds a node, and they make room differently",
+    "error": "one could not answer",
+    "gated": "one holds the pod back for its scheduling gates, and the other tries it",
 }
 
 
@@ -315,11 +300,11 @@ class SideView:
 def refusal_of(side: str, view: JudgedNode) -> Cause | None:
     """Why a side does not take a node: it turned the node down, or did not look at it; None: it could have
     taken it, or was not asked."""
-    if view.state == TURNED_DOWN:
-        return Cause(PREDICATE, next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
-    if view.state == NOT_VISITED:
+    if view.state == "turned down":
+        return Cause("predicate", next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
+    if view.state == "not visited":
         return Cause(
-            SAMPLING, None, side, view.node, "the search found enough nodes before it reached this one"
+            "sampling", None, side, view.node, "the search found enough nodes before it reached this one"
         )
     return None
 
@@ -330,24 +315,24 @@ def cause_of(first: SideView, second: SideView) -> Cause:
     hosts = (first.decision.host, second.decision.host)
     for one in both:
         if one.decision.is_gated:
-            return Cause(GATED, side=one.side.name, text=one.decision.error or "")
+            return Cause("gated", side=one.side.name, text=one.decision.error or "")
     for one in both:
         if one.decision.host is None and not one.decision.is_fit_error:
-            return Cause(ERROR, side=one.side.name, text=one.decision.error or "")
+            return Cause("error", side=one.side.name, text=one.decision.error or "")
     crosswise = (
         one.refusal(host) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None
     )
-    refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == SAMPLING)
+    refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == "sampling")
     if refusals:
         return refusals[0]
-    return Cause(PREEMPTION) if None in hosts else _tipped(first, second, hosts[0] or "", hosts[1] or "")
+    return Cause("preemption") if None in hosts else _tipped(first, second, hosts[0] or "", hosts[1] or "")
 
 
 def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
     """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second
     and the first are compared."""
     if one == other or all(view.nodes[one].total == view.nodes[other].total for view in (first, second)):
-        return Cause(PREEMPTION if one == other else TIE, node=other)
+        return Cause("preemption" if one == other else "tie", node=other)
     before = first.leanings(one, other, second)
     after = second.leanings(one, other, first)
     name = second.side.name
@@ -358,7 +343,7 @@ def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
     gains = {subject: theirs.get(subject, 0) - ours.get(subject, 0) for subject in {**after, **before}}
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
-        return Cause(SCORE, None, name, other)
+        return Cause("score", None, name, other)
     told = list[str]()
     without = ""
     for view, leanings in ((second, after), (first, before)):
@@ -366,7 +351,7 @@ def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
             told.append(f"{_leaning_text(*leanings[rule])} in {view.side.name}")
         else:
             without += f"; {view.side.name} has no such rule"
-    return Cause(SCORE, rule, name, other, f"scores {other} beside {one}: {', '.join(told)}{without}")
+    return Cause("score", rule, name, other, f"scores {other} beside {one}: {', '.join(told)}{without}")
 
 
 def _leaning_text(points: int, most: int) -> str:

@@ -198,7 +198,7 @@ class Simulation:
             return ()
         new = self.evictions[self._seen :]
         self._seen = len(self.evictions)
-        made: list[Pod] = []
+        made = []
         for eviction in new:
             pod = self.replacements.of(eviction.pod)
             if pod is None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..api.inventory import REFUSED
 from ..api.objects import Pod
-from ..api.record import Count, Counts, Record, says
+from ..api.record import Count, Counts, Record, Size
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Floats
 from ..core.engine import Engine
@@ -52,8 +52,10 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 class Imbalance(Record):
     """How unevenly a resource is used, over the nodes that have any of it."""
 
-    standard_deviation: Annotated[float, says("Of the use of nodes.", ge=0)]
-    max_min: Annotated[float, says("fullest minus emptiest.", ge=0)]
+    standard_deviation: Size
+    """Of the use of nodes."""
+    max_min: Size
+    """fullest minus emptiest."""
 
 
 class Usage(Record):
@@ -64,9 +66,12 @@ class Usage(Record):
     unit: Unit
     allocatable: int
     requested: int
-    use: Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
-    emptiest: Annotated[float, says("The use of the emptiest node that has the resource.", ge=0)]
-    fullest: Annotated[float, says("The use of the fullest one.", ge=0)]
+    use: Size
+    """A share of 1; more than 1 where pods request more than there is."""
+    emptiest: Size
+    """The use of the emptiest node that has the resource."""
+    fullest: Size
+    """The use of the fullest one."""
     imbalance: Imbalance
 
 

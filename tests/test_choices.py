@@ -10,7 +10,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import WITHOUT
 from kubeclassic.simulation.scenario import ORDERS
-from kubeclassic.simulation.sides import LOCKED, MODES
+from kubeclassic.simulation.sides import MODES
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from kubeclassic.simulation.sides import LOCKED, MODES
         (choices.ORDERS, ORDERS),
         (choices.WITHOUT, WITHOUT),
         (choices.DELAYS, attrs.asdict(Delays())),
-        (choices.LOCKED, LOCKED),
+        (choices.LOCKED, "locked"),
         (choices.MODES, MODES),
         (choices.KIND, KIND),
         (choices.NEWEST_RELEASE, NEWEST_RELEASE),

@@ -56,7 +56,7 @@ ROWS = {
     "framework/cycle/state.py": CORE,
     "framework/plugin.py framework/adapters.py": f"{CORE} framework",
     "framework/userplugins.py": f"{CORE} framework",
-    "framework/config": CONFIG,
+    "framework/config": f"{CONFIG} priorities",
     "framework/profile.py": CONFIG,
     "framework/cycle/preemption.py": CONFIG,
     "framework/policy/validation.py": CONFIG,

@@ -198,10 +198,6 @@ def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeCl
     return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
-def _storage_class(found: StorageClass) -> StorageClass:
-    return found if found.volume_binding_mode else replace(found, volume_binding_mode="Immediate")
-
-
 def _limit_range(found: LimitRange) -> LimitRange:
     """Containers get the greatest limit as default limit, that as default request, and else the smallest
     request."""
@@ -221,6 +217,8 @@ _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
     Node: _node,
     PersistentVolume: _persistent_volume,
     PersistentVolumeClaim: _persistent_volume_claim,
-    StorageClass: _storage_class,
+    StorageClass: lambda found: (
+        found if found.volume_binding_mode else replace(found, volume_binding_mode="Immediate")
+    ),
     LimitRange: _limit_range,
 }

@@ -99,11 +99,8 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
         by_end.setdefault(name.rpartition("/")[2], name)
     for pod in waiting if nodes else ():
         # The topology keys of the pod's hard constraints.
-        hard = [
-            one.topology_key
-            for one in pod.spec.topology_spread_constraints
-            if one.when_unsatisfiable == "DoNotSchedule"
-        ]
+        spread = pod.spec.topology_spread_constraints
+        hard = [one.topology_key for one in spread if one.when_unsatisfiable == "DoNotSchedule"]
         affinity = pod.spec.affinity
         for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
             hard += [term.topology_key for term in (part.required if part is not None else ())]
@@ -133,26 +130,22 @@ def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True
 def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
     """What is missing in words, its class and its key."""
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
-        claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
+        key = f"{pod.namespace}/{name}"
+        claim = there.get(PersistentVolumeClaim, key)
         lacks = _lack(pod, name, there) if name else ""
         if lacks == NO_CLAIM:
+            yield f"PersistentVolumeClaim {key}", PersistentVolumeClaim, key
+        if claim is None:
+            continue
+        kind = claim.storage_class
+        volume = claim.spec.volume_name
+        if lacks == NO_VOLUME:
+            yield f"PersistentVolume {volume}, the volume of claim {key},", PersistentVolume, volume
+        elif lacks == NO_CLASS:
+            yield f"StorageClass {kind}, the class of claim {key},", StorageClass, kind
+        elif not volume and there.makes_none(kind):
             yield (
-                f"PersistentVolumeClaim {pod.namespace}/{name}",
-                PersistentVolumeClaim,
-                f"{pod.namespace}/{name}",
-            )
-        elif claim is not None and lacks == NO_VOLUME:
-            volume = claim.spec.volume_name
-            yield f"PersistentVolume {volume}, the volume of claim {claim.key},", PersistentVolume, volume
-        elif claim is not None and lacks == NO_CLASS:
-            yield (
-                f"StorageClass {claim.storage_class}, the class of claim {claim.key},",
-                StorageClass,
-                claim.storage_class,
-            )
-        elif claim is not None and not claim.spec.volume_name and there.makes_none(claim.storage_class):
-            yield (
-                f"a free PersistentVolume of class {claim.storage_class}, which claim {claim.key} waits for,",
+                f"a free PersistentVolume of class {kind}, which claim {key} waits for,",
                 PersistentVolume,
                 "",
             )
@@ -168,11 +161,8 @@ def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObjec
         elif template and not there.has(ResourceClaimTemplate, made):
             yield f"ResourceClaimTemplate {made}", ResourceClaimTemplate, made
         for request in () if claim is None else claim.spec.devices.requests:
-            for name in (
-                each.device_class_name
-                for each in request.asks
-                if not there.has(DeviceClass, each.device_class_name)
-            ):
+            names = (each.device_class_name for each in request.asks)
+            for name in (name for name in names if not there.has(DeviceClass, name)):
                 yield f"DeviceClass {name}, which claim {key} asks for,", DeviceClass, name
 
 
@@ -203,12 +193,8 @@ class _There:
         """Whether volumes of the class *name* are made by hand, and none is free."""
         storage_class = self.get(StorageClass, name)
         volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
-        free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
-        return (
-            storage_class is not None
-            and storage_class.provisioner == NO_PROVISIONER
-            and next(free, None) is None
-        )
+        has_free = any(one.spec.storage_class_name == name and one.spec.claim_ref is None for one in volumes)
+        return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and not has_free
 
 
 def _lack(pod: Pod, name: str, there: _There) -> str:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ...exceptions import ManifestError
 from ..meaning.labels import SelectorError, selector_matches
-from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod
+from ..objects import LabelSelector, Map, ObjectMeta, OwnerReference, PersistentVolumeClaim, Pod
 from ..objects.metadata import OneOf, Part
 from ..reading.builtin import is_built_in
 from ..reading.decode import decode_kind, describe
@@ -117,34 +117,29 @@ class Workload(Part):
         owner = metadata.controller
         if owner is None or (metadata.namespace or "default") != self.namespace or owner.kind != self.kind:
             return False
-        if not is_built_in(owner.kind, owner.api_version):
-            return False
-        if owner.uid and self.metadata.uid:
-            return owner.uid == self.metadata.uid
-        return owner.name == self.name
+        by_uid = owner.uid and self.metadata.uid
+        is_same = owner.uid == self.metadata.uid if by_uid else owner.name == self.name
+        return is_same and is_built_in(owner.kind, owner.api_version)
 
     def pod(self, strict: bool = True) -> Pod:
         """The pod of the template: in the workload's namespace, owned by it, without a name."""
-        decoded = None
-        if self.spec.template is not None:
-            decoded = decode_kind(
-                "Pod", self.spec.template, f"{self.kind} {self.name}: spec.template", strict=strict
-            )
+        where = f"{self.kind} {self.name}: spec.template"
+        template = self.spec.template
+        decoded = None if template is None else decode_kind("Pod", template, where, strict=strict)
         if not isinstance(decoded, Pod):
-            raise ManifestError(
-                f"{self.kind} {self.name}: spec.template: expected a pod template, got nothing"
-            )
+            raise ManifestError(f"{where}: expected a pod template, got nothing")
         metadata = replace(
             decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),)
         )
         return with_defaults(replace(decoded, metadata=metadata))
 
-    def claim_templates(self, strict: bool = True) -> list[KubeObject]:
+    def claim_templates(self, strict: bool = True) -> list[PersistentVolumeClaim]:
         """A StatefulSet's claims, with the names of the templates."""
         found = []
         for i, claim in enumerate(self.spec.volume_claim_templates):
             where = f"{self.kind} {self.name}: spec.volumeClaimTemplates[{i}]"
-            if (decoded := decode_kind("PersistentVolumeClaim", claim, where, strict=strict)) is not None:
+            decoded = decode_kind("PersistentVolumeClaim", claim, where, strict=strict)
+            if isinstance(decoded, PersistentVolumeClaim):
                 found.append(with_defaults(decoded))
         return found
 

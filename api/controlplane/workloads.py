@@ -7,7 +7,7 @@ Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -39,16 +39,6 @@ from ..objects import (
 from ..reading.notices import Notice
 from .ownership import HASH_LABEL, LostReplicaSet, Ownership, Workload, read_workload
 
-WORKLOADS = (
-    "Deployment",
-    "ReplicaSet",
-    "StatefulSet",
-    "DaemonSet",
-    "Job",
-    "CronJob",
-    "ReplicationController",
-)
-
 MAX_MADE = 500_000
 """How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
 _MAX_DIGITS = 19
@@ -56,16 +46,6 @@ LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its sel
 QUIET_CRON_JOB = "a CronJob makes no pods here unless asked (--cron-jobs)"
 
 _REVISION = "deployment.kubernetes.io/revision"
-
-
-@attrs.frozen(repr=False)
-class Known:
-    """What a cluster has already, as far as the controllers of workloads read it."""
-
-    nodes: tuple[Node, ...] = ()
-    pods: tuple[Pod, ...] = ()
-    claims: tuple[PersistentVolumeClaim, ...] = ()
-    replica_sets: tuple[ReplicaSet, ...] = ()
 
 
 @attrs.frozen(repr=False)
@@ -78,7 +58,7 @@ class Made:
 
 def expand(
     workloads: Iterable[Mapping[str, Any]],
-    known: Known = Known(),
+    known: Iterable[KubeObject] = (),
     *,
     cron_jobs: bool = False,
     strict: bool = True,
@@ -91,12 +71,13 @@ def expand(
     :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
     read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
-    expansion = _Expansion(
-        known.nodes, Ownership(read, frozenset(found.key for found in known.replica_sets)), cron_jobs, strict
-    )
-    expansion.claims.update(claim.key for claim in known.claims)
-    expansion.taken.update(pod.key for pod in known.pods)
-    expansion.owners.take_in(known.pods)
+    there = list(known)
+    pods = [item for item in there if isinstance(item, Pod)]
+    owners = Ownership(read, frozenset(item.key for item in there if isinstance(item, ReplicaSet)))
+    owners.take_in(pods)
+    expansion = _Expansion([item for item in there if isinstance(item, Node)], owners, cron_jobs, strict)
+    expansion.claims.update(item.key for item in there if isinstance(item, PersistentVolumeClaim))
+    expansion.taken.update(pod.key for pod in pods)
     for workload in read:
         _MAKERS[workload.kind](expansion, workload)
     return Made(tuple(expansion.made), tuple(expansion.notices))
@@ -104,7 +85,7 @@ def expand(
 
 @attrs.define(repr=False)
 class _Expansion:
-    nodes: tuple[Node, ...]
+    nodes: Sequence[Node]
     owners: Ownership
     cron_jobs: bool
     strict: bool
@@ -234,11 +215,7 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
     expansion.check_room(workload, workload.spec.replicas - len(expansion.owners.pods_of(workload)))
     template = workload.pod(expansion.strict)
-    claims = [
-        claim
-        for claim in workload.claim_templates(expansion.strict)
-        if isinstance(claim, PersistentVolumeClaim)
-    ]
+    claims = workload.claim_templates(expansion.strict)
     first = workload.spec.ordinals.start
     for ordinal in range(first, first + workload.spec.replicas):
         name = f"{workload.name}-{ordinal}"
@@ -313,28 +290,31 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
 _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
     "Deployment": _deployment,
     "ReplicaSet": _replicas,
-    "ReplicationController": _replicas,
     "StatefulSet": _stateful_set,
     "DaemonSet": _daemon_set,
     "Job": _job,
     "CronJob": _cron_job,
+    "ReplicationController": _replicas,
 }
+WORKLOADS = tuple(_MAKERS)
 
-
-_ALWAYS = tuple(
-    Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
-    for condition, effect in (
-        ("not-ready", "NoExecute"),
-        ("unreachable", "NoExecute"),
-        ("disk-pressure", "NoSchedule"),
-        ("memory-pressure", "NoSchedule"),
-        ("pid-pressure", "NoSchedule"),
-        ("unschedulable", "NoSchedule"),
-    )
-)
 _ON_HOST_NETWORK = (
-    Toleration(key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule"),
+    *(
+        Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect="NoExecute")
+        for condition in ("not-ready", "unreachable")
+    ),
+    *(
+        Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect="NoSchedule")
+        for condition in (
+            "disk-pressure",
+            "memory-pressure",
+            "pid-pressure",
+            "unschedulable",
+            "network-unavailable",
+        )
+    ),
 )
+_ALWAYS = _ON_HOST_NETWORK[:-1]
 
 
 def runs_on(spec: PodSpec, node: Node) -> bool:
@@ -357,7 +337,7 @@ def runs_on(spec: PodSpec, node: Node) -> bool:
 
 def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
     """The tolerations of *spec* and those that every daemon gets; an added one replaces an equal one."""
-    return _with_added(spec.tolerations, _ALWAYS + _ON_HOST_NETWORK if spec.host_network else _ALWAYS)
+    return _with_added(spec.tolerations, _ON_HOST_NETWORK if spec.host_network else _ALWAYS)
 
 
 @lru_cache(maxsize=1 << 10)

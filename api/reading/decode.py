@@ -20,8 +20,6 @@ from .convert import quickly, shared, spec_of
 from .mismatch import Mismatch, without_kind
 from .typed import entries
 
-__all__ = ["decode", "decode_kind", "describe"]
-
 
 def decode(
     document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False

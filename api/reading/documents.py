@@ -19,17 +19,6 @@ from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_fi
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .mismatch import shown, without_kind
 
-__all__ = [
-    "Document",
-    "File",
-    "PathLike",
-    "json_lines",
-    "only_document",
-    "parsed",
-    "read_documents",
-    "read_files",
-]
-
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 _HEAD = 1 << 12

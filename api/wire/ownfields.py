@@ -136,44 +136,29 @@ def with_status(
             devices = manifest.get("spec", {}).get("devices", {})
             chosen = {one.request.partition("/")[0]: one.request for one in allocation.results}
             found: list[dict[str, Json]] = []
-            which = ((one, chosen.get(one["name"], "")) for one in devices.get("requests", ()))
             asked = []
-            for one, name in which:
+            for one in devices.get("requests", ()):
                 # Its class, or that of the alternative of it that was chosen.
+                name = chosen.get(one["name"], "")
                 alternatives = {
                     f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())
                 }
-                asked.append(
-                    (
-                        alternatives.get(name, one.get("exactly", one)).get("deviceClassName", ""),
-                        name or one["name"],
-                    )
-                )
-            for name in (
-                dict.fromkeys(name for name, _ in asked) if names_requests else [name for name, _ in asked]
-            ):
-                named = (
-                    {"requests": [request for other, request in asked if other == name]}
-                    if names_requests
-                    else {}
-                )
+                asked_for = alternatives.get(name, one.get("exactly", one))
+                asked.append((asked_for.get("deviceClassName", ""), name or one["name"]))
+            names = [name for name, _ in asked]
+            for name in dict.fromkeys(names) if names_requests else names:
+                named = {}
+                if names_requests:
+                    named = {"requests": [request for other, request in asked if other == name]}
                 told = classes.get(name, {}).get("spec", {}).get("config", ())
                 found += [{"source": "FromClass", **one, **named} for one in told]
             for one in devices.get("config", ()):
-                named = one.get("requests")
-                times = (
-                    1
-                    if not named
-                    else sum(bool({name, whole} & set(named)) for name, whole in chosen.items())
-                )
-                found += [{"source": "FromClaim", **one}] * times
+                concerned = set(one.get("requests") or ())
+                times = sum(bool({name, whole} & concerned) for name, whole in chosen.items())
+                found += [{"source": "FromClaim", **one}] * (times if concerned else 1)
             made = own_fields(allocation)
-            config = found
-            made["devices"] = {
-                "results": [],
-                **made.get("devices", {}),
-                **({"config": config} if config else {}),
-            }
+            config = {"config": found} if found else {}
+            made["devices"] = {"results": [], **made.get("devices", {}), **config}
         status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
     else:
         status.pop("devices", None)

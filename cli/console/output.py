@@ -312,10 +312,6 @@ NO_READER = 141
 """The reader of standard output has gone: what shells show for SIGPIPE."""
 _LONGEST = 1000
 """Characters of a line about the command line."""
-_NUL = "embedded null"
-"""What Python says of the name of a file with a NUL."""
-TRACEBACK = "KUBECLASSIC_TRACEBACK"
-"""The environment variable that asks for tracebacks, as --verbose does."""
 
 
 # How the program ends: for every error its exit status, and what is said about it.
@@ -336,7 +332,7 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError | NoReader):
         silence(OUTPUT)
         return NO_READER
-    is_verbose = bool(os.environ.get(TRACEBACK)) or not {"-v", "--verbose"}.isdisjoint(given)
+    is_verbose = bool(os.environ.get("KUBECLASSIC_TRACEBACK")) or not {"-v", "--verbose"}.isdisjoint(given)
     told = _told(error)
     if told is None:
         import platform
@@ -406,7 +402,7 @@ def _told(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, MemoryError):
         return "not enough memory for this input"
-    if isinstance(error, ValueError) and _NUL in str(error):
+    if isinstance(error, ValueError) and "embedded null" in str(error):
         return "expected the name of a file, got a NUL in a name"
     if isinstance(error, UnicodeEncodeError):
         character = error.object[error.start : error.end]

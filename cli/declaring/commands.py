@@ -59,32 +59,22 @@ OTHER = "Other options"
 FIRST = (INPUT, SCHEDULER)
 LAST = (OUTPUT, OTHER)
 
-SECTIONS: dict[str, str] = {
-    **dict.fromkeys(
-        ("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT
-    ),
-    **dict.fromkeys(("--order", "--cron-jobs", "--set"), INPUT),
-    **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first"), INPUT),
-    **dict.fromkeys(("--add-node", "--cost", "--most-nodes"), "New nodes"),
-    **dict.fromkeys(
-        (
-            "--release",
-            "--profile",
-            "--feature-gates",
-            "--rules",
-            "--disable-preemption",
-            "--memory",
-            "--no-memory",
-        ),
-        SCHEDULER,
-    ),
-    **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
-    **dict.fromkeys(
-        ("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"),
-        OUTPUT,
-    ),
-    **dict.fromkeys(("--namespace", "--selector", "--sort-by", "--no-headers"), OUTPUT),
+_OPTIONS = {
+    INPUT: """
+        --family --without --check --newer-labels --no-defaults --pods --strict --order --cron-jobs --set
+        --pod --ratio --max-limit --exclude-nodes --pending-first
+    """,
+    "New nodes": "--add-node --cost --most-nodes",
+    SCHEDULER: """
+        --release --profile --feature-gates --rules --disable-preemption --memory --no-memory
+        --percentage-of-nodes-to-score --preemption
+    """,
+    OUTPUT: """
+        -o --output --details --verbose --show --report --series --series-every
+        --namespace --selector --sort-by --no-headers
+    """,
 }
+SECTIONS = {option: section for section, options in _OPTIONS.items() for option in options.split()}
 """Option -> the section of the help that has it, for every command; those that are not here are in
 :data:`OTHER`."""
 MOST_SHOWN = 15
@@ -151,7 +141,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
-        kept = list[str]()
+        kept = []
         words = iter(args)
         for word in words:
             flag, equals, _ = word.partition("=")
@@ -198,7 +188,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless it would write to a file that it reads, or twice to one."""
-        outputs = list[tuple[str, str]]()
+        outputs = []
         inputs = list[str]()
         for param in ctx.command.params:
             value = ctx.params.get(param.name or "")
@@ -257,17 +247,28 @@ def _told_apart() -> Iterator[None]:
 
 
 class CommandPlace(NamedTuple):
-    """The module that declares a command of the same name, what it is for, and under which heading the list
-    of commands has it."""
+    """Where a command is declared, its heading in the list of commands, and what it is for."""
 
+    question: str
+    """The question of which it is made, if no module declares it."""
     module: str
-    short_help: str
     group: str
-    help: str = ""
+    short_help: str
+    help: str
     """Of a group of commands."""
-    commands: Mapping[str, CommandPlace] = {}
-    question: str = ""
-    """The question of which it is made, if that has another name."""
+    commands: dict[str, CommandPlace]
+
+
+def command_places(table: str) -> dict[str, CommandPlace]:
+    """The commands of *table*, a line each: name, module, heading, short help; of a group its help, too. A name
+    of two words is that of a command of a group."""
+    found: dict[str, CommandPlace] = {}
+    for line in table.strip().splitlines():
+        name, module, group, short_help, *more = map(str.strip, line.split("|"))
+        outer, _, inner = name.rpartition(" ")
+        place = CommandPlace(name.replace(" ", ""), module, group, short_help, "".join(more), {})
+        (found[outer].commands if outer else found)[inner] = place
+    return found
 
 
 class DeclaredCommands(UserDict[str, click.Command]):
@@ -288,7 +289,7 @@ class DeclaredCommands(UserDict[str, click.Command]):
             self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
         elif isinstance(place, CommandPlace):
             made = import_module(".commands", self._package).command_of
-            self.data[name] = made(name, place.short_help, place.question or name)
+            self.data[name] = made(name, place.short_help, place.question)
         found: click.Command = self.data[name]
         return found
 

@@ -116,7 +116,6 @@ def seconds(value: Any) -> float:
 
 FILE = FileName()
 WHOLE = Whole()
-_GIB = 1 << 30
 
 
 # --- configurations in words --------------------------------------------------------------------------------
@@ -234,7 +233,7 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
     if declared.takes == "argument":
         return click.argument(name)
     metavar = declared.metavar or ("N" if declared.takes == "whole" else None)
-    attributes: dict[str, Any] = {"help": declared.help, "metavar": metavar, **TYPES[declared.takes]}
+    attributes = {"help": declared.help, "metavar": metavar, **TYPES[declared.takes]}
     if declared.takes == "switch":
         attributes |= {"default": field.default, "show_default": True}
     if declared.choices:

@@ -168,7 +168,7 @@ def _pairs(name: str, text: str) -> dict[str, str]:
         words = shlex.split(text)
     except ValueError as error:
         raise UnknownNameError(f"--{name}: got {shown(text)}: {str(error).lower()}") from None
-    values: dict[str, str] = {}
+    values = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in OPTIONS:

@@ -14,7 +14,7 @@ from ...exceptions import visible
 from ...questions.simulate.ask import SimulationResult
 from ...questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod
 from ...simulation.nodesbyuse import NodeRecord
-from .listing import Path, Sorting, plain_name, write_csv, write_rows
+from .listing import Sorting, plain_name, write_csv, write_rows
 
 
 @attrs.frozen(repr=False)
@@ -32,7 +32,7 @@ class ListedRecords:
         kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
         fields = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
         # The columns by which ``--sort-by`` can sort -> their fields.
-        found: dict[str, Path] = {
+        found = {
             "node": ("node",),
             "name": ("node",),
             "pods": ("pods", "after"),
@@ -40,9 +40,8 @@ class ListedRecords:
         }
         if not nodes:
             found = {plain_name(name): (name,) for name in fields.values()}
-            found |= {
-                plain_name(column.title): (fields[name],) for name, column in POD_COLUMNS if name in fields
-            }
+            columns = (one for one in POD_COLUMNS if one.name in fields)
+            found |= {plain_name(column.title): (fields[column.name],) for column in columns}
         for resource in resources:
             for title in (plain_name(resource), plain_name(short_name(resource))):
                 found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)

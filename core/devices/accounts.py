@@ -8,14 +8,11 @@ from collections.abc import Iterator, Sequence
 from ...api.objects import DeviceSelector, ResourceClaim
 from ...api.record import Count, Names, Record, field
 from ..cluster.listings import DeviceId, held_by
-from .allocationplan import NodeAllocationPlan, Option, has_room
+from .allocationplan import Option, has_room
 from .claimjudging import AllocationError
 from .devicesearch import tolerates
 from .nodedevices import Devices
 from .pools import Pool, PoolDevice
-
-USABLE = ""
-
 
 UNMATCHED = "selector of "
 """How it begins what rules out devices that do not match."""
@@ -61,25 +58,21 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     except AllocationError:
         return ()
     reached = [(pool, device) for pool in pools for device in pool.devices]
-    users = _users(devices, {device.id for _, device in reached})
-    options = [
-        (claim, option)
-        for claim, requests in zip(claims, plan.requests, strict=True)
-        for found in requests
-        for option in found
-    ]
-    return tuple(_account(devices, claim, option, reached, users) for claim, option in options)
-
-
-def _users(devices: Devices, reached: set[DeviceId]) -> dict[DeviceId, str]:
-    """Device -> the claim that has it for itself."""
-    claims = devices.listings.resource_claims
-    return {
+    ids = {device.id for _, device in reached}
+    known = devices.listings.resource_claims
+    # Device -> the claim that has it for itself.
+    users = {
         device: claim.key
-        for claim in (*claims, *claims.pending.values())
+        for claim in (*known, *known.pending.values())
         for device in held_by(claim)
-        if device in reached
+        if device in ids
     }
+    return tuple(
+        _account(devices, claim, option, reached, users)
+        for claim, requests in zip(claims, plan.requests, strict=True)
+        for options in requests
+        for option in options
+    )
 
 
 def _account(
@@ -92,12 +85,9 @@ def _account(
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
     for pool, device in reached:
-        why = next(_objections(devices, claim, option, device, users), USABLE)
-        if (
-            devices.cells.whole_pools
-            and (pool.is_incomplete or pool.invalid)
-            and not why.startswith(UNMATCHED)
-        ):
+        why = next(_objections(devices, claim, option, device, users), "")
+        is_whole = not (devices.cells.whole_pools and (pool.is_incomplete or pool.invalid))
+        if not is_whole and not why.startswith(UNMATCHED):
             why = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
     return DeviceAccount(
@@ -121,7 +111,7 @@ def _objections(
         devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}"
     )
     yield from _unmatched(devices, device, option.request.selectors, "request")
-    if not NodeAllocationPlan.is_selectable(option, make, devices.judge, devices.cells):
+    if not option.selects(make, devices.judge, devices.cells):
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
         yield "it consumes counters"

@@ -7,7 +7,7 @@ structured/internal/experimental/allocator_experimental.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -133,6 +133,15 @@ class Option:
         """The request as the result names it."""
         return f"{self.parent}/{self.name}" if self.parent else self.name
 
+    def selects(self, make: Make, judge: Judge, cells: DeviceCells) -> bool:
+        """Whether the selectors of the class and of the request match *make*. Raises AllocationError."""
+        if cells.leaves_binding_conditions and make.device.binding_conditions:
+            return False
+        of_class = judge.refusing(make, self.device_class.spec.selectors, f"class {self.device_class.name}")
+        return (
+            of_class is None and judge.refusing(make, self.request.selectors, f"claim {self.claim}") is None
+        )
+
 
 @attrs.frozen(eq=False, repr=False)
 class NodeAllocationPlan:
@@ -143,13 +152,6 @@ class NodeAllocationPlan:
     """Claim -> request -> its alternatives."""
     takes_all: bool
     """Some request has mode All."""
-
-    @staticmethod
-    def is_selectable(option: Option, make: Make, judge: Judge, cells: DeviceCells) -> bool:
-        """Whether the selectors of *option* match devices of *make*. Raises AllocationError."""
-        if cells.leaves_binding_conditions and make.device.binding_conditions:
-            return False
-        return judge.matches(make, option.device_class, option.request, option.claim)
 
 
 @attrs.define(eq=False, repr=False)
@@ -211,11 +213,18 @@ class DevicePlanner:
         where = f"claim {claim}, request {name}"
         option = Option(claim, name, parent, request, self._class_of(request, where), request.count)
         if request.allocation_mode == "All":
-            found = [
-                device
-                for device in self._devices(pools, where)
-                if self._matches(option, device, kept_under) and self._has_room(option, device)
-            ]
+            found: list[PoolDevice] = []
+            for pool in pools:
+                told = "being updated" if pool.is_incomplete else "invalid" if pool.invalid else ""
+                if told:
+                    raise AllocationError(
+                        f"{where}: asks for all devices, but resource pool {pool.driver}/{pool.name} is currently {told}"
+                    )
+                found += (
+                    device
+                    for device in pool.devices
+                    if self._matches(option, device, kept_under) and self._has_room(option, device)
+                )
             return attrs.evolve(option, count=len(found), all_devices=found)
         if request.allocation_mode != "ExactCount":
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
@@ -240,22 +249,11 @@ class DevicePlanner:
             )
         return found
 
-    @staticmethod
-    def _devices(pools: Sequence[Pool], where: str) -> Iterator[PoolDevice]:
-        """All devices, pool by pool, each of which has to be whole."""
-        for pool in pools:
-            told = "being updated" if pool.is_incomplete else "invalid" if pool.invalid else ""
-            if told:
-                raise AllocationError(
-                    f"{where}: asks for all devices, but resource pool {pool.driver}/{pool.name} is currently {told}"
-                )
-            yield from pool.devices
-
     def _matches(self, option: Option, device: PoolDevice, kept_under: int) -> bool:
         key = kept_under, device
         found = self._selected.get(key)
         if found is None:
-            matches = NodeAllocationPlan.is_selectable(option, device.make, self.judge, self.cells)
+            matches = option.selects(device.make, self.judge, self.cells)
             found = self._selected[key] = matches and device.is_reached
         return found
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import DeviceAsk, DeviceClass, DeviceSelector
+from ...api.objects import DeviceSelector
 from ...exceptions import KubeclassicError
 from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
 from .pools import Make, Values
@@ -33,31 +33,11 @@ _COMPARISON = re.compile(
     rf"\s*device\.(?:driver|attributes\[(?P<domain>{_TEXT})\]\.(?P<name>{_NAME}))\s*==\s*(?P<wanted>{_TEXT})\s*",
     re.ASCII,
 )
-_RESERVED = frozenset(
-    (
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "false",
-        "for",
-        "function",
-        "if",
-        "import",
-        "in",
-        "let",
-        "loop",
-        "namespace",
-        "null",
-        "package",
-        "return",
-        "true",
-        "var",
-        "void",
-        "while",
-    )
+_KEYWORDS = (
+    "as break const continue else false for function if import in let loop namespace null package return true var void"
+    " while"
 )
+_RESERVED = frozenset(_KEYWORDS.split())
 """What CEL takes for no name of an attribute."""
 
 
@@ -251,11 +231,6 @@ class Judge:
 
     _known: dict[tuple[str, int], bool | str] = attrs.Factory(dict)
     """Expression and number of a make -> whether it matches, or the text of the error."""
-
-    def matches(self, make: Make, device_class: DeviceClass, request: DeviceAsk, claim: str) -> bool:
-        """Whether the selectors of the class and of the request of *claim* match. Raises AllocationError."""
-        of_class = self.refusing(make, device_class.spec.selectors, f"class {device_class.name}")
-        return of_class is None and self.refusing(make, request.selectors, f"claim {claim}") is None
 
     def refusing(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:
         """The first of *selectors* that does not match *make*; None if all do. Raises AllocationError, which

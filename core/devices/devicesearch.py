@@ -178,9 +178,8 @@ class DeviceSearch:
             return True
         requests = self.plan.requests[place.claim]
         if place.request == len(requests):
-            claim = place.claim + 1
             try:
-                return self._go_on(DeviceSlot(claim), False)
+                return self._go_on(DeviceSlot(place.claim + 1), False)
             except _TooMany:
                 return False
         options = requests[place.request]
@@ -252,7 +251,7 @@ class DeviceSearch:
             alike = (
                 self._alike(device),
                 frozenset(self._holders.get(device.id, ())),
-                self._shares_of(device.id),
+                tuple(tuple(amounts.items()) for amounts in self._shared.get(device.id, ())),
             )
             if alike in led_nowhere or not self._take(place.claim, option, device):
                 continue
@@ -284,9 +283,6 @@ class DeviceSearch:
             tuple(sorted((self._consumed(device.id) or {}).items())),
         )
 
-    def _shares_of(self, device: DeviceId) -> Hashable:
-        return tuple(tuple(amounts.items()) for amounts in self._shared.get(device, ()))
-
     def _consumed(self, device: DeviceId) -> Amounts | None:
         """What claims have of a device that they share."""
         found = self.claims.shares.get(device) if self.cells.shares else None
@@ -304,7 +300,7 @@ class DeviceSearch:
             matches: list[bool | str] = []
             for option in (option for claim in self.plan.requests for options in claim for option in options):
                 try:
-                    matches.append(self.plan.is_selectable(option, make, self.judge, self.cells))
+                    matches.append(option.selects(make, self.judge, self.cells))
                 except AllocationError as error:
                     matches.append(str(error))
             constraints = [one.constraint for claim in self._together for one in claim]
@@ -339,16 +335,12 @@ class DeviceSearch:
     def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
         if not self._is_free(claim, option, device):
             return False
-        if not self.plan.is_selectable(option, device.make, self.judge, self.cells) or not device.is_reached:
-            return False
-        return self._has_capacity(option, device)
+        is_selected = option.selects(device.make, self.judge, self.cells)
+        return is_selected and device.is_reached and self._has_capacity(option, device)
 
     def _has_capacity(self, option: Option, device: PoolDevice) -> bool:
-        if not self.cells.shares:
-            return True
-        return has_room(
-            device.device, option.request, (self._consumed(device.id), *self._shared.get(device.id, ()))
-        )
+        used = (self._consumed(device.id), *self._shared.get(device.id, ()))
+        return not self.cells.shares or has_room(device.device, option.request, used)
 
     def _is_free(self, claim: int, option: Option, device: PoolDevice) -> bool:
         holders = self._holders.get(device.id)
@@ -430,17 +422,14 @@ class DeviceSearch:
             pool = next(pool for pool in self.pools if pool.name == name and device.id[0] == pool.driver)
             self._counters[name] = dict(pool.counters)
             for one in (*pool.devices, *pool.elsewhere):
-                if self._counts(one.id):
+                # It takes counters because claims have it.
+                if self.claims.has_whole(one.id, self.cells.shares and self.cells.keeps_counters):
                     self._add_counters(one, -1)
         self._add_counters(device, -1)
         if min(self._counters[name].values(), default=0) >= 0:
             return True
         self._add_counters(device, 1)
         return False
-
-    def _counts(self, device: DeviceId) -> bool:
-        """Whether a device takes counters because claims have it."""
-        return self.claims.has_whole(device, self.cells.shares and self.cells.keeps_counters)
 
     def _add_counters(self, device: PoolDevice, sign: int) -> None:
         left = self._counters[device.id[1]]

@@ -88,10 +88,9 @@ class Devices:
         """How good the alternatives are that a search for all *claims* finds on each of *rows*:
         int64[len(rows)]."""
         worth = self._kept_of(claims, rows).worth
-        looks = self.pools.looks[rows].tolist() if worth else ()
-        if worth:
-            return np.array([worth.get(look, 0) for look in looks], np.int64)
-        return np.zeros(len(rows), np.int64)
+        if not worth:
+            return np.zeros(len(rows), np.int64)
+        return np.array([worth.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
 
     def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
         """What searches for *claims* came to, among others on *rows*."""
@@ -127,9 +126,9 @@ class Devices:
                     kept.by_look[look] = INVALID if is_invalid else NONE
                     continue
                 kept.by_look[look] = FOUND
-                if worth := sum(
-                    score_of(claim, taken) for claim, taken in zip(claims, map(names_of, found), strict=True)
-                ):
+                names = ({one.option.result_name for one in taken} for taken in found)
+                worth = sum(map(score_of, claims, names))
+                if worth:
                     kept.worth[look] = worth
             except AllocationError:
                 kept.by_look[look] = ERROR
@@ -152,7 +151,15 @@ class Devices:
         node = self.table.names[row]
         if found is None:
             return None
-        return [self._result(claim, taken, node) for claim, taken in zip(claims, found, strict=True)]
+        return [
+            AllocationResult(
+                devices=DeviceAllocationResult(
+                    results=tuple(self._result(claim, number, one) for number, one in enumerate(taken))
+                ),
+                node_selector=_node_selector(taken, node),
+            )
+            for claim, taken in zip(claims, found, strict=True)
+        ]
 
     def _search(
         self, claims: Sequence[ResourceClaim], row: int, ends_at: float = float("inf")
@@ -176,21 +183,13 @@ class Devices:
         found = self.listings.resource_claims.shares.get(device)
         return None if found is None else found.consumed
 
-    def _result(self, claim: ResourceClaim, taken: Sequence[Taken], node_name: str) -> AllocationResult:
-        results = tuple(self._result_of(claim, number, one) for number, one in enumerate(taken))
-        return AllocationResult(
-            devices=DeviceAllocationResult(results=results), node_selector=_node_selector(taken, node_name)
-        )
-
-    def _result_of(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
+    def _result(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
         driver, pool, name = one.device.id
         device = one.device.device
         waits = self.cells.waits_for_conditions
-        share = (
-            None
-            if one.consumed is None
-            else str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
-        )
+        share = None
+        if one.consumed is not None:
+            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
         return DeviceRequestAllocationResult(
             request=one.option.result_name,
             driver=driver,
@@ -205,11 +204,6 @@ class Devices:
             binding_conditions=device.binding_conditions if waits else (),
             binding_failure_conditions=device.binding_failure_conditions if waits else (),
         )
-
-
-def names_of(taken: Sequence[Taken]) -> set[str]:
-    """The requests and alternatives for which devices were taken."""
-    return {one.option.result_name for one in taken}
 
 
 def score_of(claim: ResourceClaim, names: Collection[str]) -> int:

@@ -229,33 +229,29 @@ class Pools:
                 () if node is None else self._gather(row, reach.slices(row, node[0]), reach)
                 for row, node in enumerate(self._nodes)
             ]
-            for pool in self._pools.values():
-                if pool is not None:
-                    self._look_at(pool)
+            for made in self._pools.values():
+                if made is not None:
+                    self._look_at(made)
             self.looks = np.array([self._look(pools) for pools in self.of_row], np.int64)
         else:
-            self._follow({device for step in steps for device in step})
+            # Some devices are in use that were not, or no longer.
+            devices = {device for step in steps for device in step}
+            moved = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
+            for pool in moved.values():
+                self._look_at(pool)
+            for row in dict.fromkeys(row for pool in moved.values() for row in pool.rows):
+                self.looks[row] = self._look(self.of_row[row])
         self._seen = slices, nodes, used
-
-    def _follow(self, devices: set[DeviceId]) -> None:
-        """Some *devices* are in use that were not, or no longer."""
-        moved = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
-        for pool in moved.values():
-            self._look_at(pool)
-        for row in dict.fromkeys(row for pool in moved.values() for row in pool.rows):
-            self.looks[row] = self._look(self.of_row[row])
 
     def _look_at(self, pool: Pool) -> None:
         claims = self.listings.resource_claims
         ids = [device.id for device in (*pool.devices, *pool.elsewhere)]
         pool.used = sum(1 << bit for bit, one in enumerate(ids) if one in claims.holders)
         if self.cells.shares and (shared := [bit for bit, one in enumerate(ids) if one in claims.shares]):
-            found = (
-                (bit, claims.has_whole(ids[bit], True), claims.shares[ids[bit]].consumed) for bit in shared
-            )
+            consumed = {bit: tuple(sorted(claims.shares[ids[bit]].consumed.items())) for bit in shared}
             pool.used = (
                 pool.used,
-                tuple((bit, whole, tuple(sorted(consumed.items()))) for bit, whole, consumed in found),
+                tuple((bit, claims.has_whole(ids[bit], True), found) for bit, found in consumed.items()),
             )
 
     def _look(self, pools: tuple[Pool, ...]) -> int:
@@ -417,7 +413,12 @@ class Reach:
         for one in slices:
             of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
         # The slices that count, by name; those with binding conditions may come last.
-        found = [one for one in slices if not _is_left_out(one, cells)]
+        found = [
+            one
+            for one in slices
+            if not (cells.leaves_per_device_selection and one.spec.per_device_node_selection is not None)
+            and not (cells.leaves_counter_slices and one.spec.shared_counters)
+        ]
         if cells.conditions_last == "slices and pools":
             found.sort(key=lambda one: any(device.binding_conditions for device in one.spec.devices))
         for one in found:
@@ -474,9 +475,3 @@ class ReachedRows:
         if selector not in self._known:
             self._known[selector] = node_selector_mask(selector, Batch.everywhere(self.table))
         return self._known[selector]
-
-
-def _is_left_out(one: ResourceSlice, cells: DeviceCells) -> bool:
-    if cells.leaves_per_device_selection and one.spec.per_device_node_selection is not None:
-        return True
-    return cells.leaves_counter_slices and bool(one.spec.shared_counters)

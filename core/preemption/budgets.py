@@ -52,9 +52,16 @@ def _one_by_one(
     potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
 ) -> Mask:
     found = np.zeros_like(potential.there)
-    mine = [_selected(potential, budget) for budget in budgets]
-    for budget, selected in zip(budgets, mine, strict=True) if exempts else ():
-        _leave_out_disrupted(selected, potential, budget)
+    templates = potential.layout.templates
+    if not templates:
+        return found
+    numbers = potential.of_layout(potential.layout.template, np.arange(len(found)))
+    mine: list[Mask] = []
+    for budget in budgets:
+        is_selected = np.array([selects(budget, template) for template in templates], np.bool_)
+        mine.append(is_selected[numbers] & potential.there)
+        if exempts:
+            _leave_out_disrupted(mine[-1], potential, budget)
     left = [np.full(found.shape[1], budget.disruptions_allowed, np.int64) for budget in budgets]
     for place in range(len(found)):
         for selected, allowed in zip(mine, left, strict=True):
@@ -62,17 +69,6 @@ def _one_by_one(
             found[place] |= takes & (allowed <= 0)
             allowed -= takes & (allowed > 0)
     return found
-
-
-def _selected(potential: PotentialVictims, budget: PodDisruptionBudget) -> Mask:
-    """Which of the potential victims *budget* selects: bool[places, k]."""
-    templates = potential.layout.templates
-    is_selected = np.array([selects(budget, template) for template in templates], np.bool_)
-    numbers = potential.of_layout(potential.layout.template, np.arange(len(potential.there)))
-    selected: Mask = (
-        is_selected[numbers] & potential.there if len(templates) else np.zeros_like(potential.there)
-    )
-    return selected
 
 
 def _beyond_allowance(

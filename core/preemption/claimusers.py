@@ -51,17 +51,16 @@ class ClaimUsers:
             del self._entries[node], self.counts[node]
         rows = range(len(self.table.pods)) if changed is None else changed.tolist()
         for row in rows:
-            if row < len(self.table.names) and self.table.row_of.get(self.table.names[row]) == row:
-                self._follow_node(self.table.names[row], self.table.pods[row])
-
-    def _follow_node(self, node: str, entries: Iterable[Entry]) -> None:
-        now = {id(entry): entry for entry in entries if claim_keys(entry.template.pod)}
-        before = self._entries.get(node, {})
-        if now or before:
-            self._entries[node] = now
-            for number in before.keys() - now.keys():
-                self._take_off(node, before[number].pod)
-            self._put(node, (entry.pod for number, entry in now.items() if number not in before))
+            node = self.table.names[row] if row < len(self.table.names) else ""
+            if self.table.row_of.get(node) != row:
+                continue
+            now = {id(one): one for one in self.table.pods[row] if claim_keys(one.template.pod)}
+            before = self._entries.get(node, {})
+            if now or before:
+                self._entries[node] = now
+                for number in before.keys() - now.keys():
+                    self._take_off(node, before[number].pod)
+                self._put(node, (entry.pod for number, entry in now.items() if number not in before))
 
     def filtered(self, cycle: Cycle, nominations: Nominations, rows: Iterable[int]) -> None:
         """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to them."""

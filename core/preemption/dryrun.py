@@ -11,7 +11,6 @@ pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultp
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
 
 import attrs
 import numpy as np
@@ -93,35 +92,36 @@ class ArrayTrial:
         made = cls(cycle, potential, SumsTrial.of(cycle.table, potential.rows), footprints, rowwise)
         for place in np.flatnonzero(potential.there.any(axis=1)).tolist():
             made.take_off(place, potential.there[place])
-        made._add(coming)
+        at = np.full(cycle.table.size, -1, np.intp)
+        at[potential.rows] = np.arange(made.sums.n)
+        for row, template in coming:
+            if at[row] >= 0:
+                made.sums.put_at(at[row], template)
         return made
 
-    def _add(self, coming: Coming) -> None:
-        place = np.full(self.cycle.table.size, -1, np.intp)
-        place[self.potential.rows] = np.arange(self.sums.n)
-        for row, template in coming:
-            if place[row] >= 0:
-                self.sums.put_at(place[row], template)
-
     def judge(self) -> Verdict:
+        """Where the pod fits now, and what rules out the other rows."""
         found = judge(self.cycle, self.sums, check_all=False)
         return Verdict(found, found.fits)
 
     def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
+        """Some of the rows, with their potential victims in the order in which they are to be put back."""
         sums = self.sums if len(at) == self.sums.n else self.sums.some(at)
         return attrs.evolve(self, sums=sums, potential=potential)
 
     def put_back(self, place: int, here: Mask) -> None:
+        """Put the pods at *place* back on the rows *here*: bool[k]."""
         self._put(place, here.astype(np.int64))
 
     def take_off(self, place: int, here: Mask) -> None:
         self._put(place, -here.astype(np.int64))
 
     def _put(self, place: int, sign: Ints) -> None:
-        numbers = self.potential.templates(place)
+        numbers = self.potential.of_layout(self.potential.layout.template, place)
         self.sums.put(sign, {name: amounts[numbers] * sign for name, amounts in self.footprints.items()})
 
     def fits(self, here: Mask) -> Mask:
+        """Where of *here* the pod fits now: bool[k], of no meaning elsewhere."""
         fits = here
         for predicate in self.predicates:
             found = predicate.check(self.cycle.template, self.sums, self.cycle)
@@ -185,30 +185,8 @@ class OverlayTrial:
         return verdict
 
 
-class Trial(Protocol):
-    """k rows as they are without their potential victims, some of whom are put back."""
-
-    potential: PotentialVictims
-
-    def judge(self) -> Verdict:
-        """Where the pod fits now, and what rules out the other rows."""
-        ...
-
-    def some(self, at: Rows, potential: PotentialVictims) -> Trial:
-        """Some of the rows, with their potential victims in the order in which they are to be put back."""
-        ...
-
-    def put_back(self, place: int, here: Mask) -> None:
-        """Put the pods at *place* back on the rows *here*: bool[k]."""
-        ...
-
-    def take_off(self, place: int, here: Mask) -> None:
-        """Take them off again."""
-        ...
-
-    def fits(self, here: Mask) -> Mask:
-        """Where of *here* the pod fits now: bool[k], of no meaning elsewhere."""
-        ...
+Trial = ArrayTrial | OverlayTrial
+"""k rows as they are without their potential victims, some of whom are put back."""
 
 
 def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:

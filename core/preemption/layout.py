@@ -211,19 +211,14 @@ class PotentialVictims:
             return np.repeat(places[:, None], len(self.rows), axis=1)
         return self.order[places]
 
-    def of_layout(self, array: Ints, places: Rows) -> Ints:
-        """What an *array* of the layout holds for *places*: int64[len(places), k], of no meaning where there
-        is no pod."""
+    def of_layout(self, array: Ints, places: Rows | int) -> Ints:
+        """What an *array* of the layout holds for *places*, int64[len(places), k], or for one of them,
+        int64[k]; of no meaning where there is no pod."""
+        found: Ints
         if self.order is None:
-            return array[places].take(self.rows, axis=1)
-        return array[self.order[places], self.rows]
-
-    def templates(self, place: int) -> Ints:
-        """The template number of the pod at *place* of each row: int64[k], of no meaning where there is none."""
-        numbers = self.layout.template
-        found: Ints = (
-            numbers[place].take(self.rows) if self.order is None else numbers[self.order[place], self.rows]
-        )
+            found = array[places].take(self.rows, axis=-1)
+        else:
+            found = array[self.order[places], self.rows]
         return found
 
     def entry(self, place: int, i: int) -> Entry:

@@ -38,12 +38,12 @@ class Outcomes:
     ``victims``: int64[most, rows], their places in the layout.
     """
 
-    known: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
-    occupied: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
-    fits: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
-    criteria: Ints = attrs.field(factory=lambda: np.zeros((4, 0), np.int64))
-    started: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
-    victims: Ints = attrs.field(factory=lambda: np.zeros((0, 0), np.int64))
+    known: Mask = attrs.field(init=False)
+    occupied: Mask = attrs.field(init=False)
+    fits: Mask = attrs.field(init=False)
+    criteria: Ints = attrs.field(init=False)
+    started: Ints = attrs.field(init=False)
+    victims: Ints = attrs.field(init=False)
     _environment: Environment | None = None
     _seen: int = NEVER
     """The revision of the table that ``known`` follows."""
@@ -59,7 +59,11 @@ class Outcomes:
         """Forget the rows that may have become others."""
         changed = table.changed.since(self._seen) if environment == self._environment else None
         if changed is None:
-            self._begin(table.size)
+            size = table.size
+            self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
+            self.criteria = np.zeros((4, size), np.int64)
+            self.started = np.zeros(size, np.int64)
+            self.victims = np.zeros((0, size), np.int64)
         else:
             self.known[changed] = False
         self._environment = environment
@@ -71,14 +75,6 @@ class Outcomes:
         for row in before.keys() | self._coming.keys():
             if before.get(row) != self._coming.get(row):
                 self.known[row] = False
-
-    def _begin(self, size: int) -> None:
-        self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
-        self.criteria, self.started, self.victims = (
-            np.zeros((4, size), np.int64),
-            np.zeros(size, np.int64),
-            np.zeros((0, size), np.int64),
-        )
 
     def put(self, rows: Rows, occupied: Mask, found: Candidates) -> None:
         """Note the outcome on *rows*: *occupied*, bool[len(rows)], and those of them that were *found* to be

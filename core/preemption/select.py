@@ -112,9 +112,8 @@ def chosen(
         return Preemption()
     if not any(extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders):
         best = candidates.pick()
-        return _plan(
-            cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out
-        )
+        victims = candidates.victims(best)
+        return _plan(cycle, nominations, candidates.name(best), victims, candidates.spelled_out)
     ask = partial(_asked, cycle, nominations, candidates.spelled_out(), extenders)
     return Preemption(later=ask) if asks_later else ask(cycle.pod)
 
@@ -163,24 +162,19 @@ def victims_beside(
     Only the rows of *potential* where the pod then fits are in the answer. *incoming*: as for an
     :class:`OverlayTrial`.
     """
-    trial = _begin(cycle, nominations, potential, incoming)
+    coming = coming_pods(cycle, nominations)
+    trial: Trial
+    if is_plain(cycle, coming):
+        trial = ArrayTrial.of(cycle, coming, potential)
+    else:
+        trial = OverlayTrial.of(cycle, nominations, potential, incoming)
     fitting = np.flatnonzero(trial.judge().fits)
     potential = potential.some(fitting)
     potential = potential.protecting(protection(potential))
     # Which of the potential victims have one of *uids*: bool[places, k].
     uids = frozenset(given)
-    found = np.zeros_like(potential.there)
+    leaving = np.zeros_like(potential.there)
     for place, i in np.argwhere(potential.there).tolist() if uids else ():
-        found[place, i] = potential.entry(place, i).pod.uid in uids
-    leaving = found
+        leaving[place, i] = potential.entry(place, i).pod.uid in uids
     others = attrs.evolve(potential, there=potential.there & ~leaving)
     return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
-
-
-def _begin(
-    cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None
-) -> Trial:
-    coming = coming_pods(cycle, nominations)
-    if is_plain(cycle, coming):
-        return ArrayTrial.of(cycle, coming, potential)
-    return OverlayTrial.of(cycle, nominations, potential, incoming)

@@ -113,11 +113,8 @@ class VolumeBinder:
             needs = self.needs(claims)
         except VolumeError:
             return False
-        return not (
-            needs.delayed
-            or needs.immediate
-            or any(SOLE_USER in claim.spec.access_modes for claim in needs.bound)
-        )
+        has_sole_user = any(SOLE_USER in claim.spec.access_modes for claim in needs.bound)
+        return not (needs.delayed or needs.immediate or has_sole_user)
 
     def volume(self, name: str) -> PersistentVolume:
         return self.volumes.get(name)
@@ -167,7 +164,11 @@ class VolumeBinder:
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
         claims = self._claims(pod) if self.enabled else ()
-        if all(self._is_bound(key) for key in claims):
+        try:
+            is_bound = all(is_fully_bound(self.claims.get(key)) for key in claims)
+        except VolumeError:
+            is_bound = False
+        if is_bound:
             self._asked.pop(pod.key, None)
             return True
         decision = self._decision(pod, node_name)
@@ -175,7 +176,18 @@ class VolumeBinder:
             tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
             tuple(_for_node(claim, node_name) for claim in decision.provisionings),
         )
-        self._assume(decision, made)
+        assumed: list[KubeObject] = []
+        try:
+            for (volume, _), (before, _) in zip(made.bindings, decision.bindings, strict=True):
+                if volume is not before:
+                    self.volumes.assume(volume)
+                assumed.append(volume)
+            for claim in made.provisionings:
+                self.claims.assume(claim)
+                assumed.append(claim)
+        except VolumeError:
+            self.restore(assumed)
+            raise
         if not self.release.volumes.keeps_stale_decisions and not self.skips_nodes:
             self.forget(pod)
         self._decisions.setdefault(pod.key, {})[node_name] = made
@@ -192,33 +204,12 @@ class VolumeBinder:
     def _claims(self, pod: Pod) -> tuple[str, ...]:
         return claim_keys(pod, has_ephemeral_claims(self.release.volumes, self.gates))
 
-    def _is_bound(self, key: str) -> bool:
-        try:
-            return is_fully_bound(self.claims.get(key))
-        except VolumeError:
-            return False
-
     def _decision(self, pod: Pod, node_name: str) -> VolumeDecision:
         table = self._asked.get(pod.key)
         if table is None:
             return self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
-        return self.find(
-            self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))
-        ).decision(0)
-
-    def _assume(self, decision: VolumeDecision, made: VolumeDecision) -> None:
-        assumed: list[KubeObject] = []
-        try:
-            for (volume, _), (before, _) in zip(made.bindings, decision.bindings, strict=True):
-                if volume is not before:
-                    self.volumes.assume(volume)
-                assumed.append(volume)
-            for claim in made.provisionings:
-                self.claims.assume(claim)
-                assumed.append(claim)
-        except VolumeError:
-            self.restore(assumed)
-            raise
+        nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
+        return self.find(self._claims(pod), nodes).decision(0)
 
     def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
         """The volumes, then the claims, that are to be written to the API for *pod*, which is on its node.

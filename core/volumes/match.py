@@ -83,9 +83,8 @@ class VolumeMatcher:
         affinity = volume.spec.node_affinity
         found = self._within.get(affinity)
         if found is None:
-            found = self._within[affinity] = (
-                np.arange(self.nodes.n) if affinity is None else self._matching(affinity)
-            )
+            everywhere = np.arange(self.nodes.n)
+            found = self._within[affinity] = everywhere if affinity is None else self._matching(affinity)
         return found
 
     def _matching(self, affinity: NodeSelector) -> Rows:
@@ -193,20 +192,17 @@ class VolumeMatcher:
         return sorted(free, key=size)
 
     def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-        if volume.metadata.deletion_timestamp is not None or not self._has_attributes_of(claim, volume):
+        if volume.metadata.deletion_timestamp is not None:
             return False
+        if self.cells.attributes_class_gate:
+            attributes = claim.spec.volume_attributes_class_name if self.attributes_classes else ""
+            if volume.spec.volume_attributes_class_name != attributes:
+                return False
         wanted = claim.spec.volume_mode
         offered = volume.spec.volume_mode
         if not self.block_volumes and self.cells.volume_mode != "always":
             return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
         return (wanted or "Filesystem") == (offered or "Filesystem")
-
-    def _has_attributes_of(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
-        """Whether claim and volume agree in their VolumeAttributesClass."""
-        if not self.cells.attributes_class_gate:
-            return True
-        wanted = claim.spec.volume_attributes_class_name if self.attributes_classes else ""
-        return volume.spec.volume_attributes_class_name == wanted
 
     def _unreadable(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]
@@ -298,28 +294,12 @@ def storage_left(
     found = np.zeros(nodes.n, np.bool_)
     amount = np.zeros(nodes.n, np.int64)
     for item in listings.csi_capacities:
-        if item.storage_class_name == kind.name and _holds(item, size.value(), by_maximum):
+        limit = item.maximum_volume_size if by_maximum else None
+        limit = item.capacity if limit is None else limit
+        if item.storage_class_name == kind.name and limit is not None and limit.value() >= size.value():
             here = _access(item, nodes) & ~found
             found[here], amount[here] = True, 0 if item.capacity is None else item.capacity.value()
     return found, amount
-
-
-def has_capacity(
-    kind: StorageClass,
-    claim: PersistentVolumeClaim,
-    nodes: Batch,
-    listings: Listings,
-    by_maximum: bool = True,
-) -> Mask:
-    """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report
-    capacities: bool[n]."""
-    left = storage_left(kind, claim, nodes, listings, by_maximum)
-    return np.ones(nodes.n, np.bool_) if left is None else left[0]
-
-
-def _holds(item: CSIStorageCapacity, size: int, by_maximum: bool) -> bool:
-    limit = item.maximum_volume_size if by_maximum and item.maximum_volume_size is not None else item.capacity
-    return limit is not None and limit.value() >= size
 
 
 def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:

@@ -22,7 +22,7 @@ from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import AssumeCache, VolumeError
 from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
-from .match import VolumeMatcher, can_provision, has_capacity, requested_size
+from .match import VolumeMatcher, can_provision, requested_size, storage_left
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
@@ -32,6 +32,13 @@ MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaultin
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
     """Whether *claim* has a volume and the volume controller has finished binding it."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
+
+
+def delays_binding(kind: StorageClass) -> bool:
+    """Whether volumes of class *kind* are bound only when a pod has a node. Raises :class:`VolumeError`."""
+    if kind.volume_binding_mode is None:
+        raise VolumeError(f'VolumeBindingMode not set for StorageClass "{kind.name}"')
+    return kind.volume_binding_mode == "WaitForFirstConsumer"
 
 
 @attrs.define(eq=False, repr=False)
@@ -69,7 +76,11 @@ class VolumeSearch:
         Upstream: GetPodVolumeClaims."""
         needs = PodClaims()
         for key in claims:
-            claim = self._claim(key)
+            try:
+                claim = self.claims.get(key)
+            except VolumeError as error:
+                name = key if self.cells.claim_text_has_namespace else key.partition("/")[2]
+                raise VolumeError(f'error getting PVC "{name}": {error}') from error
             if is_fully_bound(claim):
                 needs.bound.append(claim)
                 continue
@@ -80,23 +91,12 @@ class VolumeSearch:
                 needs.immediate.append(claim)
         return needs
 
-    def _claim(self, key: str) -> PersistentVolumeClaim:
-        try:
-            return self.claims.get(key)
-        except VolumeError as error:
-            name = key if self.cells.claim_text_has_namespace else key.partition("/")[2]
-            raise VolumeError(f'error getting PVC "{name}": {error}') from error
-
     def _waits_for_pod(self, claim: PersistentVolumeClaim) -> StorageClass | None:
         """The claim's class if it binds volumes only when a pod has a node; else None."""
         if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
             return None
         found = self.listings.classes.get(claim.storage_class)
-        if found is None:
-            return None
-        if found.volume_binding_mode is None:
-            raise VolumeError(f'VolumeBindingMode not set for StorageClass "{found.name}"')
-        return found if found.volume_binding_mode == "WaitForFirstConsumer" else None
+        return found if found is not None and delays_binding(found) else None
 
     def _check_bound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         for claim in needs.bound:
@@ -190,9 +190,8 @@ class VolumeSearch:
                 pending &= made
                 gate = self.cells.storage_capacity_gate
                 if self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate))):
-                    enough = ~needed | has_capacity(
-                        kind, claim, nodes, self.listings, self.cells.reads_maximum_size
-                    )
+                    left = storage_left(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
+                    enough = ~needed | (True if left is None else left[0])
                     finding.enough &= enough | ~pending | ~finding.decided
                     pending &= enough
         finding.provided = pending

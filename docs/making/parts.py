@@ -28,7 +28,7 @@ from kubeclassic.api.view import (
     Verbatim,
     View,
     Words,
-    bar,
+    columns_of,
     on_page,
 )
 from kubeclassic.cli.report.page.about import About
@@ -129,10 +129,7 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
     )  # fmt: skip
     yield ShareBar("A whole and its parts", [Share("the same", 18), Share("different", 4, "bad")])
     yield Table(
-        "bars",
-        (Column("what", "name"), Column("share", "share"), bar("good")),
-        [["cpu", 0.38, 0.38]],
-        caption="A bar",
+        "bars", columns_of("what | name; share | share; | bar | good"), [["cpu", 0.38, 0.38]], caption="A bar"
     )
     states = {"on the first node": MEANINGS["same"], "on another node": MEANINGS["near"]}
     first, other = states

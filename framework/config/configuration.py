@@ -277,31 +277,32 @@ def _decoded(
                 args, unread = later_args(entry.name, entry.args or {})
                 entry = attrs.evolve(entry, args=args)
                 strict = {**strict, **{f"{place}.args.{name}": "" for name in unread}}
-            made.append(attrs.evolve(entry, args=_args(entry, place, context)))
-            paths = tuple(unknown_args(entry.name, entry.args or {}, context))
+            raw = entry.args or {}
+            args = MappingProxyType(raw)
+            if reads_args(entry.name, context):
+                wanted = f"{entry.name}Args"
+                kind = raw.get("kind", wanted)
+                if kind != wanted and not context.cells.lenient_args:
+                    text = (
+                        f"args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}"
+                    )
+                    fault = ProfileFault(
+                        f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted
+                    )
+                    raise ConfigurationError(f"decoding .{place}: {text}", [fault])
+                try:
+                    args = read_args(entry.name, raw, context)
+                except Mismatch as mismatch:
+                    text = f"decoding .{place}: decoding args for plugin {entry.name}: {mismatch}"
+                    raise ConfigurationError(text, mismatched(mismatch, f"{place}.args.")) from None
+            made.append(attrs.evolve(entry, args=args))
+            paths = tuple(unknown_args(entry.name, raw, context))
             if paths:
                 begins = f"decoding .{place}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error"
                 strict |= dict.fromkeys((f"{place}.args.{path}" for path in paths), "")
                 strict[f"{place}.args.{paths[0]}"] = f"{begins}: {unknown(paths)}"
         found.append(attrs.evolve(profile, plugin_config=tuple(made)))
     return tuple(found), strict
-
-
-def _args(entry: PluginArgs, place: str, context: Context) -> Any:
-    if not reads_args(entry.name, context):
-        return MappingProxyType(entry.args or {})
-    raw = entry.args or {}
-    kind = raw.get("kind", f"{entry.name}Args")
-    wanted = f"{entry.name}Args"
-    if kind != wanted and not context.cells.lenient_args:
-        text = f"args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}"
-        fault = ProfileFault(f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted)
-        raise ConfigurationError(f"decoding .{place}: {text}", [fault])
-    try:
-        return read_args(entry.name, raw, context)
-    except Mismatch as mismatch:
-        text = f"decoding .{place}: decoding args for plugin {entry.name}: {mismatch}"
-        raise ConfigurationError(text, mismatched(mismatch, f"{place}.args.")) from None
 
 
 def passes_over(document: Mapping[str, Any], release: Release) -> bool:

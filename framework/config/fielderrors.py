@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -49,6 +49,12 @@ def invalid(path: str, value: Any, message: str, cells: FrameworkCells | None = 
     """The fault of *value*; *cells* say how a list is shown, which only lists need."""
     as_list = isinstance(value, tuple | list) and cells is not None and cells.faults_as_json
     return f"{path}: Invalid value: {as_json(value) if as_list else shown(value)}: {message}"
+
+
+def outside(path: str, value: int, most: int = 100, text: str = "") -> Iterator[str]:
+    """The fault of a number that is not from 0 to *most*."""
+    if not 0 <= value <= most:
+        yield invalid(path, value, text or f"not in valid range [0, {most}]")
 
 
 def required(path: str, message: str = "") -> str:

@@ -15,9 +15,8 @@ from ...api.objects.quantity import Int32
 from ...api.reading.typed import ReadBy, Reader, entries, reader, record
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..status import POINTS
-from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
-from .args import read_args, takes_args
-from .fielderrors import Context, as_json, duplicate, invalid, required
+from .args import CHECKED_BY_PLUGIN_ALONE, arg_faults, read_args, takes_args
+from .fielderrors import Context, as_json, duplicate, invalid, outside, required
 
 # --- default plugins ----------------------------------------------------------------------------------------
 
@@ -121,9 +120,6 @@ def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) ->
     )
 
 
-_PERCENTAGE = "not in valid range [0-100]"
-
-
 PERCENTAGE = {"name": "percentageOfNodesToScore"}
 ALL_POINTS = (*POINTS, "multiPoint")
 _plugins: Reader[Plugins] = record(dict, {point: (point, reader(PluginSet)) for point in ALL_POINTS})
@@ -163,8 +159,7 @@ class ProfileConfig:
 
 def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
     """The fault of a percentageOfNodesToScore."""
-    if percentage is not None and not 0 <= percentage <= 100:
-        yield invalid(path, percentage, _PERCENTAGE)
+    return outside(path, percentage or 0, text="not in valid range [0-100]")
 
 
 def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Context) -> Iterator[str]:

@@ -15,9 +15,11 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.objects import NodeSelectorTerm, Pod, Requirement, Volume
+from ...api.objects import NodeSelectorTerm, Volume
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
+from ...core.decision.decision import Details
 from ...core.decision.verdict import judge
 from ...core.pods.template import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
@@ -47,12 +49,11 @@ def _node_affinity(plugin: Any, pod: Template) -> Hashable:
     return tuple(sorted(repr(_term(term)) for term in terms)), tuple(preferred), pod.spec.node_selector
 
 
-def _term(term: NodeSelectorTerm) -> tuple[list[str], list[str]]:
-    return _requirements(term.match_expressions), _requirements(term.match_fields)
-
-
-def _requirements(found: tuple[Requirement, ...]) -> list[str]:
-    return sorted(repr((one.key, one.operator, sorted(one.values))) for one in found)
+def _term(term: NodeSelectorTerm) -> list[list[str]]:
+    return [
+        sorted(repr((one.key, one.operator, sorted(one.values))) for one in found)
+        for found in (term.match_expressions, term.match_fields)
+    ]
 
 
 def _ports(plugin: Any, pod: Template) -> Hashable:
@@ -109,6 +110,7 @@ SIGNERS: Mapping[str, Callable[[Any, Template], Hashable]] = {
 }
 """Plugin that can sign -> what it reads of a pod, but for volumes, which differ from pod to pod of a
 template."""
+_NO_SOURCE = Volume()
 READ_VOLUMES = frozenset({"NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone"})
 
 
@@ -146,16 +148,11 @@ class Signer:
     def sign(self, cycle: FrameworkCycle) -> Hashable:
         """The signature of the pod of *cycle*; None: it has none."""
         found = self.of_template(cycle.template)
-        return found if found is None or not self.reads_volumes else (found, _volumes(cycle.pod))
-
-
-def _volumes(pod: Pod) -> tuple[str, ...]:
-    """The sources of the volumes that are read here; config maps and secrets do not count."""
-    sources = (replace(volume, name="") for volume in pod.spec.volumes)
-    return tuple(sorted(repr(source) for source in sources if source != _NO_SOURCE))
-
-
-_NO_SOURCE = Volume()
+        if found is None or not self.reads_volumes:
+            return found
+        # Config maps and secrets do not count.
+        sources = (replace(volume, name="") for volume in cycle.pod.spec.volumes)
+        return found, tuple(sorted(repr(source) for source in sources if source != _NO_SOURCE))
 
 
 # --- what is kept -------------------------------------------------------------------------------------------
@@ -224,19 +221,19 @@ class Batches:
         self._put(self.number, {**self.kept, profile: attrs.evolve(kept, rest=tuple(rest))})
         return hint
 
-    def store(
-        self, cycle: FrameworkCycle, profile: str, host: str, rows: Rows, totals: Scores | None
-    ) -> None:
-        """The pod of *cycle* gets *host*, one of the feasible *rows* with their *totals*; None: they were not
-        scored."""
+    def store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
+        """The pod of *cycle* gets *host*, one of those that it *found* feasible."""
+        profile = cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         if profile not in self.signers:
             return
         kept = self.kept.get(profile)
         if cycle.hint == host and kept is not None:
             kept = attrs.evolve(kept, cycle=self.number, host=host)
         else:
-            signature = self.signers[profile].sign(cycle) if totals is not None else None
-            heap = [] if signature is None or totals is None else _heap(cycle, rows, totals)
+            signature = None if found.ranking is None else self.signers[profile].sign(cycle)
+            heap: Heap = []
+            if signature is not None and found.ranking is not None:
+                heap = _heap(cycle, found.feasible_rows, found.ranking.totals)
             kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
         self._put(self.number, {**self.kept, profile: kept})
 

@@ -99,8 +99,8 @@ class FrameworkBinding(BindingCycle):
         if refused is None and profile.points["permit"] and profile.waiting_pods.get(pod.uid) is not None:
             self._cycles[pod.uid] = cycle
             return None
-        refused = refused or self._pre_bind(bound, host, profile, cycle, profile.points["preBind"])
-        return refused or self._bind(bound, host, profile, cycle)
+        refused = refused or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
+        return refused or self._bind(bound, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
         """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
@@ -136,14 +136,26 @@ class FrameworkBinding(BindingCycle):
         return self._failure(refused)
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        """Assume, Reserve, Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
+
+        A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
+        """
+        host = bound.spec.node_name
+        unassumed = None
         if self.engine.release.framework.assumes_volumes_first and cycle.template.claims:
-            unassumed = assume_volumes(bound, bound.spec.node_name, cycle)
-            if unassumed is not None:
-                return unassumed
-        unassumed = self._assume(pod, bound)
+            unassumed = assume_volumes(bound, host, cycle)
+        unassumed = unassumed or self._assume(pod, bound)
         if unassumed is not None:
             return unassumed
-        refused = self._run_reserve(bound, bound.spec.node_name, profile, cycle)
+        on_phase = self.engine.on_phase
+        for plugin in profile.points["reserve"]:
+            status = plugin.reserve(bound, host, cycle)
+            if _failed(status):
+                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
+                return _told(on_phase, Phase.RESERVE, self._undone(bound, profile, cycle, told))
+        _told(on_phase, Phase.RESERVE, None)
+        refused = self._permit(bound, profile, cycle) if profile.points["permit"] else None
+        _told(on_phase, Phase.PERMIT, refused)
         if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused
@@ -187,7 +199,7 @@ class FrameworkBinding(BindingCycle):
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         plugins = before_volumes(profile)
-        refused = self._pre_bind(pod.bound_to(host), host, profile, cycle, plugins) if plugins else None
+        refused = self._pre_bind(pod.bound_to(host), profile, cycle, plugins) if plugins else None
         if refused is None:
             self._cycles[pod.uid] = cycle
         return self._failure(refused)
@@ -200,20 +212,12 @@ class FrameworkBinding(BindingCycle):
             return None
         bound = pod.bound_to(host)
         rest = profile.points["preBind"][len(before_volumes(profile)) :]
-        return self._failure(
-            self._pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle)
-        )
-
-    def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        refused = self._run_bind(bound, host, profile, cycle)
-        if refused is None and cycle.pods_to_activate:
-            self._activate(cycle)
-        return refused
+        return self._failure(self._pre_bind(bound, profile, cycle, rest) or self._bind(bound, profile, cycle))
 
     def give_back(self, pod: Pod, host: str) -> None:
         profile, cycle = self._reserved(pod)
         profile.waiting_pods.remove(pod.uid)
-        self._undo(pod.bound_to(host), host, profile, cycle)
+        self._undo(pod.bound_to(host), profile, cycle)
 
     def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from
@@ -236,68 +240,53 @@ class FrameworkBinding(BindingCycle):
 
     # --- the steps of the assumed pod; each returns why it failed, or None ----------------------------------
 
-    def _run_reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
-
-        A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
-        """
-        on_phase = self.engine.on_phase
-        for plugin in profile.points["reserve"]:
-            status = plugin.reserve(pod, host, cycle)
-            if _failed(status):
-                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
-                return _told(on_phase, Phase.RESERVE, self._undone(pod, host, profile, cycle, told))
-        _told(on_phase, Phase.RESERVE, None)
-        return _told(
-            on_phase,
-            Phase.PERMIT,
-            self._permit(pod, host, profile, cycle) if profile.points["permit"] else None,
-        )
-
-    def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+    def _permit(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         timeouts: dict[str, float] = {}
         for plugin in profile.points["permit"]:
-            status = plugin.permit(pod, host, cycle)
+            status = plugin.permit(pod, pod.spec.node_name, cycle)
             if status is not None and status.is_wait:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _failed(status):
                 told = _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin)
-                return self._undone(pod, host, profile, cycle, told)
+                return self._undone(pod, profile, cycle, told)
         if timeouts:
             profile.waiting_pods.add(WaitingPod(pod, timeouts))
         return None
 
     def _pre_bind(
-        self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]
+        self, pod: Pod, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]
     ) -> Status | None:
-        """PreBind of *plugins* only, in order; after a failure everything is undone as in
-        :meth:`_run_reserve`."""
+        """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`_reserve`."""
         for plugin in plugins:
-            status = plugin.pre_bind(pod, host, cycle)
+            status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _failed(status):
-                return self._undone(pod, host, profile, cycle, _refusal(status, "PreBind", plugin))
+                return self._undone(pod, profile, cycle, _refusal(status, "PreBind", plugin))
         return None
 
-    def _run_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+    def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as
-        in :meth:`_run_reserve`."""
+        in :meth:`_reserve`."""
+        host = pod.spec.node_name
         status = None
         for plugin in profile.points["bind"]:
             status = plugin.bind(pod, host, cycle)
             if status is not None and status.is_skip:
                 continue
             if _failed(status):
-                return self._undone(pod, host, profile, cycle, _refusal(status, "Bind", plugin))
+                return self._undone(pod, profile, cycle, _refusal(status, "Bind", plugin))
             break
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.
-            return self._undone(pod, host, profile, cycle, error(status.message))
+            return self._undone(pod, profile, cycle, error(status.message))
         for listener in profile.points["postBind"]:
             listener.post_bind(pod, host, cycle)
+        if cycle.pods_to_activate:
+            self._activate(cycle)
         return None
 
-    def _undo(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> None:
+    def _undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> None:
         """Unreserve in reverse order, and forget the pod."""
+        host = pod.spec.node_name
         for plugin in reversed(profile.points["reserve"]):
             plugin.unreserve(pod, host, cycle)
         if cycle.release.framework.assumes_volumes_first:
@@ -312,8 +301,8 @@ class FrameworkBinding(BindingCycle):
             plain = self._plain[profile.scheduler_name] = _is_plain(profile)
         return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
-    def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
-        self._undo(pod, host, profile, cycle)
+    def _undone(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
+        self._undo(pod, profile, cycle)
         return status
 
 

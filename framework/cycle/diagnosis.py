@@ -180,33 +180,27 @@ class Diagnosis:
 
     def _statuses_of(self, rows: Rows) -> list[Status]:
         known = self._statuses
-        outcomes = self._search.verdict.outcomes(rows) if len(rows) else []
+        if self.search is None or not len(rows):
+            return []
+        verdict = self.search.verdict
+        outcomes = verdict.outcomes(rows)
         for row, outcome in zip(rows.tolist(), outcomes, strict=True):
             if outcome not in known:
-                verdict = self._search.verdict
                 reasons = verdict.reasons(row)
                 rejecting_predicates = verdict.rejecting_predicates(row)
-                if all(reason.resolvable for reason in reasons):
-                    code = Code.UNSCHEDULABLE
-                else:
-                    code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+                resolvable = all(reason.resolvable for reason in reasons)
                 known[outcome] = Status(
-                    code,
+                    Code.UNSCHEDULABLE if resolvable else Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
                     tuple(reason.text for reason in reasons),
                     rejecting_predicates[0] if rejecting_predicates else "",
                 )
         return [known[outcome] for outcome in outcomes]
 
-    @property
-    def _search(self) -> SearchResult:
-        assert self.search is not None
-        return self.search
-
     def tally(self) -> dict[str, int]:
         """Reason -> the number of nodes that it rejects."""
         found: dict[str, int] = {}
         if self.search is not None:
-            found = self._search.verdict.tally(self.failed_rows)
+            found = self.search.verdict.tally(self.failed_rows)
         outside = len(self.excluded) if self.cells.counts_outside else self.node_count - self.size
         if self.outside_reason is not None and outside > 0:
             found[self.outside_reason] = found.get(self.outside_reason, 0) + outside

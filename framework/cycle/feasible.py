@@ -133,14 +133,16 @@ def search(
             _leave_effects(cycle, nominations, verdict, rows, ())
         if len(rows):
             return FeasibleRows(rows, start, passed_extenders=pass_extenders is not None)
-    unknown = _unknown_name(cycle, outcome, diagnosis)
-    if unknown is not None:
-        return FeasibleRows(NO_ROWS, start, f'nodeinfo not found for node name "{unknown}"')
     order = diagnosis.order
     cells = diagnosis.cells
+    row_of = cycle.table.row_of
+    unknown = sorted((outcome.node_names or frozenset()) - row_of.keys())
+    if unknown and cells.unknown_name_errs:
+        return FeasibleRows(NO_ROWS, start, f'nodeinfo not found for node name "{unknown[0]}"')
     has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
     if outcome.node_names is not None:
-        inside = np.isin(order, _rows_of(cycle, outcome.node_names))
+        named = [row_of[name] for name in outcome.node_names - set(unknown)]
+        inside = np.isin(order, np.array(named, np.intp))
         order = order[inside]
         # Upstream: the plugin that rejected the nominated node is put into the same set, before it is read.
         others = (
@@ -196,18 +198,6 @@ def _left_by_extenders(
         return rows[:0]
     diagnosis.take(passed)
     return left
-
-
-def _unknown_name(cycle: FrameworkCycle, outcome: PreFilterOutcome, diagnosis: Diagnosis) -> str | None:
-    """The first name in *outcome* that no node has, where that is an error."""
-    if outcome.node_names is None or not diagnosis.cells.unknown_name_errs:
-        return None
-    return min((name for name in outcome.node_names if name not in cycle.table.row_of), default=None)
-
-
-def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:
-    rows = (cycle.table.row_of.get(name, -1) for name in names)
-    return np.array([row for row in rows if row >= 0], np.intp)
 
 
 def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> SearchResult:

@@ -16,7 +16,6 @@ from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError, Verdict
 from ...core.preemption.budgets import Protection, counted_down, counted_to_the_first, exhausted
 from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, Trial, coming_pods, dry_run, is_plain
-from ...core.preemption.layout import PotentialVictims
 from ...core.preemption.select import chosen
 from ...core.preemption.victimchoice import Candidates
 from ...core.release import FrameworkCells
@@ -143,7 +142,12 @@ class Evaluator:
                 self._keeps = False
                 candidates = self._candidates(rows)
             if len(candidates):
-                return self._chosen(candidates)
+                try:
+                    plan = chosen(self.cycle, self.context.nominations, candidates, self.context.extenders)
+                except ExtenderError as error:
+                    failed = Preemption(error=str(error))
+                    return PostFilterResult(message=str(error), is_error=True, plan=failed)
+                return PostFilterResult(plan.node, "" if plan.node is not None else NO_CANDIDATE, plan=plan)
         if self.errors and self._cells.dry_run_errs:
             text = aggregated(sorted(self.errors))
             return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
@@ -155,13 +159,6 @@ class Evaluator:
     def _cells(self) -> FrameworkCells:
         return self.cycle.release.framework
 
-    def _chosen(self, candidates: Candidates) -> PostFilterResult:
-        try:
-            plan = chosen(self.cycle, self.context.nominations, candidates, self.context.extenders)
-        except ExtenderError as error:
-            return PostFilterResult(message=str(error), is_error=True, plan=Preemption(error=str(error)))
-        return PostFilterResult(plan.node, "" if plan.node is not None else NO_CANDIDATE, plan=plan)
-
     def _count(self, reason: str, times: int) -> None:
         if times:
             self.reasons[reason] = self.reasons.get(reason, 0) + times
@@ -172,7 +169,8 @@ class Evaluator:
         """The candidates among *rows*, in their order."""
         if not (self.context.shortlists and self._cells.samples_candidates):
             return self._dry_run(rows)
-        wanted = self._wanted(len(rows))
+        share = len(rows) * self.args.min_candidate_nodes_percentage // 100
+        wanted = min(max(share, self.args.min_candidate_nodes_absolute), len(rows))
         found = Candidates.none()
         kept = np.zeros(0, np.bool_)
         step = max(wanted, 1)
@@ -183,10 +181,6 @@ class Evaluator:
                 break
         self._left_out = len(found) - int(kept.sum())
         return found.some(np.flatnonzero(kept))
-
-    def _wanted(self, nodes: int) -> int:
-        share = nodes * self.args.min_candidate_nodes_percentage // 100
-        return min(max(share, self.args.min_candidate_nodes_absolute), nodes)
 
     def _dry_run(self, rows: Rows) -> Candidates:
         """Those of *rows* where the pod would fit without all lower priorities, in order of *rows*."""
@@ -216,7 +210,13 @@ class Evaluator:
         self._count(NO_VICTIMS, len(rows) - len(occupied))
         if not len(occupied) or self._cannot_follow(len(occupied)):
             return Candidates.none()
-        candidates, verdict = dry_run(self._begin(potential.some(occupied)), protection_of(self.cycle))
+        tried = potential.some(occupied)
+        trial: Trial
+        if self._coming is not None:
+            trial = ArrayTrial.of(self.cycle, self._coming, tried)
+        else:
+            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
+        candidates, verdict = dry_run(trial, protection_of(self.cycle))
         if self.cycle.claim_users is not None:
             self.cycle.claim_users.tried(
                 self.cycle, self.context.nominations, rows[occupied].tolist(), candidates
@@ -240,11 +240,6 @@ class Evaluator:
             plugin.follows_pods is not None
             and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
         )
-
-    def _begin(self, potential: PotentialVictims) -> Trial:
-        if self._coming is not None:
-            return ArrayTrial.of(self.cycle, self._coming, potential)
-        return OverlayTrial.of(self.cycle, self.context.nominations, potential)
 
     def _note(self, verdict: Verdict, counted: Mask) -> None:
         """Note what rules out those of the *counted* nodes where the pod does not fit even once all lower

@@ -16,7 +16,6 @@ from ...core.arrays.batch import Batch
 from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
-from ..plugin import Plugin
 from ..profile import Profile
 from ..status import Code, Status, error, unresolvable, unschedulable
 from .state import FrameworkCycle, PreFilterResult
@@ -50,9 +49,12 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     found = EVERYTHING
     rejection = None
     cells = profile.algorithm.release.framework
-    concerned = _concerned(cycle, profile)
+    concerned = cycle.template.notes.get(profile.slot)
+    if concerned is None:
+        concerned = frozenset(one for one in profile.points["preFilter"] if one.concerns(cycle.template))
+        cycle.template.notes[profile.slot] = concerned
     for plugin in profile.points["preFilter"]:
-        answer = _ask(plugin, cycle) if plugin in concerned else None
+        answer = ask(plugin, cycle) if plugin in concerned else None
         if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
             if answer.code is Code.SKIP:
                 (cycle.skipped if cells.pre_filter_skips else cycle.pre_filtered).add(plugin.name)
@@ -70,41 +72,28 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     return found if rejection is None else attrs.evolve(found, status=rejection)
 
 
-def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[Plugin]:
-    """The plugins that can object to the pod's template."""
-    found = cycle.template.notes.get(profile.slot)
-    if found is None:
-        found = frozenset(plugin for plugin in profile.points["preFilter"] if plugin.concerns(cycle.template))
-        cycle.template.notes[profile.slot] = found
-    return found
-
-
-def _ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-    return ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(cycle.template, cycle)
-
-
-def ask_once(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-    """The answer of *plugin* to the pod's template; it runs once for a template."""
+def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+    """The answer of *plugin* to the pod's template; where it can, it runs once for a template."""
+    found: PreFilterResult | Status | None
+    if not plugin.pre_filter_by_class:
+        found = plugin.pre_filter(cycle.template, cycle)
+        return found
     notes = cycle.template.notes
     slot = plugin.pre_filter_slot
     if slot not in notes:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
-    found: PreFilterResult | Status | None = notes[slot]
+    found = notes[slot]
     return found
 
 
 def _refusal(plugin: Any, status: Status, cells: FrameworkCells, pod: str) -> Status:
-    if status.is_rejection and cells.pre_filter_rejection_errs:
-        return attrs.evolve(
-            error(f'rejected by "{plugin.name}" at prefilter: {status.message}'), plugin=plugin.name
-        )
-    if status.is_rejection:
-        return attrs.evolve(status, plugin=plugin.name)
-    # Upstream: 1.24 tells the error of another status, which is none.
-    told = "%!w(<nil>)" if cells.pre_filter_errors_lost else status.message
-    return attrs.evolve(
-        error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod)), plugin=plugin.name
-    )
+    if not status.is_rejection:
+        # Upstream: 1.24 tells the error of another status, which is none.
+        told = "%!w(<nil>)" if cells.pre_filter_errors_lost else status.message
+        status = error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod))
+    elif cells.pre_filter_rejection_errs:
+        status = error(f'rejected by "{plugin.name}" at prefilter: {status.message}')
+    return attrs.evolve(status, plugin=plugin.name)
 
 
 def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
@@ -154,18 +143,15 @@ class PluginCheck:
                     plugin.pre_filter_by_class or plugin.pre_filter_skips or plugin.pre_filter_reads_volumes
                 ):
                     return Detour.PLUGINS
-                if plugin.pre_filter_by_class:
-                    answer = ask_once(plugin, cycle)
-                else:
-                    answer = plugin.pre_filter(pod, cycle)
+                answer = ask(plugin, cycle)
                 if answer is not None and not (isinstance(answer, Status) and answer.is_skip):
                     return Detour.PLUGINS
-        is_fine = all(_is_fine(plugin, pod, cycle) for plugin in self.profile.points["preScore"])
-        return None if is_fine else Detour.PLUGINS
-
-
-def _is_fine(plugin: Any, pod: Template, cycle: FrameworkCycle) -> bool:
-    if not (plugin.pre_score_by_class or plugin.pre_score_skips):
-        return False
-    status = plugin.pre_score(pod, Batch.everywhere(cycle.table), cycle)
-    return status is None or status.is_success or (plugin.pre_score_skips and status.is_skip)
+        nodes = Batch.everywhere(cycle.table)
+        for plugin in self.profile.points["preScore"]:
+            if not (plugin.pre_score_by_class or plugin.pre_score_skips):
+                return Detour.PLUGINS
+            status = plugin.pre_score(pod, nodes, cycle)
+            is_fine = status is None or status.is_success or (plugin.pre_score_skips and status.is_skip)
+            if not is_fine:
+                return Detour.PLUGINS
+        return None

@@ -35,49 +35,42 @@ def prioritize(
 
     *on_phase* is called when PreScore has ended.
     """
+    cells = cycle.release.framework
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
     if not extenders and not profile.points["score"]:
         ranking.totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
-    skipped = _pre_score(cycle, profile, nodes)
+    skipped = pre_score(cycle, profile, feasible)
     if on_phase is not None:
         on_phase(Phase.PRE_SCORE, SUCCESS)
     rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
     for (rule, _), raw in zip(rules, cycle.raw_scores([rule for rule, _ in rules], nodes), strict=True):
         if isinstance(raw, PriorityError):
-            raise ScoreError(_worded(cycle, cycle.release.framework.score_error, rule.name, raw))
+            raise _error(cycle, cells.score_error, rule.name, raw)
         ranking.raw[rule.name] = raw
     _normalize(cycle, rules, nodes, ranking)
     try:
-        _check_range(ranking, cycle.release.framework.checks_plugin_by_plugin)
+        _check_range(ranking, cells.checks_plugin_by_plugin)
         if len(ranking.raw) < len(rules):
             _weigh_again(rules, ranking)
     except ScoreError as error:
         # Upstream: all scores are normalized by then.
         raise ScoreError(
-            f"{cycle.release.framework.range_error.format(pod=cycle.pod.name)}{error}", ranking.by_priority
+            f"{cells.range_error.format(pod=cycle.pod.name)}{error}", ranking.by_priority
         ) from None
     if extenders:
         ranking.totals += EXTENDER_SCALE * scores_by_extenders(cycle, nodes, extenders)
     return ranking
 
 
-def _worded(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> str:
-    return form.format(plugin=plugin, text=text, pod=cycle.pod.name)
+def _error(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> ScoreError:
+    return ScoreError(form.format(plugin=plugin, text=text, pod=cycle.pod.name))
 
 
-def skipped_scores(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[str]:
+def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[str]:
     """The plugins that do not score the rows *feasible*, as their PreScore says. Raises :class:`ScoreError`."""
-    return _pre_score(cycle, profile, Batch(cycle.table, feasible))
-
-
-def pre_score_one(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> None:
-    """PreScore for the one node that is feasible. Raises :class:`ScoreError`."""
-    _pre_score(cycle, profile, Batch(cycle.table, feasible))
-
-
-def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str]:
+    nodes = Batch(cycle.table, feasible)
     skipped: set[str] = set()
     known = cycle.template.notes.setdefault(profile.pre_score_slot, {})
     for plugin in profile.points["preScore"]:
@@ -90,9 +83,7 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
         if status is None or status.code is Code.SUCCESS:
             continue
         if status.code is not Code.SKIP:
-            raise ScoreError(
-                _worded(cycle, cycle.release.framework.pre_score_error, plugin.name, status.message)
-            )
+            raise _error(cycle, cycle.release.framework.pre_score_error, plugin.name, status.message)
         skipped.add(plugin.name)
     return skipped
 
@@ -106,9 +97,7 @@ def _normalize(
         try:
             scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
         except PriorityError as error:
-            raise ScoreError(
-                _worded(cycle, cycle.release.framework.normalize_error, rule.name, error)
-            ) from None
+            raise _error(cycle, cycle.release.framework.normalize_error, rule.name, error) from None
         if is_again:
             ranking.totals -= ranking.by_priority[rule.name] * weight
         ranking.by_priority[rule.name] = scores

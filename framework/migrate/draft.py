@@ -13,14 +13,16 @@ from typing import Any, Literal
 
 import attrs
 
-from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig, TlsConfig
-from ...api.record import UNSET, Record, UnsetType, field, plain
+from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
+from ...api.objects.metadata import json_names
+from ...api.record import UNSET, Record, UnsetType, plain
 from ...core.release import Release
 from ...core.release.fact import rule_facts
 from ...exceptions import UnknownNameError
 from ..config.apiversions import is_flat
 from ..config.profiles import LATEST
 from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
+from ..status import POINTS
 
 
 class Note(Record):
@@ -78,48 +80,8 @@ OWN_DEFAULTS = "takes those of its own release, constraints of topology spread a
 _UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6, "us"), (1, "ns"))
 
 
-class WrittenResource(Record):
-    """A resource that an extender manages."""
-
-    name: str
-    ignored_by_scheduler: bool | UnsetType = UNSET
-
-
-class WrittenTls(Record):
-    """As Kubernetes has it; data is in base64."""
-
-    insecure: bool | UnsetType = UNSET
-    server_name: str | UnsetType = UNSET
-    cert_file: str | UnsetType = UNSET
-    key_file: str | UnsetType = UNSET
-    ca_file: str | UnsetType = UNSET
-    cert_data: str | UnsetType = UNSET
-    key_data: str | UnsetType = UNSET
-    ca_data: str | UnsetType = UNSET
-
-
-class WrittenExtender(Record, kw_only=True):
-    """An extender; what is not set is left out."""
-
-    url_prefix: str | UnsetType = UNSET
-    filter_verb: str | UnsetType = UNSET
-    preempt_verb: str | UnsetType = UNSET
-    prioritize_verb: str | UnsetType = UNSET
-    weight: int | UnsetType = UNSET
-    bind_verb: str | UnsetType = UNSET
-    enable_https: bool | UnsetType = field(default=UNSET, name="enableHTTPS")
-    tls_config: WrittenTls | UnsetType = UNSET
-    http_timeout: str | UnsetType = UNSET
-    """A duration such as 2s or 1500ms."""
-    node_cache_capable: bool | UnsetType = UNSET
-    managed_resources: tuple[WrittenResource, ...] | UnsetType = UNSET
-    ignorable: bool | UnsetType = UNSET
-
-
-def written_extenders(
-    extenders: Sequence[ExtenderConfig], weights: Sequence[int]
-) -> tuple[list[WrittenExtender], list[Note]]:
-    """*extenders* with these *weights* as items of ``extenders``; and notes on what could not be kept."""
+def written_extenders(extenders: Sequence[ExtenderConfig]) -> tuple[list[dict[str, Any]], list[Note]]:
+    """*extenders* as items of ``extenders``; and notes on what could not be kept."""
     notes = [
         Note(
             f"extender {extender.name}",
@@ -128,33 +90,22 @@ def written_extenders(
         for extender in extenders
         if extender.timeout <= 0
     ]
-    return [_written(extender, weight) for extender, weight in zip(extenders, weights, strict=True)], notes
+    found = [as_json(one) | {"httpTimeout": duration_text(one.timeout)} for one in extenders]
+    return [{name: part for name, part in one.items() if part} for one in found], notes
 
 
-def _written(extender: ExtenderConfig, weight: int) -> WrittenExtender:
-    managed = tuple(
-        WrittenResource(one.name, one.ignored_by_scheduler or UNSET) for one in extender.managed_resources
-    )
-    tls = WrittenTls(**_set(WrittenTls, extender.tls))
-    written = {
-        "weight": weight,
-        "tls_config": tls if plain(tls) else None,
-        "http_timeout": duration_text(extender.timeout),
-    }
-    return WrittenExtender(**_set(WrittenExtender, extender, **written, managed_resources=managed))
-
-
-def _set(kind: type[Record], given: ExtenderConfig | TlsConfig | None, **written: Any) -> dict[str, Any]:
-    """The fields of *kind* that are set: as they are *written*, else those of *given*, bytes in base64."""
-    found = {
-        name: written[name] if name in written else getattr(given, name, None)
-        for name in kind.__struct_fields__
-    }
-    return {
-        name: base64.b64encode(one).decode() if isinstance(one, bytes) else one
-        for name, one in found.items()
-        if one
-    }
+def as_json(value: Any) -> Any:
+    """A value of a configuration in its JSON form, without what is not set; bytes are in base64."""
+    if attrs.has(type(value)):
+        fields = {name: getattr(value, attribute) for attribute, name in json_names(type(value)).items()}
+        return {
+            name: as_json(part)
+            for name, part in fields.items()
+            if part not in (None, (), "", b"") and part is not False
+        }
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return [as_json(part) for part in value] if isinstance(value, tuple) else value
 
 
 def duration_text(seconds: float) -> str:
@@ -203,77 +154,21 @@ def target_release(name: str, argument: str) -> Release:
     return found
 
 
-class WrittenPlugin(Record):
-    """A plugin that is enabled or disabled."""
-
-    name: str
-    """* is all plugins."""
-    weight: int | UnsetType = UNSET
-    """Of its scores."""
-
-
-class WrittenPoint(Record):
-    """The plugins of one extension point; multiPoint: of all that they have."""
-
-    disabled: tuple[WrittenPlugin, ...]
-    enabled: tuple[WrittenPlugin, ...]
-    """In the order in which they run."""
-
-
-class WrittenPoints(Record, kw_only=True):
-    """The extension points that the profile names."""
-
-    multi_point: WrittenPoint
-    queue_sort: WrittenPoint | UnsetType = UNSET
-    pre_filter: WrittenPoint | UnsetType = UNSET
-    pre_score: WrittenPoint
-    score: WrittenPoint
-    reserve: WrittenPoint | UnsetType = UNSET
-    permit: WrittenPoint | UnsetType = UNSET
-    pre_bind: WrittenPoint | UnsetType = UNSET
-    bind: WrittenPoint | UnsetType = UNSET
-    post_bind: WrittenPoint | UnsetType = UNSET
-
-
-ALONE = {
-    json: name
-    for name, json in zip(
-        WrittenPoints.__struct_fields__, WrittenPoints.__struct_encode_fields__, strict=True
-    )
-    if json not in ("multiPoint", "preScore", "score")
-}
-"""Extension point -> the field of :class:`WrittenPoints`, of those that only a user's own plugins are at
-alone."""
-
-
-class WrittenArguments(Record):
-    """The arguments of a plugin."""
-
-    name: str
-    args: Mapping[str, Any]
-    """As Kubernetes has them."""
-
-
-class WrittenProfile(Record):
-    """A profile."""
-
-    scheduler_name: str
-    plugins: WrittenPoints
-    plugin_config: tuple[WrittenArguments, ...] | UnsetType = UNSET
-    """The arguments of plugins that have some."""
+ALONE = ("queueSort", "preFilter", "reserve", "permit", "preBind", "bind", "postBind")
+"""The extension points that only a user's own plugins are at alone."""
 
 
 class WrittenConfiguration(Record, kw_only=True):
-    """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a
-    value are omitted."""
+    """A KubeSchedulerConfiguration; fields without a value are omitted."""
 
-    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"] = (
-        "kubescheduler.config.k8s.io/v1"
-    )
+    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"]
+    """That of Kubernetes."""
     kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
     percentage_of_nodes_to_score: int | UnsetType = UNSET
-    profiles: tuple[WrittenProfile, ...]
-    extenders: tuple[WrittenExtender, ...] | UnsetType = UNSET
+    profiles: tuple[dict[str, Any], ...]
+    """As Kubernetes has them."""
+    extenders: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    """As Kubernetes has them."""
 
 
 # --- the draft ----------------------------------------------------------------------------------------------
@@ -336,7 +231,7 @@ class ProfileDraft:
         self,
         scheduler_name: str,
         percentage: int,
-        extenders: Sequence[WrittenExtender],
+        extenders: Sequence[dict[str, Any]],
         post_filters: Sequence[str],
         alone: Mapping[str, Sequence[str]] | None = None,
         absent: Collection[str] = (),
@@ -347,14 +242,18 @@ class ProfileDraft:
         extension point -> plugins that run there alone. *absent*: plugins that are usually there and do not
         run.
         """
-        arguments = tuple(WrittenArguments(name, found) for name, found in sorted(self.args.items()))
         always = (name for name in (BINDER, GATES) if not self.is_gone(name))
         everywhere = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
-        profile = WrittenProfile(
-            scheduler_name, _points(everywhere, self.weights, alone or {}), arguments or UNSET
-        )
+        profile: dict[str, Any] = {
+            "schedulerName": scheduler_name,
+            "plugins": _points(everywhere, self.weights, alone or {}),
+        }
+        if self.args:
+            profile["pluginConfig"] = [
+                {"name": name, "args": found} for name, found in sorted(self.args.items())
+            ]
         reads_latest = LATEST in self.target.configuration.api_versions
-        found: dict[str, Any] = plain(
+        written: dict[str, Any] = plain(
             WrittenConfiguration(
                 api_version="kubescheduler.config.k8s.io/v1"
                 if reads_latest
@@ -364,37 +263,38 @@ class ProfileDraft:
                 extenders=tuple(extenders) or UNSET,
             )
         )
-        return found
+        return written
 
 
 def _points(
     plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]
-) -> WrittenPoints:
+) -> dict[str, Any]:
     scored = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
     everywhere = _plugins(plugins)
     unwanted = ["*"]
     if SELECTOR_SPREAD in weights:
         # Upstream: validation refuses this plugin at every single extension point, but does not look under
         # multiPoint.
-        everywhere += (WrittenPlugin(SELECTOR_SPREAD, weights[SELECTOR_SPREAD]),)
+        everywhere.append({"name": SELECTOR_SPREAD, "weight": weights[SELECTOR_SPREAD]})
         unwanted = [name for name in plugins if name in SCORERS and name not in scored]
-    before_scores = _plugins(name for name in unwanted if name in ("*", *PRE_SCORERS))
-    return WrittenPoints(
-        multi_point=WrittenPoint(_plugins(["*"]), everywhere),
-        pre_score=WrittenPoint(
-            before_scores,
-            _plugins([*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]),
-        ),
-        score=WrittenPoint(
-            _plugins(unwanted), tuple(WrittenPlugin(name, weight) for name, weight in scored.items())
-        ),
-        **{
-            ALONE[point]: WrittenPoint((), _plugins(names))
-            for point, names in alone.items()
-            if point in ALONE and names
-        },
-    )
+    pre_scored = [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
+    disabled = {
+        "multiPoint": ["*"],
+        "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
+        "score": unwanted,
+    }
+    enabled = {
+        "multiPoint": everywhere,
+        "preScore": _plugins(pre_scored),
+        "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
+        **{point: _plugins(alone[point]) for point in ALONE if alone.get(point)},
+    }
+    return {
+        point: {"disabled": _plugins(disabled.get(point, ())), "enabled": enabled[point]}
+        for point in ("multiPoint", *POINTS)
+        if point in enabled
+    }
 
 
-def _plugins(names: Iterable[str]) -> tuple[WrittenPlugin, ...]:
-    return tuple(map(WrittenPlugin, names))
+def _plugins(names: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"name": name} for name in names]

@@ -17,17 +17,15 @@ from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
-from ...api.objects.metadata import json_name
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.unknownfields import TYPE_META, copied, removed, unknown_fields
-from ...api.record import plain
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import NEW_HTTPS, WEIGHT, with_profiles
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
 from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.fielderrors import Context
-from ..config.profiles import GROUP, PluginSet, ProfileConfig
+from ..config.profiles import GROUP, ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
 from ..tables.versions import cells_in
 from .draft import (
@@ -43,6 +41,7 @@ from .draft import (
     Migration,
     Note,
     ProfileDraft,
+    as_json,
     left_out,
     written_extenders,
 )
@@ -94,9 +93,7 @@ def migrate_profile(
 
     *written*: for each of them plugin -> its arguments, as they were given.
     """
-    extenders, about_extenders = written_extenders(
-        config.extenders, [extender.weight for extender in config.extenders]
-    )
+    extenders, about_extenders = written_extenders(config.extenders)
     documents = list[dict[str, Any]]()
     notes = dict[Note, None]()
     for i, profile in enumerate(config.profiles):
@@ -458,7 +455,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
         for entry in ratios
         if not entry.args.resources
     )
-    extenders, faults = written_extenders(made.extenders, [extender.weight for extender in made.extenders])
+    extenders, faults = written_extenders(made.extenders)
     (profile,) = made.profiles
     document: dict[str, Any] = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
     if made.percentage:
@@ -468,7 +465,16 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
         for point in {**cells.point_plugins, **profile.plugins}
         if f"profiles.plugins.{point}" not in cells.fields_lacked
     ]
-    plugins = {point: _written(profile.at(point)) for point in points}
+    plugins = {
+        point: {
+            "disabled": [{"name": "*"}],
+            "enabled": [
+                {"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})}
+                for plugin in profile.at(point).enabled
+            ],
+        }
+        for point in points
+    }
     arguments = [
         {"name": entry.name, "args": as_json(entry.args)}
         for entry in profile.plugin_config
@@ -479,9 +485,10 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
         {"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}
     ]
     if extenders:
-        written = [plain(extender) for extender in extenders]
         as_before = NEW_HTTPS in cells.fields_lacked
-        document["extenders"] = list(map(_as_in_a_policy, written, made.extenders)) if as_before else written
+        document["extenders"] = (
+            list(map(_as_in_a_policy, extenders, made.extenders)) if as_before else extenders
+        )
     return Migration(document, (*notes, *faults))
 
 
@@ -491,24 +498,3 @@ def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[s
     if "httpTimeout" in found:
         return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)}
     return found
-
-
-def _written(found: PluginSet) -> dict[str, Any]:
-    """A point with these plugins alone."""
-    named = [
-        {"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})}
-        for plugin in found.enabled
-    ]
-    return {"disabled": [{"name": "*"}], "enabled": named}
-
-
-def as_json(value: Any) -> Any:
-    """Arguments of a plugin in their JSON form, without what is not set."""
-    if attrs.has(type(value)):
-        fields = {json_name(field.name): getattr(value, field.name) for field in attrs.fields(type(value))}
-        return {
-            name: as_json(part)
-            for name, part in fields.items()
-            if part not in (None, (), "") and part is not False
-        }
-    return [as_json(part) for part in value] if isinstance(value, tuple) else value

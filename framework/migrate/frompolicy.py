@@ -378,7 +378,17 @@ class _PolicyDraft(ProfileDraft):
             elif argument.label_preference is not None:
                 self._labels.append((name, argument.label_preference, weight))
             elif argument.service_anti_affinity is not None:
-                self._take_domain(name, weight, argument.service_anti_affinity.label)
+                label = argument.service_anti_affinity.label
+                if is_valid_label_key(label):
+                    self.note(name, f"left out: no node can have label {label}")
+                    return
+                text = (
+                    f"replaced by a default constraint of PodTopologySpread, ScheduleAnyway over {label}: pods with"
+                    " constraints of their own do not have it, and other pods count by number, not by share"
+                )
+                self.note(name, text, "has plugin ServiceAffinity, which was removed in 1.23")
+                self._spread[name] = weight
+                self._domains += [label] if label not in self._domains else []
             return
         rule = RULES[name]
         if not rule.plugins:
@@ -398,18 +408,6 @@ class _PolicyDraft(ProfileDraft):
             self._spread[name] = weight
         else:
             self._fractions[rule.plugins[0]] = Fraction(weight)
-
-    def _take_domain(self, name: str, weight: int, label: str) -> None:
-        if is_valid_label_key(label):
-            self.note(name, f"left out: no node can have label {label}")
-            return
-        text = (
-            f"replaced by a default constraint of PodTopologySpread, ScheduleAnyway over {label}: pods with constraints of their own"
-            " do not have it, and other pods count by number, not by share"
-        )
-        self.note(name, text, "has plugin ServiceAffinity, which was removed in 1.23")
-        self._spread[name] = weight
-        self._domains += [label] if label not in self._domains else []
 
     # --- priorities that share a plugin ---------------------------------------------------------------------
 
@@ -503,7 +501,7 @@ class _PolicyDraft(ProfileDraft):
             self.note(name, text)
         self.weights = {name: found[name] for name in self._fractions}
         extenders, faults = written_extenders(
-            given, [found.get(f"extender {i}", 0) for i in range(len(given))]
+            [attrs.evolve(one, weight=found.get(f"extender {i}", 0)) for i, one in enumerate(given)]
         )
         self.notes += faults
         if self.policy.always_check_all:

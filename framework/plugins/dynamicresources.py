@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from math import inf
@@ -121,9 +121,6 @@ class DynamicResources(Plugin):
         found = self._claims_of(pod, self.handle.listings.resource_claims)
         return unresolvable(found) if isinstance(found, str) else None
 
-    def _claims_of(self, pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
-        return claims_of(pod, claims, self.handle.devices.other_owner_text)
-
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Find the claims of the pod, and the classes of those that have no devices yet."""
         state = _State()
@@ -173,33 +170,29 @@ class DynamicResources(Plugin):
         unfit = np.zeros(nodes.n, np.bool_)
         found = np.full(nodes.n, FOUND, np.int8)
         devices = self.devices(cycle)
-        texts: dict[str, list[int]] = {}
+        timeout_errs = devices.cells.timeout_errs
+        errors: dict[str, Mask] = {}
         for wanted, places in self._groups(pod, nodes, cycle, state):
             if wanted is None:
                 unfit[places] = True
             elif wanted:
                 found[places] = devices.outcomes(wanted, nodes.indexes[places])
                 for i in places[found[places] >= ERROR].tolist():
-                    if text := self._error(int(found[i]), wanted, nodes.row(i), devices):
-                        texts.setdefault(text, []).append(i)
-        late = (found == TOO_LATE) & (not devices.cells.timeout_errs)
+                    row = nodes.row(i)
+                    text = devices.error(wanted, row) if found[i] == ERROR else ""
+                    if found[i] == TOO_LATE and timeout_errs:
+                        text = f"node {devices.table.names[row]}: {TIMED_OUT.text}"
+                    if text:
+                        errors.setdefault(text, np.zeros(nodes.n, np.bool_))[i] = True
         masks = {
             CANNOT_FIT: unfit,
             CANNOT_ALLOCATE: found == NONE,
             INVALID_POOLS: found == INVALID,
-            TIMED_OUT: late,
+            TIMED_OUT: (found == TOO_LATE) & (not timeout_errs),
             NOT_AVAILABLE: (found == FOUND) & ~available & ~unfit,
         }
-        return Failures.joined(
-            [*(Failures.where(why, mask) for why, mask in masks.items()), *_errors(texts, nodes)]
-        )
-
-    @staticmethod
-    def _error(outcome: int, wanted: Sequence[ResourceClaim], row: int, devices: Devices) -> str:
-        """The error for which the node on *row* ends the cycle; empty: it does not."""
-        if outcome == TOO_LATE and devices.cells.timeout_errs:
-            return f"node {devices.table.names[row]}: {TIMED_OUT.text}"
-        return devices.error(wanted, row) if outcome == ERROR else ""
+        failures = [Failures.where(why, mask) for why, mask in masks.items()]
+        return Failures.joined([*failures, *(Failures.error(text, mask) for text, mask in errors.items())])
 
     def _groups(
         self, pod: Template, nodes: Batch, cycle: FrameworkCycle, state: _State
@@ -211,7 +204,13 @@ class DynamicResources(Plugin):
             yield state.wanted, everywhere
             return
         given = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
-        lacks = self._lacks(pod, nodes)
+        # A resource that no DeviceClass gives has to be there.
+        asked = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
+        others = asked - pod.device_resources
+        lacks = np.zeros(nodes.n, np.bool_)
+        for i in range(nodes.n if others else 0):
+            node = nodes.node(i)
+            lacks[i] = node is not None and not others <= node.status.allocatable.keys()
         yield None, np.flatnonzero(lacks)
         kinds = sum(
             (mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())),
@@ -220,16 +219,6 @@ class DynamicResources(Plugin):
         for kind in np.unique(kinds[~lacks & nodes.has_node]).tolist():
             names = frozenset(name for bit, name in enumerate(given) if kind >> bit & 1)
             yield self._asked(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
-
-    @staticmethod
-    def _lacks(pod: Template, nodes: Batch) -> Mask:
-        """The nodes that do not have a resource which no DeviceClass gives: bool[n]."""
-        others = {
-            name for name, amount in pod.requests.items() if amount and is_device_resource(name)
-        } - pod.device_resources
-        found = (nodes.node(i) for i in range(nodes.n if others else 0))
-        lacks = [node is not None and not others <= node.status.allocatable.keys() for node in found]
-        return np.array(lacks, np.bool_) if others else np.zeros(nodes.n, np.bool_)
 
     @staticmethod
     def _asked(state: _State, given: frozenset[str], cycle: FrameworkCycle) -> Sequence[ResourceClaim]:
@@ -307,13 +296,17 @@ class DynamicResources(Plugin):
         if not state.claims:
             return unschedulable(NO_CLAIMS)
         claims = cycle.listings.resource_claims
-        for claim in self._unreachable(state, found, cycle):
-            if claim is state.special:
+        rows: list[int] = []
+        if found.search is not None:
+            verdict = found.search.verdict
+            rows = [row for row in found.search.visited.tolist() if NOT_AVAILABLE in verdict.reasons(row)]
+        nodes = Batch(cycle.table, np.array(rows, np.intp))
+        for claim in state.claims if rows else ():
+            # Out of reach of some node that was visited.
+            if claim is state.special or self._available([claim], nodes).all():
                 continue
-            if (
-                all(one.uid == cycle.pod.uid for one in claim.status.reserved_for)
-                and len(claim.status.reserved_for) <= 1
-            ):
+            users = claim.status.reserved_for
+            if not users or (len(users) == 1 and users[0].uid == cycle.pod.uid):
                 status = replace(claim.status, allocation=None, reserved_for=(), devices=())
                 claims.write(claim, replace(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
@@ -329,15 +322,6 @@ class DynamicResources(Plugin):
         if not self.enabled:
             return DISABLED
         return NO_CLAIMS if self.handle.devices.speaks_without_claims else ""
-
-    def _unreachable(self, state: _State, found: Diagnosis, cycle: FrameworkCycle) -> list[ResourceClaim]:
-        """The claims that the plugin noted to be out of reach of some node that was visited."""
-        if found.search is None:
-            return []
-        verdict = found.search.verdict
-        rows = [row for row in found.search.visited.tolist() if NOT_AVAILABLE in verdict.reasons(row)]
-        nodes = Batch(cycle.table, np.array(rows, np.intp))
-        return [claim for claim in state.claims if rows and not self._available([claim], nodes).all()]
 
     def _available(self, claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:
         """The nodes that reach the devices of all *claims* that have some, as far as these can still be used:
@@ -541,36 +525,27 @@ class DynamicResources(Plugin):
         listings = self.handle.listings
         return [] if listings is None else self._claims_of(pod, listings.resource_claims)
 
-
-def claims_of(pod: Pod, claims: ResourceClaims, other_owner: str) -> list[ResourceClaim] | str:
-    """The claims of *pod* in order, or why one cannot be used: *other_owner* where it was made for another
-    pod.
-
-    Upstream: foreachPodResourceClaim.
-    """
-    found = []
-    for wanted in pod.spec.resource_claims:
-        name = claim_name(pod, wanted)
-        if name is None:
-            if wanted.resource_claim_template_name is None:
-                return f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": none of the supported fields are set'
-            if any(one.name == wanted.name for one in pod.status.resource_claim_statuses):
-                continue
-            return f'pod "{pod.key}": ResourceClaim not created yet'
-        claim = claims.get(f"{pod.namespace}/{name}")
-        if claim is None:
-            return f'could not find ResourceClaim "{pod.namespace}/{name}"'
-        if claim.metadata.deletion_timestamp is not None:
-            return f'resourceclaim "{claim.name}" is being deleted'
-        if wanted.resource_claim_name is None and not _is_made_for(claim, pod):
-            return other_owner.format(claim=claim.key, pod=pod.key)
-        found.append(claim)
-    return found
-
-
-def _is_made_for(claim: ResourceClaim, pod: Pod) -> bool:
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.uid
+    def _claims_of(self, pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
+        """The claims of *pod* in order, or why one cannot be used. Upstream: foreachPodResourceClaim."""
+        found = []
+        for wanted in pod.spec.resource_claims:
+            name = claim_name(pod, wanted)
+            if name is None:
+                if wanted.resource_claim_template_name is None:
+                    return f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": none of the supported fields are set'
+                if any(one.name == wanted.name for one in pod.status.resource_claim_statuses):
+                    continue
+                return f'pod "{pod.key}": ResourceClaim not created yet'
+            claim = claims.get(f"{pod.namespace}/{name}")
+            if claim is None:
+                return f'could not find ResourceClaim "{pod.namespace}/{name}"'
+            if claim.metadata.deletion_timestamp is not None:
+                return f'resourceclaim "{claim.name}" is being deleted'
+            owner = claim.metadata.controller
+            if wanted.resource_claim_name is None and (owner is None or owner.uid != pod.uid):
+                return self.handle.devices.other_owner_text.format(claim=claim.key, pod=pod.key)
+            found.append(claim)
+        return found
 
 
 def _is_reserved_for(claim: ResourceClaim, pod: Pod) -> bool:
@@ -583,11 +558,3 @@ def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> Res
         finalizers = (*finalizers, FINALIZER)
     metadata = replace(claim.metadata, finalizers=finalizers)
     return replace(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
-
-
-def _errors(texts: Mapping[str, Sequence[int]], nodes: Batch) -> Iterator[Failures | None]:
-    """The errors *texts* of nodes at some places."""
-    for text, places in texts.items():
-        mask = np.zeros(nodes.n, np.bool_)
-        mask[places] = True
-        yield Failures.error(text, mask)

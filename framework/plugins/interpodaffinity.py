@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.reduction import RawScores, Reduction, Stretched
-from ...core.arrays.types import Ints, Scores
+from ...core.arrays.types import Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.spread import has_pods_in_domains, terms_about
@@ -33,8 +33,7 @@ from ...predicates.matchinterpodaffinity import (
     RequiredAffinity,
     affinity_unmet,
     anti_affinity_violated,
-    change_of_any,
-    change_of_placed,
+    change_of,
     first_of,
     refused_by_existing,
     refused_in_trial,
@@ -45,9 +44,9 @@ from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as
 from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
 from ...priorities.interpodaffinity import liked, liking, likings
-from ..config.argfaults import label_selector_fault
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
+from ..config.selectorfaults import label_selector_fault
 from ..cycle.state import FrameworkCycle
 from ..hints import affine_node_changes, affine_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -106,45 +105,38 @@ class InterPodAffinity(Plugin):
         cells = self.handle.cells
         if not cells.unreadable_terms_are_none and (text := _faults(pod, cells)):
             return unresolvable(f"parsing pod: {text}")
-        if (
-            cells.trial_terms_change_namespace
-            or pod.required_affinity
-            or pod.required_anti_affinity
-            or _is_refused_somewhere(pod, cycle)
-        ):
+        if cells.trial_terms_change_namespace or pod.required_affinity or pod.required_anti_affinity:
             return None
-        return SKIP
+        terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
+        carried = ((counter, carrier.topology_key, 1) for carrier, counter in terms)
+        return None if has_pods_in_domains(carried, cycle.table) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are
         there; or those come first."""
+        cells = self.handle.cells
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
+        # How many pods that the pod's own terms match edits add on each node.
+        change = partial(change_of, nodes) if cells.nominated_pods_lack_company else nodes.delta
         if affinity.keys:
             # Upstream: even the first of its kind needs a node with all the keys.
-            unmet = affinity_unmet(affinity, nodes, self._change(nodes))
-            for key in affinity.keys if self.handle.cells.first_pod_needs_keys else ():
+            unmet = affinity_unmet(affinity, nodes, change)
+            for key in affinity.keys if cells.first_pod_needs_keys else ():
                 absent = ~nodes.label(key).present
                 unmet = absent if unmet is None else unmet | absent
         if anti.by_key:
-            violated = anti_affinity_violated(anti, nodes, self._change_of(anti, nodes))
-        refused = refused_by_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
-        if nodes.edits and self.handle.cells.trial_terms_change_namespace:
-            refused = refused_in_trial(pod, terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), nodes)
-        if self.handle.cells.existing_pods_refuse_first:
+            if cells.any_term_counts:
+                change = partial(change_of, nodes, coming=anti.any_term)
+            violated = anti_affinity_violated(anti, nodes, change)
+        terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
+        if nodes.edits and cells.trial_terms_change_namespace:
+            refused = refused_in_trial(pod, terms, nodes)
+        else:
+            refused = refused_by_existing(terms, nodes)
+        if cells.existing_pods_refuse_first:
             return first_of((refused, unmet, violated), [self._refused, self._unmet, self._violated])
         return first_of((unmet, violated, refused), [self._unmet, self._violated, self._refused])
-
-    def _change(self, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
-        """How many pods that the pod's own terms match edits add on each node."""
-        if self.handle.cells.nominated_pods_lack_company:
-            return partial(change_of_placed, nodes)
-        return nodes.delta
-
-    def _change_of(self, anti: AntiAffinity, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
-        if self.handle.cells.any_term_counts:
-            return partial(change_of_any, nodes, anti)
-        return self._change(nodes)
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
@@ -168,21 +160,15 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if (
-            text := self._noted_faults(pod)
-            if not self.handle.cells.unreadable_terms_are_none and self._looks_at_existing(pod)
-            else ""
-        ):
-            return error(f"failed to parse pod: {text}")
+        if not self.handle.cells.unreadable_terms_are_none and self._looks_at_existing(pod):
+            text = pod.notes.get(_FAULTS)
+            if text is None:
+                text = pod.notes[_FAULTS] = _faults(pod, self.handle.cells)
+            if text:
+                return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.handle.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
-
-    def _noted_faults(self, pod: Template) -> str:
-        found = pod.notes.get(_FAULTS)
-        if found is None:
-            found = pod.notes[_FAULTS] = _faults(pod, self.handle.cells)
-        return found
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
@@ -244,27 +230,15 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     return found
 
 
-def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
-    terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
-    return has_pods_in_domains(
-        ((counter, carrier.topology_key, 1) for carrier, counter in terms), cycle.table
-    )
-
-
 def _faults(pod: Template, cells: FrameworkCells) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
     if not pod.has_pod_affinity:
         return ""
-    return aggregated(
-        f"{FIELDS[role]}: {_fault(pod, role, cells)}" for role in ROLES if unreadable(pod, role) is not None
-    )
-
-
-def _fault(pod: Template, role: str, cells: FrameworkCells) -> str:
-    return next(filter(None, _selector_faults(pod, role, cells)), "")
-
-
-def _selector_faults(pod: Template, role: str, cells: FrameworkCells) -> Iterator[str]:
-    for term, _ in terms_of(pod, role):
-        yield label_selector_fault(term.label_selector, cells)
-        yield label_selector_fault(term.namespace_selector, cells)
+    texts: list[str] = []
+    for role in ROLES:
+        if unreadable(pod, role) is not None:
+            terms = [term for term, _ in terms_of(pod, role)]
+            selectors = [one for term in terms for one in (term.label_selector, term.namespace_selector)]
+            faults = (label_selector_fault(selector, cells) for selector in selectors)
+            texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
+    return aggregated(texts)

@@ -25,8 +25,8 @@ from ...core.matching.nodeselectors import (
 from ...core.pods.template import Template
 from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.rule import normalize_reduce
-from ..config.argfaults import preferred_faults
 from ..config.fielderrors import aggregated
+from ..config.selectorfaults import preferred_faults
 from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin

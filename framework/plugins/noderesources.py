@@ -45,6 +45,7 @@ HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
 Combine = Callable[["Shares"], Scores]
+Ratio = Callable[[Ints, Ints], Ints]
 
 
 @attrs.frozen(eq=False)
@@ -160,16 +161,18 @@ def _bare_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
 # --- strategies ---------------------------------------------------------------------------------------------
 
 
-def _least_allocated(shares: Shares) -> Scores:
+def least_allocated(shares: Shares) -> Scores:
     return shares.mean(
         free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
     )
 
 
-def _most_allocated(shares: Shares) -> Scores:
-    # Upstream: pods without requests count with the defaults, so more than the allocatable may be requested;
-    # that counts as full.
-    requested = np.minimum(shares.requested, shares.allocatable)
+def most_allocated(shares: Shares, *, overfull_is_full: bool = True) -> Scores:
+    requested = shares.requested
+    if overfull_is_full:
+        # Upstream: pods without requests count with the defaults, so more than the allocatable may be
+        # requested.
+        requested = np.minimum(shares.requested, shares.allocatable)
     return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
 
 
@@ -187,17 +190,12 @@ def utilization(requested: Ints, capacity: Ints) -> Ints:
     return np.where((capacity == 0) | (requested > capacity), FULL, used).clip(0, FULL)
 
 
-def _requested_to_capacity_ratio(shape: Sequence[ShapePoint]) -> Combine:
-    line = scaled_line(shape)
-
-    def combine(shares: Shares) -> Scores:
-        scores = np.where(shares.counted, line[utilization(shares.requested, shares.allocatable)], 0)
-        return rounded_mean_of_positive(scores, shares.measured.weights[:, 0])
-
-    return combine
+def requested_to_capacity_ratio(shares: Shares, line: Ints, used: Ratio = utilization) -> Scores:
+    scores = np.where(shares.counted, line[used(shares.requested, shares.allocatable)], 0)
+    return rounded_mean_of_positive(scores, shares.measured.weights[:, 0])
 
 
-_STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": _least_allocated, "MostAllocated": _most_allocated}
+_STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
 
 
 # --- plugins ------------------------------------------------------------------------------------------------
@@ -245,12 +243,11 @@ class NodeResourcesFit(_ScoresDevices):
         self._counting: tuple[Asked, Requested] = (
             (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
         )
-        self._combine = _STRATEGIES.get(self.args.scoring_strategy.type) or _requested_to_capacity_ratio(
-            self.args.scoring_strategy.shape or ()
+        strategy = self.args.scoring_strategy
+        self._combine = _STRATEGIES.get(strategy.type) or partial(
+            requested_to_capacity_ratio, line=scaled_line(strategy.shape or ())
         )
-        self._measured = ScoredResources.of(
-            self.args.scoring_strategy.resources or CPU_AND_MEMORY, handle.cells
-        )
+        self._measured = ScoredResources.of(strategy.resources or CPU_AND_MEMORY, handle.cells)
 
     def filter_key(self, pod: Template) -> Hashable:
         return frozenset(pod.requests.items()), self._rejects("Filter", pod), pod.device_resources
@@ -314,14 +311,12 @@ class NodeResourcesFit(_ScoresDevices):
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
         # if they are not left out.
-        leaves_out = self.handle.cells.fit_checks_requested
+        cells = self.handle.cells
         for name in checked_resources(pod):
             if name in NATIVE:
-                if not leaves_out or pod.requests.get(name, 0) > 0:
+                if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
                     yield name
-            elif (pod.requests[name] != 0 or self.handle.cells.checks_zero_scalars) and not self._is_ignored(
-                name
-            ):
+            elif (pod.requests[name] != 0 or cells.checks_zero_scalars) and not self._is_ignored(name):
                 yield name
 
     def _is_ignored(self, name: str) -> bool:
@@ -340,7 +335,7 @@ class NodeResourcesFit(_ScoresDevices):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle = self.handle
-        resizes = self.handle.enabled("InPlacePodVerticalScaling")
+        resizes = handle.enabled("InPlacePodVerticalScaling")
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
         left = partial(
             pod_leaves_room,
@@ -356,13 +351,8 @@ class NodeResourcesFit(_ScoresDevices):
         pods = ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left)
         if not self._reads_devices:
             return pods, node
-        return (
-            pods,
-            node,
-            ClusterEvent(
-                "DeviceClass", Action.ADD | Action.UPDATE, hint=partial(class_gives, requests=handle.requests)
-            ),
-        )
+        gives = partial(class_gives, requests=handle.requests)
+        return pods, node, ClusterEvent("DeviceClass", Action.ADD | Action.UPDATE, hint=gives)
 
     @cached_property
     def _reads_devices(self) -> bool:
@@ -426,10 +416,8 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         balance = _balance(shares.requested, shares)
         if not self.handle.cells.scores_change_of_balance:
             return balance
-        before = _balance(
-            shares.requested - np.array([[_asked(pod, name)] for name in self._measured.names], np.int64),
-            shares,
-        )
+        own = np.array([[_asked(pod, name)] for name in self._measured.names], np.int64)
+        before = _balance(shares.requested - own, shares)
         return HALF_SCORE + (HALF_SCORE + balance - before) // 2
 
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
-from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects import LabelSelector, Map
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Scores
@@ -24,7 +23,7 @@ from ...priorities.requestedtocapacityratio import FULL
 from ...priorities.resourcelimits import resource_limits
 from ...priorities.rule import MAX_PRIORITY
 from ...priorities.selectorspread import peers
-from ...priorities.shares import free_share, request, used_share
+from ...priorities.shares import free_share, request
 from ..config.args import (
     CPU_AND_MEMORY,
     NodeLabelArgs,
@@ -35,7 +34,16 @@ from ..config.args import (
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from .noderesources import ScoredResources, Shares, counted_requests, scaled_line, utilization
+from .noderesources import (
+    ScoredResources,
+    Shares,
+    counted_requests,
+    least_allocated,
+    most_allocated,
+    requested_to_capacity_ratio,
+    scaled_line,
+    utilization,
+)
 from .spreadconstraints import Peers
 
 
@@ -114,10 +122,7 @@ class NodeResourcesLeastAllocated(_AllocationScore):
     name = "NodeResourcesLeastAllocated"
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        shares = self._shares(pod, nodes)
-        return shares.mean(
-            free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
-        )
+        return least_allocated(self._shares(pod, nodes))
 
 
 class NodeResourcesMostAllocated(_AllocationScore):
@@ -129,14 +134,8 @@ class NodeResourcesMostAllocated(_AllocationScore):
     name = "NodeResourcesMostAllocated"
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        shares = self._shares(pod, nodes)
-        if self.handle.cells.overfull_scores_zero:
-            requested = shares.requested
-        else:
-            requested = np.minimum(shares.requested, shares.allocatable)
-        return shares.mean(
-            used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
-        )
+        is_full = not self.handle.cells.overfull_scores_zero
+        return most_allocated(self._shares(pod, nodes), overfull_is_full=is_full)
 
 
 class RequestedToCapacityRatio(_AllocationScore):
@@ -156,15 +155,13 @@ class RequestedToCapacityRatio(_AllocationScore):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.
             return np.zeros(nodes.n, np.int64)
-        shares = self._shares(pod, nodes)
-        scores = np.where(shares.counted, self._line[self._used(shares.requested, shares.allocatable)], 0)
-        return rounded_mean_of_positive(scores, shares.measured.weights[:, 0])
+        used = _rounded_up if self.handle.cells.ratio_rounds_up else utilization
+        return requested_to_capacity_ratio(self._shares(pod, nodes), self._line, used)
 
-    def _used(self, requested: Ints, capacity: Ints) -> Ints:
-        """The requested share in percent, rounded up where the free share is what is rounded down."""
-        if not self.handle.cells.ratio_rounds_up:
-            return utilization(requested, capacity)
-        return (FULL - free_share(requested, capacity, FULL)).clip(0, FULL)
+
+def _rounded_up(requested: Ints, capacity: Ints) -> Ints:
+    """The requested share in percent, where the free share is what is rounded down."""
+    return (FULL - free_share(requested, capacity, FULL)).clip(0, FULL)
 
 
 class RequestedToCapacityRatioPriority(RequestedToCapacityRatio):

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 
 from ...api.meaning.labels import SelectorError
@@ -16,6 +15,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.columns import NodeColumn
 from ...core.arrays.counts import Clause, DomainSum, Sums
 from ...core.arrays.reduction import RawScores, Reduction, Scale
+from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Mask, Scores, tabulated, truncated_div, whole
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason, Reasons
@@ -42,41 +42,21 @@ from .spreadconstraints import (
     Peers,
     deduced_peers,
 )
-from .spreadcounts import (
-    HardConstraint,
-    Skews,
-    SoftCounts,
-    SoftIndexes,
-    clauses_of,
-    domains_shared,
-    hard_constraints,
-    is_plain,
-)
+from .spreadcounts import Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain
 
 
-class SpreadShares(msgspec.Struct, frozen=True):
-    """What scores follow from besides the count of each node."""
-
-    total: int
-    """The counts of all nodes that have the topology keys, added up."""
-    least: int | None
-    """The smallest of them; None where no node has the keys."""
-
-    @classmethod
-    def of(cls, counts: Scores, judged: Mask) -> SpreadShares:
-        """From the *counts* of all feasible nodes, int64[k], those not *judged* left out."""
-        found = counts[judged]
-        return cls(int(found.sum()), int(found.min()) if len(found) else None)
-
-    def scores(self, counts: Scores, judged: Mask) -> Scores:
-        """100 for the smallest count, less for larger ones, 0 for nodes that are not *judged*: int64[n]."""
-        if self.least is None:
-            return np.zeros(len(counts), np.int64)
-        spread = self.total - self.least
-        if not spread:
-            # Upstream: nodes that lack a topology key get the best score, too.
-            return np.full(len(counts), MAX_NODE_SCORE, np.int64)
-        return whole(float(MAX_NODE_SCORE) * ((self.total - counts) / float(spread))) * judged
+def _by_share(counts: Scores, judged: Mask) -> Scores:
+    """100 for the smallest of the *counts* of all feasible nodes, less for larger ones, 0 for nodes that are
+    not *judged*: int64[n]."""
+    found = counts[judged]
+    if not len(found):
+        return np.zeros(len(counts), np.int64)
+    total = int(found.sum())
+    spread = total - int(found.min())
+    if not spread:
+        # Upstream: nodes that lack a topology key get the best score, too.
+        return np.full(len(counts), MAX_NODE_SCORE, np.int64)
+    return whole(float(MAX_NODE_SCORE) * ((total - counts) / float(spread))) * judged
 
 
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
@@ -114,7 +94,7 @@ class PodTopologySpread(Plugin):
         self.lacking: Reasons = (UNEVEN if handle.cells.missing_key_is_uneven else MISSING_LABEL,)
         self.domains_slot: StateKey[dict[Constraints, Domains]] = StateKey(f"{self.name} domains")
         self.soft_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} soft")
-        self.indexes_slot: StateKey[tuple[int, SoftIndexes]] = StateKey(f"{self.name} indexes")
+        self.indexes_slot: StateKey[tuple[int, SoftCounts]] = StateKey(f"{self.name} indexes")
         self.counted_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} counted")
 
     def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
@@ -170,9 +150,12 @@ class PodTopologySpread(Plugin):
         constraints = self.constraints(pod, HARD, cycle)
         if not constraints:
             return None
-        hard = hard_constraints(pod, constraints, cycle.table, self.cells)
         cells = self.cells
-        domains = self._domains(hard, nodes, cycle)
+        hard = hard_constraints(pod, constraints, cycle.table, cells)
+        if nodes.rows is None or self.domains_slot not in cycle.notes:
+            # For the whole table counted again, so that a cached answer knows which counters it read.
+            cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
+        domains = cycle.notes[self.domains_slot]
         skews = Skews(
             pod,
             constraints,
@@ -204,16 +187,6 @@ class PodTopologySpread(Plugin):
             return []
         return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.reader.min_domains)
 
-    def _domains(
-        self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle
-    ) -> dict[Constraints, Domains]:
-        """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer
-        knows which counters it read."""
-        if nodes.rows is None or self.domains_slot not in cycle.notes:
-            cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
-        found: dict[Constraints, Domains] = cycle.notes[self.domains_slot]
-        return found
-
     # --- soft constraints -----------------------------------------------------------------------------------
 
     def score_concerns(self, pod: Template) -> bool:
@@ -226,22 +199,22 @@ class PodTopologySpread(Plugin):
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
-            seen = nodes if cycle.described is None else cycle.as_described(nodes)
-            soft = cycle.notes[self.soft_slot] = self._soft(pod, seen, cycle)
+            constraints = self.constraints(pod, SOFT, cycle)
         except SelectorError as fault:
             return error(
                 f"{self.cells.soft_constraints_text}obtaining pod's soft topology spread constraints: {fault}"
             )
-        return SKIP if soft is None and PodTopologySpread.name in self.handle.cells.skips_scoring else None
-
-    def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
-        """What scoring the *feasible* nodes needs to know; None without soft constraints."""
-        constraints = self.constraints(pod, SOFT, cycle)
         if not constraints:
-            return None
-        return SoftCounts.of(
-            pod, constraints, feasible, requires_all=self._requires_all(pod), cells=self.cells
-        )
+            cycle.notes[self.soft_slot] = None
+            return SKIP if PodTopologySpread.name in self.handle.cells.skips_scoring else None
+        seen = nodes if cycle.described is None else cycle.as_described(nodes)
+        found = self._soft(pod, constraints, seen.table)
+        cycle.notes[self.soft_slot] = found.counted(seen.table).weighed(seen)
+        return None
+
+    def _soft(self, pod: Template, constraints: Constraints, table: NodeTable) -> SoftCounts:
+        requires_all = self._requires_all(pod)
+        return SoftCounts.of(pod, constraints, table, self.cells, requires_all=requires_all)
 
     def _requires_all(self, pod: Template) -> bool:
         return (
@@ -261,10 +234,17 @@ class PodTopologySpread(Plugin):
         soft: SoftCounts | None = cycle.notes[self.soft_slot]
         if soft is None:
             return self._idle(nodes)
-        judged = soft.judged(nodes)
+        return self._normalized(raw, soft.judged(nodes))
+
+    def _normalized(self, raw: Scores, judged: Mask) -> Scores:
         if self.cells.spreads_by_share:
-            return SpreadShares.of(raw, judged).scores(raw, judged)
-        return _normalized(raw, *_extremes(raw[judged])) * judged
+            return _by_share(raw, judged)
+        met = raw[judged]
+        most = int(met.max(initial=0))
+        if not most:
+            return np.full(len(raw), MAX_NODE_SCORE, np.int64) * judged
+        both = most + int(met.min())
+        return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (both - crowded), most), raw) * judged
 
     def _idle(self, nodes: Batch) -> Scores:
         """The scores for a pod without soft constraints."""
@@ -320,11 +300,8 @@ class PodTopologySpread(Plugin):
                 known = pod.notes.get(self.indexes_slot)
                 at = cycle.table.changed.node_revision
                 if known is None or known[0] != at or known[1].constraints is not constraints:
-                    made = SoftIndexes.of(
-                        pod, constraints, cycle.table, self.cells, requires_all=self._requires_all(pod)
-                    )
-                    known = pod.notes[self.indexes_slot] = at, made
-                counted = known[1].counted(pod, cycle.table)
+                    known = pod.notes[self.indexes_slot] = at, self._soft(pod, constraints, cycle.table)
+                counted = known[1].counted(cycle.table)
             cycle.notes[self.counted_slot] = counted
         found: SoftCounts | None = cycle.notes[self.counted_slot]
         return found
@@ -354,11 +331,9 @@ class PodTopologySpread(Plugin):
             return self._idle(nodes)
         if soft.is_plain:
             return None
-        judged = soft.judged(nodes)
-        if self.cells.spreads_by_share:
-            return SpreadShares.of(raw, judged).scores(raw, judged)
-        raw = soft.weighed(nodes).raw(nodes)
-        return _normalized(raw, *_extremes(raw[judged])) * judged
+        if not self.cells.spreads_by_share:
+            raw = soft.weighed(nodes).raw(nodes)
+        return self._normalized(raw, soft.judged(nodes))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle = self.handle
@@ -381,14 +356,3 @@ class PodTopologySpread(Plugin):
         if not own and any(each.when_unsatisfiable == HARD for each in self.defaults):
             return None
         return [self.reader.spread(pod, each) for each in own if each.when_unsatisfiable == HARD]
-
-
-def _extremes(raw: Scores) -> tuple[int, int]:
-    """The highest score, at least 0, and the lowest."""
-    return int(raw.max(initial=0)), int(raw.min()) if len(raw) else 0
-
-
-def _normalized(raw: Scores, most: int, least: int) -> Scores:
-    if not most:
-        return np.full(len(raw), MAX_NODE_SCORE, np.int64)
-    return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (most + least - crowded), most), raw)

@@ -20,7 +20,7 @@ from ...api.meaning.labels import (
     pairs_match,
     set_selector,
 )
-from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, Taint, TopologySpreadConstraint
+from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.types import Mask
@@ -41,7 +41,7 @@ from ...core.matching.owners import (
 from ...core.pods.template import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
-from ..config.argfaults import label_selector_fault
+from ..config.selectorfaults import label_selector_fault
 from ..hints import Spread
 from ..plugin import Handle
 
@@ -138,19 +138,16 @@ class Constraint:
         if self.honors_affinity:
             matching = pod_node_affinity_mask if self.checks_pairs else literal_node_affinity_mask
             mask = mask & matching(pod, nodes)
-        return mask & _tolerated(pod, nodes) if self.honors_taints else mask
+        if not self.honors_taints:
+            return mask
+        tolerations = pod.spec.tolerations
+        tolerated: Mask = nodes.taints.where(lambda taints: first_untolerated(taints, tolerations) is None)
+        return mask & tolerated
 
 
 def allows(pod: Template) -> tuple[Hashable, ...]:
     """The parts of *pod* that :meth:`Constraint.counts_on` depends on."""
     return pod.node_selector, required_node_affinity(pod), pod.spec.tolerations
-
-
-def _tolerated(pod: Template, nodes: Batch) -> Mask:
-    def tolerated(taints: tuple[Taint, ...]) -> bool:
-        return first_untolerated(taints, pod.spec.tolerations) is None
-
-    return nodes.taints.where(tolerated)
 
 
 Constraints = tuple[Constraint, ...]
@@ -179,13 +176,12 @@ class ConstraintReader:
     ) -> Constraint:
         """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError
         for an invalid selector."""
+        fewest = constraint.min_domains if self.min_domains else None
         return Constraint(
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
             peers=self._peers(pod, constraint) if peers is None else peers,
-            min_domains=constraint.min_domains
-            if self.min_domains and constraint.min_domains is not None
-            else 1,
+            min_domains=1 if fewest is None else fewest,
             honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
             honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
             counts_terminating=self.cells.terminating_peers_count,
@@ -225,10 +221,15 @@ def deduced_peers(pod: Template, listings: Listings, cells: FrameworkCells) -> P
     return remembered(_PEERS, find, pod, listings)
 
 
-def _deduce(pod: Template, listings: Listings) -> Peers:
+def _service_pairs(pod: Template, listings: Listings) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for service in services_of(pod, listings):
         pairs |= service.selector or {}
+    return pairs
+
+
+def _deduce(pod: Template, listings: Listings) -> Peers:
+    pairs = _service_pairs(pod, listings)
     found = _controller_selector(pod, listings)
     if isinstance(found, LabelSelector):
         return Peers(found, Map(pairs))
@@ -236,9 +237,7 @@ def _deduce(pod: Template, listings: Listings) -> Peers:
 
 
 def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
-    pairs: dict[str, str] = {}
-    for service in services_of(pod, listings):
-        pairs |= service.selector or {}
+    pairs = _service_pairs(pod, listings)
     for controller in controllers_of(pod, listings):
         pairs |= controller.selector or {}
     selectors = [owner.selector for owner in replica_sets_of(pod, listings)]

@@ -73,19 +73,15 @@ def domains_shared(hard: Sequence[HardConstraint], table: NodeTable) -> dict[Con
     """The constraints that share counts -> their domains in the whole cluster."""
     found: dict[Constraints, Domains] = {}
     for each in hard:
-        domains = Domains(
-            each.index.count(each.query, each.constraint.topology_key, table),
-            each.index.known,
-            each.index.values,
-        )
-        is_more = len(each.sharing) > 1 and each.sharing in found
-        found[each.sharing] = _together(found[each.sharing], domains) if is_more else domains
+        counts = each.index.count(each.query, each.constraint.topology_key, table)
+        known = each.index.known
+        values = each.index.values
+        if len(each.sharing) > 1 and each.sharing in found:
+            counts = counts + found[each.sharing].counts
+            known = known | found[each.sharing].known
+            values = np.flatnonzero(known)
+        found[each.sharing] = Domains(counts, known, values)
     return found
-
-
-def _together(one: Domains, other: Domains) -> Domains:
-    known = one.known | other.known
-    return Domains(one.counts + other.counts, known, np.flatnonzero(known))
 
 
 def _hard_index(
@@ -133,38 +129,28 @@ class Skews:
     makes_domains: bool = False
     """Upstream: an edit can turn a value into a domain that was none, and its count can be negative."""
 
-    def by_value(self, hard: HardConstraint) -> Mask:
-        """The values of the topology key whose count, without edits, is too far above the smallest:
-        bool[values]."""
-        domains = self.domains[hard.sharing]
-        return domains.counts > hard.most + (0 if self._is_zero(hard, domains) else domains.least)
-
     def exceeding(self, hard: HardConstraint) -> Mask | None:
         """Where the count of the node's domain is too far above the smallest: bool[n]; None: nowhere."""
         domains = self.domains[hard.sharing]
+        is_zero = self.zeroes_minimum and domains.number < hard.constraint.min_domains
         codes = self.nodes.label(hard.constraint.topology_key).codes
         if not self.nodes.edits:
-            by_value = self.by_value(hard)
+            by_value = domains.counts > hard.most + (0 if is_zero else domains.least)
             return by_value.take(codes) if by_value.any() else None
         found = np.zeros(self.nodes.n, np.int64)
         complete = with_all_keys(self.constraints, self.nodes)
         for constraint in hard.sharing:
             query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
-                if self.edits_anywhere:
-                    counted = complete
-                else:
+                counted = complete
+                if not self.edits_anywhere:
                     counted = complete & constraint.counts_on(self.pod, self.nodes)
                 found += self.nodes.delta(query) * counted
         counts = domains.counts[codes] + found
+        known = domains.known[codes]
         if self.makes_domains:
-            known = domains.known[codes] | self.touched(hard.sharing)
-        else:
-            known = domains.known[codes]
-        return (
-            counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, known))
-            > hard.most
-        )
+            known = known | self.touched(hard.sharing)
+        return counts - (0 if is_zero else domains.least_if(codes, counts, known)) > hard.most
 
     def touched(self, constraints: Constraints) -> Mask:
         """Where an edit adds or removes a peer, on nodes with all keys: bool[n]."""
@@ -174,9 +160,6 @@ class Skews:
             if query is not None:
                 found |= self.nodes.touched(query)
         return found & with_all_keys(self.constraints, self.nodes)
-
-    def _is_zero(self, hard: HardConstraint, domains: Domains) -> bool:
-        return self.zeroes_minimum and domains.number < hard.constraint.min_domains
 
 
 def clauses_of(
@@ -219,57 +202,96 @@ def clauses_of(
 # --- soft constraints ---------------------------------------------------------------------------------------
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class SoftCounts:
     """What scores depend on besides the node: the counts of domains, and a weight for each constraint.
 
     ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``:
-    for each constraint int64[values], or None for one on hosts.
+    for each constraint int64[values], or None for one on hosts. Without them it is right until a node object
+    changes, and the pod's notes keep it.
     """
 
-    pod: Template
+    namespace: str
+    """Of the pod."""
     constraints: Constraints
     requires_all: bool
     """Nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
-    weights: tuple[float, ...]
-    counts: tuple[Ints | None, ...]
+    cells: FrameworkCells
     judges_all: bool
     """No node of the table is ignored."""
     is_plain: bool
     """As :func:`is_plain` says, in releases that score by weights."""
-    cells: FrameworkCells
+    _each: Sequence[tuple[DomainIndex, PodsMatching | None] | int | None]
+    """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node
+    has its key."""
+    counts: tuple[Ints | None, ...] = ()
+    weights: tuple[float, ...] = ()
 
     @classmethod
     def of(
         cls,
         pod: Template,
         constraints: Constraints,
-        feasible: Batch,
+        table: NodeTable,
+        cells: FrameworkCells,
         *,
         requires_all: bool,
-        cells: FrameworkCells,
     ) -> SoftCounts:
-        """The counts and weights for scoring the *feasible* nodes."""
-        found = SoftIndexes.of(pod, constraints, feasible.table, cells, requires_all=requires_all)
-        return found.counted(pod, feasible.table).weighed(feasible)
+        """Where the peers of *pod* are counted, without counts and weights."""
+        by_node = "" if cells.spreads_by_share else HOSTNAME
+        required = constraints if requires_all else ()
+        judges_all = not requires_all or all(
+            has_key(constraint.topology_key, table) for constraint in constraints
+        )
+        plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
+        each = [
+            None if one.topology_key == by_node else _soft_index(pod, one, required, table)
+            for one in constraints
+        ]
+        return cls(pod.namespace, constraints, requires_all, cells, judges_all, plain, each)
+
+    def counted(self, table: NodeTable) -> SoftCounts:
+        """The same with the counts of now."""
+        keys = [constraint.topology_key for constraint in self.constraints]
+        counts: list[Ints | None] = []
+        for one, key in zip(self._each, keys, strict=True):
+            if isinstance(one, int):
+                counts.append(np.zeros(1, np.int64))
+            else:
+                counts.append(None if one is None else one[0].count(one[1], key, table))
+        if not self.cells.counts_apart and len(set(keys)) < len(keys):
+            sums: dict[str, Ints] = {}
+            for key, found in zip(keys, counts, strict=True):
+                if found is not None:
+                    sums[key] = sums[key] + found if key in sums else found
+            counts = [sums.get(key) for key in keys]
+        # In place of attrs.evolve, which takes three times as long.
+        return SoftCounts(
+            self.namespace,
+            self.constraints,
+            self.requires_all,
+            self.cells,
+            self.judges_all,
+            self.is_plain,
+            self._each,
+            tuple(counts),
+        )
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
         # The number of domains of the nodes, for each constraint.
-        constraints = self.constraints
-        apart = self.cells.counts_apart
         found: set[str] = set()
         sizes = []
-        for key in (constraint.topology_key for constraint in constraints):
+        for key in (constraint.topology_key for constraint in self.constraints):
             if key == HOSTNAME:
                 sizes.append(judged.n)
-            else:
+            elif key in found and not self.cells.counts_apart:
                 # Upstream: where constraints share counts, a domain is counted for the first one with its key
                 # only.
-                sizes.append(
-                    0 if key in found and not apart else _number_of_values(_values(judged.label(key)))
-                )
+                sizes.append(0)
+            else:
+                sizes.append(int(np.count_nonzero(np.bincount(_values(judged.label(key))))))
                 found.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
@@ -279,10 +301,8 @@ class SoftCounts:
         asked = [
             (constraint.max_skew, counts)
             for constraint, counts in zip(self.constraints, self.counts, strict=True)
+            if counts is None or len(counts) > 1  # some node has the key
         ]
-        asked = [
-            (skew, counts) for skew, counts in asked if counts is None or len(counts) > 1
-        ]  # some node has the key
         in_domains = next((counts.tolist() for _, counts in asked if counts is not None), [0])
         there = {(peers, code) for peers, code, _ in raw.counted}
         on_hosts = math.log(raw.number + 2)
@@ -332,7 +352,8 @@ class SoftCounts:
 
     def _crowded(self, at: int, counts: Ints) -> Floats:
         """The raw score of constraint number *at* for these *counts* of peers."""
-        return weighted(counts, self.weights[at], self.constraints[at].max_skew)
+        skew = float(self.constraints[at].max_skew - 1)
+        return np.asarray(counts * self.weights[at] + skew, np.float64)
 
     def _peers(self, at: int, nodes: Batch) -> Ints:
         """Those of constraint number *at*."""
@@ -340,13 +361,9 @@ class SoftCounts:
         counts = self.counts[at]
         if counts is None:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
-            query = constraint.counted(self.pod.namespace)
+            query = constraint.counted(self.namespace)
             return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
         return counts[_values(nodes.label(constraint.topology_key))]
-
-
-Term = tuple[bool, float, float]
-"""Whether a constraint is on hosts, its weight, and what its skew adds."""
 
 
 class Crowding(msgspec.Struct):
@@ -359,13 +376,14 @@ class Crowding(msgspec.Struct):
     @classmethod
     def of(
         cls,
-        terms: Sequence[Term],
+        terms: Sequence[tuple[bool, float, float]],
         in_domains: Sequence[int],
         there: Iterable[tuple[int, int]],
         *,
         rounds: bool,
     ) -> Crowding:
-        """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code."""
+        """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code. A term says whether
+        a constraint is on hosts, its weight, and what its skew adds."""
         known: dict[tuple[int, int], int] = {}
         for peers, code in there:
             total = 0.0
@@ -384,71 +402,6 @@ class Crowding(msgspec.Struct):
             return [MAX_NODE_SCORE] * len(raw)
         pairs = zip(raw, [0] * len(raw) if codes is None else codes, strict=True)
         return [MAX_NODE_SCORE * (most + least - known[pair]) // most for pair in pairs]
-
-
-@attrs.frozen(eq=False, repr=False)
-class SoftIndexes:
-    """Where the peers of a pod by soft *constraints* are counted: right until a node object changes. The
-    pod's notes keep it."""
-
-    constraints: Constraints
-    requires_all: bool
-    cells: FrameworkCells
-    judges_all: bool
-    is_plain: bool
-    _each: Sequence[tuple[DomainIndex, PodsMatching | None] | int | None]
-    """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node
-    has its key."""
-
-    @classmethod
-    def of(
-        cls,
-        pod: Template,
-        constraints: Constraints,
-        table: NodeTable,
-        cells: FrameworkCells,
-        *,
-        requires_all: bool,
-    ) -> SoftIndexes:
-        by_node = "" if cells.spreads_by_share else HOSTNAME
-        required = constraints if requires_all else ()
-        judges_all = not requires_all or all(
-            has_key(constraint.topology_key, table) for constraint in constraints
-        )
-        plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
-        each = [
-            None if one.topology_key == by_node else _soft_index(pod, one, required, table)
-            for one in constraints
-        ]
-        return cls(constraints, requires_all, cells, judges_all, plain, each)
-
-    def counted(self, pod: Template, table: NodeTable) -> SoftCounts:
-        """The counts of now, without weights."""
-        keys = [constraint.topology_key for constraint in self.constraints]
-        counts = [
-            np.zeros(1, np.int64)
-            if isinstance(one, int)
-            else None
-            if one is None
-            else one[0].count(one[1], key, table)
-            for one, key in zip(self._each, keys, strict=True)
-        ]
-        if not self.cells.counts_apart and len(set(keys)) < len(keys):
-            sums: dict[str, Ints] = {}
-            for key, found in zip(keys, counts, strict=True):
-                if found is not None:
-                    sums[key] = sums[key] + found if key in sums else found
-            counts = [sums.get(key) for key in keys]
-        return SoftCounts(
-            pod,
-            self.constraints,
-            self.requires_all,
-            (),
-            tuple(counts),
-            self.judges_all,
-            self.is_plain,
-            self.cells,
-        )
 
 
 def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
@@ -475,15 +428,6 @@ def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) 
 
     found: bool = table.node_derived(("plain", constraints, requires_all), ask)
     return found
-
-
-def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
-    """The raw scores of one constraint for these *counts* of peers: float64[n]."""
-    return np.asarray(counts * weight + float(max_skew - 1), np.float64)
-
-
-def _number_of_values(codes: ValueCodes) -> int:
-    return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
 
 
 def _values(label: ColumnView[str | None]) -> ValueCodes:

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean
-from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolumeClaim, Pod, Volume
+from ...api.objects import PersistentVolumeClaim, Pod, Volume
 from ...api.objects.quantity import ZERO
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask, Scores
@@ -204,20 +204,18 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
         volumes = [cycle.binder.volume(claim.spec.volume_name) for claim in claims]
     except VolumeError:
         return None
-    named = [names for volume in volumes if (names := _hosts(volume.spec.node_affinity))]
-    return reduce(and_, named) if named else None
-
-
-def _hosts(affinity: NodeSelector | None) -> frozenset[str]:
-    """The hostnames in the terms of *affinity*. A term without hostnames adds none, although it can match any
-    node."""
-    terms = affinity.node_selector_terms if affinity is not None else ()
-    return frozenset[str]().union(*map(_hosts_of_term, terms))
-
-
-def _hosts_of_term(term: NodeSelectorTerm) -> frozenset[str]:
-    named = [frozenset(e.values) for e in term.match_expressions if e.key == HOSTNAME and e.operator == "In"]
-    return reduce(and_, named) if named else frozenset()
+    named = []
+    for affinity in (volume.spec.node_affinity for volume in volumes):
+        # A term without hostnames adds none, although it can match any node.
+        names: set[str] = set()
+        for term in affinity.node_selector_terms if affinity is not None else ():
+            hosts = [
+                set(e.values) for e in term.match_expressions if e.key == HOSTNAME and e.operator == "In"
+            ]
+            names |= reduce(and_, hosts) if hosts else set()
+        if names:
+            named.append(names)
+    return frozenset(reduce(and_, named)) if named else None
 
 
 # --- how full volumes would be ------------------------------------------------------------------------------
@@ -234,6 +232,11 @@ class _Use:
     requested: Ints
     capacity: Ints
 
+    @classmethod
+    def none(cls, n: int) -> _Use:
+        zeros = np.zeros(n, np.int64)
+        return cls(np.zeros(n, np.bool_), zeros, zeros)
+
 
 def _uses(finding: Finding) -> list[_Use]:
     """The matched volumes of the pod's claims, by storage class."""
@@ -246,9 +249,7 @@ def _uses(finding: Finding) -> list[_Use]:
         size = claim.spec.requests.get("storage", ZERO).value()
         for kind in dict.fromkeys(kinds):
             here = (numbers >= 0) & np.array([other == kind for other in kinds])[numbers]
-            use = found.get(
-                kind, _Use(np.zeros_like(here), np.zeros(len(here), np.int64), np.zeros(len(here), np.int64))
-            )
+            use = found.get(kind) or _Use.none(len(here))
             found[kind] = _Use(
                 use.offered | here,
                 use.requested + size * here,
@@ -270,8 +271,7 @@ def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_
         present, amount = left
         here = unmatched & needed & present
         name = claim.spec.storage_class_name or ""
-        zeros = np.zeros(nodes.n, np.int64)
-        use = found.get(name, _Use(np.zeros_like(here), zeros, zeros))
+        use = found.get(name) or _Use.none(nodes.n)
         # Upstream: all claims of a class share one capacity, that of the last.
         found[name] = _Use(
             use.offered | here, use.requested + size * here, np.where(here, amount, use.capacity)

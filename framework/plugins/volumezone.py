@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
-from ...api.objects import PersistentVolume, PersistentVolumeClaim
+from ...api.objects import PersistentVolume
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
+from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.volumesearch import delays_binding
 from ...predicates.novolumezoneconflict import NO_NAME, not_among, zones_of
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ..cycle.state import FrameworkCycle
@@ -28,10 +30,6 @@ LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)
 NEWER_LABELS = {BETA_ZONE: TOPOLOGY_ZONE, BETA_REGION: TOPOLOGY_REGION}
 Topology = tuple[str, frozenset[str]]
 """A label and the values that a node may have for it."""
-
-
-class _Refused(Exception):
-    """The pod fits on no node, for this reason."""
 
 
 class VolumeZone(Plugin):
@@ -60,7 +58,7 @@ class VolumeZone(Plugin):
         try:
             wanted = [self._topologies(volume) for volume in _volumes(pod, cycle)]
             return None if any(wanted) else SKIP
-        except _Refused as refused:
+        except VolumeError as refused:
             return self._refuse(str(refused))
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
@@ -72,7 +70,7 @@ class VolumeZone(Plugin):
             for volume in _volumes(pod, cycle):
                 for label, values in self._topologies(volume):
                     elsewhere |= self._elsewhere(label, values, nodes)
-        except _Refused as refused:
+        except VolumeError as refused:
             status = self._refuse(str(refused))
             conflict = labelled & elsewhere
             if not self.handle.cells.zones_one_by_one:
@@ -111,38 +109,26 @@ class VolumeZone(Plugin):
 
 
 def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]:
-    """The volumes of *pod*'s claims in order; raises :class:`_Refused`."""
-    for volume in pod.volumes:
-        if volume.persistent_volume_claim is not None:
-            found = _bound_volume(pod.namespace, volume.persistent_volume_claim, cycle)
-            if found is not None:
-                yield found
-
-
-def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> PersistentVolume | None:
-    """The volume of a claim; None if it is bound only after the pod has a node. Raises :class:`_Refused`."""
-    claim = cycle.listings.claims.get(f"{namespace}/{name}")
-    if claim is None:
-        raise _Refused(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
-    if not claim.spec.volume_name:
-        _check_waits(claim, cycle)
-        return None
-    volume = cycle.listings.volumes.get(claim.spec.volume_name)
-    if volume is None:
-        raise _Refused(f'persistentvolume "{claim.spec.volume_name}" not found')
-    return volume
-
-
-def _check_waits(claim: PersistentVolumeClaim, cycle: FrameworkCycle) -> None:
-    """Raise :class:`_Refused` for an unbound claim whose class does not wait for its first consumer."""
-    name = claim.storage_class
+    """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError` for an unbound claim
+    whose class does not wait for its first consumer."""
     cells = cycle.release.framework
-    kind = cycle.listings.classes.get(name)
-    if not name:
-        raise _Refused(cells.zone_without_class_text.format(claim=claim.name))
-    if kind is None:
-        raise _Refused(cells.zone_missing_class_text.format(claim=claim.name, kind=name))
-    if kind.volume_binding_mode is None:
-        raise _Refused(f'VolumeBindingMode not set for StorageClass "{name}"')
-    if kind.volume_binding_mode != "WaitForFirstConsumer":
-        raise _Refused(cycle.release.volumes.unbound_claim_text.format(f'"{claim.name}"'))
+    for name in (volume.persistent_volume_claim for volume in pod.volumes):
+        if name is None:
+            continue
+        claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
+        if claim is None:
+            raise VolumeError(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
+        if claim.spec.volume_name:
+            volume = cycle.listings.volumes.get(claim.spec.volume_name)
+            if volume is None:
+                raise VolumeError(f'persistentvolume "{claim.spec.volume_name}" not found')
+            yield volume
+            continue
+        class_name = claim.storage_class
+        kind = cycle.listings.classes.get(class_name)
+        if not class_name:
+            raise VolumeError(cells.zone_without_class_text.format(claim=claim.name))
+        if kind is None:
+            raise VolumeError(cells.zone_missing_class_text.format(claim=claim.name, kind=class_name))
+        if not delays_binding(kind):
+            raise VolumeError(cycle.release.volumes.unbound_claim_text.format(f'"{claim.name}"'))

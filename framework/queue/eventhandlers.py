@@ -13,7 +13,6 @@ import attrs
 
 from ...api.meaning.labels import tolerates
 from ...api.objects import KubeObject, Node, Pod, StorageClass
-from ...core.cluster.cache import NodeInfo
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
 from ...core.pods.requests import NATIVE, PODS, of_node
@@ -54,20 +53,32 @@ class NodeAdmission:
         info = engine.cache.infos.get(name)
         if info is None or info.node is None:
             return None
-        return cls(info.node, engine.templates, frozenset(info.used_ports), _free(info, info.node))
+        free = dict(of_node(info.node.status.allocatable))
+        free[PODS] = free.get(PODS, 0) - len(info.pods)
+        for entry in info.pods:
+            for resource, number in entry.template.footprint.items():
+                free[resource] = free.get(resource, 0) - number
+        return cls(info.node, engine.templates, frozenset(info.used_ports), free)
 
     def __call__(self, pod: Pod) -> bool:
         template = self.templates.of(pod)
         if template not in self._known:
+            node = self.node
+            # Upstream: from 1.24 on NoExecute is not looked at here.
+            checks_no_execute = self.templates.release.queueing.checks_no_execute
+            effects = ("NoSchedule", "NoExecute") if checks_no_execute else ("NoSchedule",)
             self._known[template] = (
                 self._has_room(template)
-                and (is_selected(template.pod, self.node) and template.spec.node_name in ("", self.node.name))
-                and (
-                    not any(
-                        ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports
-                    )
+                and is_selected(template.pod, node)
+                and template.spec.node_name in ("", node.name)
+                and not any(
+                    ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports
                 )
-                and self._tolerated(template)
+                and all(
+                    tolerates(pod.spec.tolerations, taint)
+                    for taint in node.spec.taints
+                    if taint.effect in effects
+                )
             )
         return self._known[template]
 
@@ -85,25 +96,6 @@ class NodeAdmission:
         fits = all(requests.get(name, 0) <= self.free.get(name, 0) for name in checked)
         scalars = ((name, number) for name, number in requests.items() if name not in NATIVE and number)
         return fits and all(number <= self.free.get(name, 0) for name, number in scalars)
-
-    def _tolerated(self, pod: Template) -> bool:
-        # Upstream: from 1.24 on NoExecute is not looked at here.
-        effects = (
-            ("NoSchedule", "NoExecute")
-            if self.templates.release.queueing.checks_no_execute
-            else ("NoSchedule",)
-        )
-        taints = (taint for taint in self.node.spec.taints if taint.effect in effects)
-        return all(tolerates(pod.spec.tolerations, taint) for taint in taints)
-
-
-def _free(info: NodeInfo, node: Node) -> Requests:
-    found = dict(of_node(node.status.allocatable))
-    found[PODS] = found.get(PODS, 0) - len(info.pods)
-    for entry in info.pods:
-        for name, number in entry.template.footprint.items():
-            found[name] = found.get(name, 0) - number
-    return found
 
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
@@ -147,27 +139,21 @@ class FrameworkEvents(EventRouter):
 
     def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
         action = ACTIONS.get(verb, Action.DELETE)
-        if self._is_handled(item.kind, action) and not self._is_passed_over(item, action):
+        cells = self._cells
+        if cells.fixed_events:
+            is_handled = bool(FIXED.get(item.kind, Action(0)) & action)
+        else:
+            # Upstream: there are handlers only for what some plugin registered.
+            is_handled = item.kind in KINDS and bool(self.queue.registrations.actions(item.kind) & action)
+        asks_hints = self.queue.gives_hints and cells.hints_replace_checks
+        if isinstance(item, StorageClass) and action is not Action.UPDATE and not asks_hints:
+            # For a class that comes and does not wait for its first consumer, or goes, no pod is tried.
+            is_handled &= action is Action.ADD and item.volume_binding_mode == "WaitForFirstConsumer"
+        if is_handled:
             new = None if action is Action.DELETE else item
             self.queue.move_all(
                 object_event(item.kind, action), old=old or item if new is None else old, new=new
             )
-
-    def _is_handled(self, kind: str, action: Action) -> bool:
-        if self._cells.fixed_events:
-            return bool(FIXED.get(kind, Action(0)) & action)
-        # Upstream: there are handlers only for what some plugin registered.
-        return kind in KINDS and bool(self.queue.registrations.actions(kind) & action)
-
-    def _is_passed_over(self, item: KubeObject, action: Action) -> bool:
-        """For a class that comes and does not wait for its first consumer, or goes; hints decide themselves."""
-        if (
-            not isinstance(item, StorageClass)
-            or action is Action.UPDATE
-            or (self.queue.gives_hints and self._cells.hints_replace_checks)
-        ):
-            return False
-        return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
 
     # --- nodes ----------------------------------------------------------------------------------------------
 

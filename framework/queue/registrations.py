@@ -6,7 +6,7 @@ fillEnqueueExtensions in pkg/scheduler/framework/runtime/framework.go (1.27: clu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -36,25 +36,21 @@ class Registrations:
     """(schedulerName, event) -> plugin -> what it registered that is such an event."""
 
     def __attrs_post_init__(self) -> None:
-        self._by_profile = {name: dict(self._of(profile)) for name, profile in self.profiles.items()}
-
-    def _of(self, profile: Any) -> Iterator[tuple[str, tuple[ClusterEvent, ...]]]:
-        for name, plugin in profile.plugins().items():
-            says = not self.cells.registering or name in self.cells.registering
-            ask = getattr(plugin, "events_to_register", None) if says else None
-            yield name, self._completed(name, self._default(plugin) if ask is None else ask())
-        if self.has_extenders:
-            yield EXTENDER, self._defaults
-
-    @property
-    def _defaults(self) -> tuple[ClusterEvent, ...]:
-        return tuple(ClusterEvent(kind, Action.ALL) for kind in self.cells.default_kinds)
-
-    def _default(self, plugin: Any) -> tuple[ClusterEvent, ...]:
-        rejects = not self.cells.only_rejecting_plugins or any(
-            hasattr(plugin, method) for method in REJECTING
-        )
-        return self._defaults if rejects else ()
+        defaults = tuple(ClusterEvent(kind, Action.ALL) for kind in self.cells.default_kinds)
+        self._by_profile = {}
+        for scheduler_name, profile in self.profiles.items():
+            found = self._by_profile[scheduler_name] = {}
+            for name, plugin in profile.plugins().items():
+                says = not self.cells.registering or name in self.cells.registering
+                ask = getattr(plugin, "events_to_register", None) if says else None
+                rejects = any(hasattr(plugin, method) for method in REJECTING)
+                if ask is not None:
+                    events = ask()
+                else:
+                    events = defaults if rejects or not self.cells.only_rejecting_plugins else ()
+                found[name] = self._completed(name, events)
+            if self.has_extenders:
+                found[EXTENDER] = defaults
 
     def _completed(self, plugin: str, events: Sequence[ClusterEvent]) -> tuple[ClusterEvent, ...]:
         """*events* with the hints that count, and with changed taints where the release adds them."""

@@ -23,27 +23,14 @@ from ...core.release.gates import gates_of
 from . import versions
 
 _FIRST = "1.27"
+_DEFAULT_PLUGINS = (
+    "PrioritySort=0 NodeUnschedulable=0 NodeName=0 TaintToleration=3 NodeAffinity=2 NodePorts=0 NodeResourcesFit=1"
+    " VolumeRestrictions=0 EBSLimits=0 GCEPDLimits=0 NodeVolumeLimits=0 AzureDiskLimits=0 VolumeBinding=0 VolumeZone=0"
+    " PodTopologySpread=2 InterPodAffinity=2 DefaultPreemption=0 NodeResourcesBalancedAllocation=1 ImageLocality=1"
+    " DefaultBinder=0"
+)
 _DEFAULTS = {
-    "PrioritySort": 0,
-    "NodeUnschedulable": 0,
-    "NodeName": 0,
-    "TaintToleration": 3,
-    "NodeAffinity": 2,
-    "NodePorts": 0,
-    "NodeResourcesFit": 1,
-    "VolumeRestrictions": 0,
-    "EBSLimits": 0,
-    "GCEPDLimits": 0,
-    "NodeVolumeLimits": 0,
-    "AzureDiskLimits": 0,
-    "VolumeBinding": 0,
-    "VolumeZone": 0,
-    "PodTopologySpread": 2,
-    "InterPodAffinity": 2,
-    "DefaultPreemption": 0,
-    "NodeResourcesBalancedAllocation": 1,
-    "ImageLocality": 1,
-    "DefaultBinder": 0,
+    name: int(weight) for name, _, weight in (word.partition("=") for word in _DEFAULT_PLUGINS.split())
 }
 _OTHERWISE: Mapping[str, Cells] = {
     "1.17": {"incoming": requests.with_overhead, "footprint": requests.with_overhead},

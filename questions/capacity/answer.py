@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from typing import Literal
 
@@ -199,14 +199,20 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
     scenario = given.scenario
     spec = given.spec
     excluded = _excluded(scenario.nodes, options.exclude_nodes)
-    left = without_nodes(scenario, excluded)
+    objects = (
+        item
+        for item in scenario.objects
+        if not (isinstance(item, Node) and item.name in excluded)
+        and not (isinstance(item, Pod) and item.spec.node_name in excluded)
+    )
+    left = attrs.evolve(scenario, objects=tuple(objects)) if excluded else scenario
     if isinstance(options, NewNodesOptions) and options.gone:
         steady = SteadyState(
             scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names
         )
         left = after_loss(steady, scenario, excluded)
-    templates = dict[tuple[str, str], PodTemplate]()
-    refused = list[str | None]()
+    templates = {}
+    refused = []
     for where, found in loaded:
         template = template_of(found, where, left.objects, strict=given.defaults)
         why = None
@@ -277,22 +283,6 @@ def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> tuple[str, ...]:
             f"exclude-nodes: expected to keep at least one node, got {', '.join(texts)}, which is every node"
         )
     return tuple(name for name in names if name in found)
-
-
-def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
-    """*scenario* without the nodes *excluded*, and without the pods on them."""
-    if not excluded:
-        return scenario
-    nodes = (
-        (item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "")
-        for item in scenario.objects
-    )
-    return attrs.evolve(
-        scenario,
-        objects=tuple(
-            item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded
-        ),
-    )
 
 
 # --- the API server -----------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import attrs
 
@@ -16,8 +15,6 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.reading.notices import NoticeGroup
 from ...api.view import (
-    DATA,
-    EVERYWHERE,
     MEANINGS,
     PAGE,
     SEEN,
@@ -33,8 +30,8 @@ from ...api.view import (
     Section,
     Table,
     View,
-    bar,
     block,
+    columns_of,
     kind_of,
     on_page,
 )
@@ -293,12 +290,8 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     zones = found.zones
     yield block(*_paragraphs(found))
     rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
-    reasons = Table(
-        "reasons",
-        (Column("reason", "name"), Column("nodes", "count"), bar("near")),
-        rows,
-        forms=SEEN if rows else (),
-    )
+    table = columns_of("reason | name; nodes | count; | bar | near")
+    reasons = Table("reasons", table, rows, forms=SEEN if rows else ())
     several = on_page("A node can have several." if stop.reasons else "")
     stops: list[Item] = [
         *on_page(stop.message, look=""),
@@ -317,12 +310,12 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     after = MapSide("with all copies", counted.after.uses(names), found.pods_after, states, words)
     nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
     rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
-    columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
-    by_zone = Table("zones", columns, rows, forms=SEEN if rows else (), caption="Copies by zone")
+    table = columns_of("zone | name; copies | count; | bar | good")
+    by_zone = Table("zones", table, rows, forms=SEEN if rows else (), caption="Copies by zone")
     yield Section("Where the copies go", [nodes, by_zone])
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
-    pair = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
+    pair = columns_of("pod that has to leave | name; the copy that takes its place | name")
     yield Section(
         "Evicted to make room",
         [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms=PAGE)],
@@ -362,18 +355,17 @@ def _stop_lines(stop: Stop) -> Iterator[str]:
 
 def _headroom(found: CapacityResult) -> Table:
     """What is left of each resource; short text has only those that copies or pods request."""
-    alone = () if len(found.counted.placed) > 1 else SEEN_AND_DATA
-    columns = (
-        Column("resource", "name", forms=SEEN),
-        Column("resource", forms=DATA),
-        Column("unit", forms=DATA),
-        Column("allocatable", "amount"),
-        Column("requested before", "amount", field="requestedBefore"),
-        Column("after", "amount", field="requested"),
-        bar("good"),
-        Column("free", "amount"),
-        Column("room for copies by it alone", "count", field="copies", forms=alone or DATA),
-    )
+    columns = columns_of(f"""
+        resource | name | seen
+        resource || data
+        unit || data
+        allocatable | amount
+        requested before | amount | field=requestedBefore
+        after | amount | field=requested
+        | bar | good
+        free | amount
+        room for copies by it alone | count | field=copies data {"" if len(found.counted.placed) > 1 else "seen"}
+    """)
     rows = []
     for one in found.headroom:
         name = one.resource
@@ -406,27 +398,24 @@ def _nodes(found: CapacityResult) -> Table:
     several = placed if len(placed) > 1 else ()
     asked_for = {PODS, *(name for one in placed for name in one.requests)}
     earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
-    columns = [
-        Column("node", "name"),
-        Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
-        Column("copies", "count"),
-    ]
+    zones = "" if found.zones else "wide data csv"
+    columns = columns_of(f"node | name; zone | name | filter {zones}; copies | count")
     columns += [Column(one.name, "count", forms=PAGE) for one in several]
     for name in after.resources:
-        page = PAGE if name in asked_for else ()
-        wide = WIDE if name in earlier and earlier[name].any() else ()
+        page = "page" if name in asked_for else "none"
+        wide = "wide" if name in earlier and earlier[name].any() else "none"
         title = f"{short_name(name)} free"
         kind = kind_of(name)
-        columns += [
-            Column(f"{title} before", kind, forms=("csv", *page), field=f"resources.{name}.freeBefore"),
-            Column(title, kind, forms=wide),
-            Column(f"{title} after", kind, forms=page),
-            Column(f"{name} free", kind, forms=DATA),
-            Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
-        ]
+        columns += columns_of(f"""
+            {title} before | {kind} | csv {page} field=resources.{name}.freeBefore
+            {title} | {kind} | {wide}
+            {title} after | {kind} | {page}
+            {name} free | {kind} | data
+            {name} free | {kind} | csv field=resources.{name}.free
+        """)
     rows = []
     for at, name in enumerate(after.names):
-        row: list[Any] = [
+        row = [
             name,
             found.zone_of.get(name) or None,
             found.nodes.get(name, 0),

@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane.workloads import WORKLOADS, Known, expand
+from ...api.controlplane.ownership import HASH_LABEL
+from ...api.controlplane.workloads import WORKLOADS, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
     KubeObject,
@@ -28,7 +29,6 @@ POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
 """What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
 WANTED = "expected a Pod, a PodTemplate or a workload"
-_HASH = "pod-template-hash"
 _ORDINAL = "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
@@ -143,7 +143,7 @@ def _of_manifest(
         }
         (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
         return _of_pod(pod, kind)
-    made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
+    made = expand([_one_pod(document, kind)], cron_jobs=True, strict=strict)
     pods = [item for item in made.objects if isinstance(item, Pod)]
     if not pods:
         raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")
@@ -209,8 +209,8 @@ def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -
     controller = OwnerReference(
         kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True
     )
-    hashed = newest.labels.get(_HASH)
-    labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
+    hashed = newest.labels.get(HASH_LABEL)
+    labels = {**template.pod.labels, **({HASH_LABEL: hashed} if hashed else {})}
     metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(controller,))
     return attrs.evolve(template, pod=replace(template.pod, metadata=metadata), objects=())
 

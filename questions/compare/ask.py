@@ -18,9 +18,8 @@ from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
-from ...simulation.nodesbyuse import NodeUses, pods_on_nodes
+from ...simulation.nodesbyuse import NodeUses
 from ...simulation.scenario import Scenario
-from ...simulation.sides import LOCKED
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import Result
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
@@ -54,9 +53,12 @@ class CompareResult(Result):
     ) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the
         document does not have."""
-        own = comparison.sides[:1] if comparison.mode == LOCKED else comparison.sides
+        own = comparison.sides[:1] if comparison.mode == "locked" else comparison.sides
         ends = [
-            ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine))
+            ClusterEnd(
+                tuple(NodeUses(one.engine).found()),
+                {node: [pod.key for pod in pods] for node, pods in one.engine.pods_by_node().items()},
+            )
             for one in (own if with_ends else ())
         ]
         document = comparison.document(tuple(group.record() for group in warnings))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import attrs
 import numpy as np
 
 from ...api.garbage import settled
 from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Meta, Record, astuple, says
+from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision, no_details
 from ...core.decision.verdict import reasons_in
@@ -22,13 +22,7 @@ from ...simulation.nodesbyuse import nodes_by_use
 from ...simulation.reasons import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, about
 from ...simulation.scenario import Scenario
 from ...simulation.sides import (
-    ERROR,
-    GATED,
-    LOCKED,
     MODES,
-    PREDICATE,
-    SAMPLING,
-    SCORE,
     Cause,
     CauseKind,
     JudgedNode,
@@ -53,10 +47,7 @@ Verdict = Annotated[
     ),
 ]
 """Of a cycle in which two decide otherwise."""
-SAME: Final = "same"
-EQUALLY_GOOD: Final = "equally good"
-DIFFERENT: Final = "different"
-VERDICTS = (SAME, EQUALLY_GOOD, DIFFERENT, GATED)
+VERDICTS = ("same", "equally good", "different", "gated")
 """Of a cycle, as the first side sees it.
 
 ``same``: the same node, or the same victims on the same node. ``equally good``: another node, which the first
@@ -85,7 +76,8 @@ class LossReason(Record):
     """How many pods have no node for one reason."""
 
     reason: str
-    pods: Annotated[int, says("How many pods.", ge=1)]
+    pods: Positive
+    """How many pods."""
 
 
 class Losses(Record):
@@ -118,8 +110,8 @@ def losses(
         elif pod in why:
             cause, error = why[pod]
             text = error or cause.text
-            reason = {SAMPLING: UNSEEN, ERROR: FAULT, GATED: GATES}.get(cause.kind, NO_ROOM)
-            if cause.kind == PREDICATE and cause.side == loser:
+            reason = {"sampling": UNSEEN, "error": FAULT, "gated": GATES}.get(cause.kind, NO_ROOM)
+            if cause.kind == "predicate" and cause.side == loser:
                 reason = main_reason(cause.text.split("; "), error, cause.rule)
         pods.append(Loss(pod, node, reason, text))
     return Losses(
@@ -315,16 +307,16 @@ class Agreement:
         ours = best(one)
         theirs = best(other)
         counts = self.counts
-        found: Literal["same"] | Verdict = SAME
+        found: Literal["same"] | Verdict = "same"
         if one.is_gated != other.is_gated:
-            found = GATED
+            found = "gated"
         elif decided(one) != decided(other):
-            found = EQUALLY_GOOD if _holds(self.first, ours, other.host) else DIFFERENT
+            found = "equally good" if _holds(self.first, ours, other.host) else "different"
             if _holds(self.second, theirs, one.host):
-                counts["equal_for_both" if found == EQUALLY_GOOD else "equal_for_second_alone"] += 1
+                counts["equal_for_both" if found == "equally good" else "equal_for_second_alone"] += 1
         counts[found] += 1
         fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
-        counts["errors"] += found == SAME and fails
+        counts["errors"] += found == "same" and fails
         # The same nodes fit, or are best, in whatever order.
         fitting = one.details.feasible_rows
         others = self._of_first(other.details.feasible_rows)
@@ -369,7 +361,9 @@ class Agreement:
             if name not in ("decisions", "equally_good")
         }
         return AgreementCounts(
-            decisions=sum(counts[verdict] for verdict in VERDICTS), equally_good=counts[EQUALLY_GOOD], **named
+            decisions=sum(counts[verdict] for verdict in VERDICTS),
+            equally_good=counts["equally good"],
+            **named,
         )
 
 
@@ -412,7 +406,7 @@ class Comparison:
             verdicts = dict[str, Verdict]()
             for side in others:
                 verdict = self.agreements[side.name].add(one, step.decisions[side.name])
-                if verdict != SAME:
+                if verdict != "same":
                     verdicts[side.name] = verdict
             if verdicts:
                 self.differences.append(_difference(self.cycles, step, verdicts))
@@ -465,7 +459,7 @@ class Comparison:
         differing = [found for found in self.differences if name in found.causes]
         causes = (found.causes[name] for found in differing)
         counts = Counter(
-            (one.verdict, one.kind, one.rule, one.side if one.kind != SCORE else None) for one in causes
+            (one.verdict, one.kind, one.rule, one.side if one.kind != "score" else None) for one in causes
         )
 
         first_difference = None
@@ -524,7 +518,7 @@ def compare(
     scenario: Scenario,
     engines: Mapping[str, Engine],
     *,
-    mode: Mode = LOCKED,
+    mode: Mode = "locked",
     order: str = "input",
     texts: Mapping[str, str] | None = None,
     observer: Observer = SILENT,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ...api.words import count_of
-from ...simulation.sides import LOCKED
 from ..result import NOTHING_TRIED, for_reasons
-from .comparison import DIFFERENT, AgreementCounts, ComparisonDocument, Losses
+from .comparison import AgreementCounts, ComparisonDocument, Losses
 
 
 def label(found: ComparisonDocument, at: int) -> str:
@@ -55,9 +54,9 @@ def _against(found: ComparisonDocument, at: int) -> str:
         places = f"The same pods find a place under {first} and {second}"
         if held:
             return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
-        if found.mode != LOCKED:
+        if found.mode != "locked":
             return f"{places}, {f'{moved:,} of them on another node' if moved else 'each on the same node'}"
-        counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
+        counted = ((agreement.different, "different"), (agreement.gated, "gated by one of them"))
         counts = [f"{count_of(count, 'is', 'are')} {text}" for count, text in counted if count]
         if counts:
             return f"{places}; of {agreement.decisions:,} decisions {' and '.join(counts)}"

@@ -31,16 +31,15 @@ from ...api.view import (
     View,
     Words,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_doing, count_of, percent
 from ...core.pods.requests import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
-from ...simulation.sides import GATED, KINDS, LOCKED, SAMPLING, SCORE, SUCCESSORS, Cause
+from ...simulation.sides import KINDS, SUCCESSORS, Cause
 from .comparison import (
-    DIFFERENT,
-    EQUALLY_GOOD,
     ComparedConfiguration,
     ComparedDecision,
     ComparisonDocument,
@@ -99,7 +98,7 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
     yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
     bars = []
     for at, against in enumerate(found.against):
-        gated = [Share(GATED, len(against.gated), "held")] if against.gated else []
+        gated = [Share("gated", len(against.gated), "held")] if against.gated else []
         bars.append(
             ShareBar(
                 f"{side_name(found, at + 1)} against {side_name(found, 0)}",
@@ -132,7 +131,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
         ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
-        sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
+        sampled = sum(cause.decisions for cause in against.causes if cause.kind == "sampling")
         hints = (
             [
                 f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
@@ -142,7 +141,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
             else []
         )
         yield block(pods, *agreement_lines(against), *hints)
-        told = list(headline(found))[1:] if found.differences and found.mode != LOCKED and not at else []
+        told = list(headline(found))[1:] if found.differences and found.mode != "locked" and not at else []
         title = f"{side_name(found, at + 1)} against {side_name(found, 0)}"
         bar = [ShareBar(title, _decisions_alike(against))] if len(found.against) > 1 else []
         parts: list[Item] = [
@@ -163,8 +162,8 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         rows.append(
             [one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))]
         )
-    sides = (Column(name, "name") for name in names)
-    columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
+    sides = [Column(name, "name") for name in names]
+    columns = [*columns_of("decision | count; pod | name"), *sides, *columns_of("outcome; why")]
     yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
     if show is not None and count > show:
         more = count_doing(count - show, "more decision", "differ")
@@ -212,7 +211,7 @@ USES = {
 
 def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguration]:
     """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
-    return found.configurations[:1] if found.mode == LOCKED else found.configurations
+    return found.configurations[:1] if found.mode == "locked" else found.configurations
 
 
 def headline(found: ComparisonDocument) -> Iterator[str]:
@@ -223,7 +222,7 @@ def headline(found: ComparisonDocument) -> Iterator[str]:
     tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
     if not count:
         yield f"{tried}, all decisions are the same" if found.decisions else tried
-    elif found.mode == LOCKED:
+    elif found.mode == "locked":
         yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
     else:
         yield f"{tried}; the first decision that differs:"
@@ -292,7 +291,7 @@ def cause_text(cause: Cause) -> str:
 
 def _who(found: ComparisonDocument) -> PodOutcomes:
     """Each pod that loses its node, gains one, or gets another, by name."""
-    pods = list[PodOutcome]()
+    pods = []
     for change in ("lost", "gained"):
         for at, against in enumerate(found.against):
             under = f"under {side_name(found, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
@@ -327,7 +326,7 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
     sides = []
     for at, end in enumerate(ends):
         known = {node.node: node for node in end.nodes}
-        uses = dict[str, list[float | None]]()
+        uses = {}
         for resource in dict.fromkeys([*(name for node in end.nodes for name in node.resources), PODS]):
             shares = [share_of(known[name], resource) if name in known else None for name in nodes]
             if any(share is not None for share in shares):
@@ -343,15 +342,15 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
 def _decisions_alike(against: ConfigurationPair) -> list[Share]:
     """How decisions agree; what does not occur but for the gated ones is there too."""
     found = against.agreement
-    gated = [Share(GATED, found.gated, "held")] if found.gated else []
-    good = Share(EQUALLY_GOOD, found.equally_good, "near")
-    different = Share(DIFFERENT, found.different, "bad")
+    gated = [Share("gated", found.gated, "held")] if found.gated else []
+    good = Share("equally good", found.equally_good, "near")
+    different = Share("different", found.different, "bad")
     return [Share("the same", found.same), good, different, *gated]
 
 
 def _counts(found: ComparisonDocument) -> Table:
     """The outcomes of the pods: a column for each configuration."""
-    rows: list[list[Any]] = []
+    rows = []
     for name in ("placed", "unschedulable", "gated", "evicted"):
         counts = [str(getattr(one.summary, name)) for one in found.configurations]
         if name != "gated" or set(counts) != {"0"}:
@@ -365,7 +364,7 @@ def _use(found: ComparisonDocument) -> Table:
     """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its
     own."""
     configurations = with_own_cluster(found)
-    rows: list[list[Any]] = []
+    rows = []
     for resource in dict.fromkeys(
         usage.resource for one in found.configurations for usage in one.summary.resources
     ):
@@ -373,7 +372,7 @@ def _use(found: ComparisonDocument) -> Table:
             next((usage for usage in one.summary.resources if usage.resource == resource), None)
             for one in configurations
         ]
-        measures: dict[str, list[float | None]] = {
+        measures = {
             "use": [usage.use if usage else None for usage in uses],
             "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
             "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
@@ -384,64 +383,53 @@ def _use(found: ComparisonDocument) -> Table:
                 rows.append(
                     [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
                 )
-    names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
+    names = ["all"] if found.mode == "locked" else [one.name for one in configurations]
     columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
     return Table("use", columns, rows, forms=TEXT)
 
 
 def cause_table(against: ConfigurationPair) -> Table:
     """How often each cause occurred."""
-    titles = ("outcome", "cause", "rule", "of", "meaning")
     rows = [
         [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
     ]
-    columns = [Column("decisions", "count"), *map(Column, titles)]
+    columns = columns_of("decisions | count; outcome; cause; rule; of; meaning")
     return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
 
 
 def _differences(found: ComparisonDocument) -> Table:
     """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
-    columns = (
-        "decision",
-        "pod",
-        "retry",
-        "first",
-        "second",
-        "firstHost",
-        "secondHost",
-        "firstRoomOn",
-        "secondRoomOn",
-        "verdict",
-        "kind",
-        "rule",
-        "side",
-        "node",
-        "text",
+    hosts = "firstHost; secondHost; firstRoomOn; secondRoomOn"
+    columns = columns_of(
+        f"decision; pod; retry; first; second; {hosts}; verdict; kind; rule; side; node; text"
     )
     first = found.configurations[0].name
-    rows: list[list[Any]] = []
+    rows = []
     for one in found.differences:
         ours = one.decisions[first]
         for second, cause in one.causes.items():
             theirs = one.decisions[second]
             where = [one.number, one.pod, one.retry, first, second]
-            hosts = [ours.host, theirs.host, ours.room_on, theirs.room_on]
+            ends = [ours.host, theirs.host, ours.room_on, theirs.room_on]
             rows.append(
-                [*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
+                [*where, *ends, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
             )
-    return Table("decisions", list(map(Column, columns)), rows, forms=("csv",))
+    return Table("decisions", columns, rows, forms=("csv",))
 
 
 def _lost(found: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
     colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
-    columns = (
-        Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=colours),
-        Column("under", "name", filter=True),
-        Column("for", "name", filter=True),
-        Column("node under the other", "name"),
-        Column("what is said"),
+    columns = columns_of(
+        """
+        pod | name
+        change | tag | filter
+        under | name | filter
+        for | name | filter
+        node under the other | name
+        what is said
+        """,
+        colours,
     )
     rows = [
         [loss.pod, CHANGES[change][0], side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
@@ -459,9 +447,9 @@ MOST = 20_000
 SAME_NODE = "on the same node"
 NO_NODE = "on no node"
 COLOURS = {
-    EQUALLY_GOOD: MEANINGS["near"],
-    DIFFERENT: MEANINGS["bad"],
-    GATED: MEANINGS["held"],
+    "equally good": MEANINGS["near"],
+    "different": MEANINGS["bad"],
+    "gated": MEANINGS["held"],
     OTHER_NODE: MEANINGS["near"],
     SAME_NODE: MEANINGS["same"],
 }
@@ -483,8 +471,8 @@ class PodList:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
         found = self.document
         cycles = defaultdict[str, list[int]](list)
-        rows = list[list[Any]]()
-        details = list[Any]()
+        rows = []
+        details = []
         hosts = [one.hosts for one in found.configurations]
         for at, difference in enumerate(found.differences):
             cycles[difference.pod].append(at)
@@ -496,9 +484,7 @@ class PodList:
         columns = (
             Column("pod", "name"),
             *(Column(side_name(found, at), "name") for at in range(len(hosts))),
-            Column("outcome", "tags", filter=True, colours=self._outcomes),
-            Column("cause", "names", filter=True),
-            Column("why"),
+            *columns_of("outcome | tags | filter; cause | names | filter; why", self._outcomes),
         )
         rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
         names = {name: None for rules in self._rules for name, _ in rules}
@@ -519,8 +505,8 @@ class PodList:
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
         """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which
         pod replaced this one."""
-        shown = list[str]()
-        outcomes = list[str]()
+        shown = []
+        outcomes = []
         why = [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
         for at, (one, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
             told = [
@@ -543,7 +529,7 @@ class PodList:
         for name, cause in [pair for one in found for pair in one.causes.items()]:
             whose = f"{name}: " if len(self.document.against) > 1 else ""
             causes.append(
-                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != SCORE else ''}"
+                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != 'score' else ''}"
             )
         return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
 
@@ -560,7 +546,7 @@ class PodList:
         why = "; ".join(cause_text(cause) for cause in found.causes.values())
         title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
         deciding = next(
-            (cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), ""
+            (cause.rule for cause in found.causes.values() if cause.kind == "score" and cause.rule), ""
         )
         head = [self._place(title), self._place(deciding)]
         sides = []
@@ -571,8 +557,8 @@ class PodList:
                 decision.error or "",
                 decision.host or decision.room_on or "",
             )
-            side: list[Any] = [names.index(name), *map(self._place, texts)]
-            nodes: list[list[Any]] = []
+            side = [names.index(name), *map(self._place, texts)]
+            nodes = []
             for node in decision.nodes if at < MOST else ():
                 rules = tuple((rule, score.weight) for rule, score in node.scores.items())
                 number = self._rules.setdefault(rules, len(self._rules))
@@ -610,10 +596,10 @@ def outcome_of(
     *ends*: its node under each; *verdicts*: those of its decisions that differ.
     """
     names = [configuration.name for configuration in document.configurations]
-    if document.mode == LOCKED:
-        return next((told for told in (DIFFERENT, GATED, EQUALLY_GOOD) if told in verdicts), None)
-    if GATED in verdicts:
-        return GATED
+    if document.mode == "locked":
+        return next((told for told in ("different", "gated", "equally good") if told in verdicts), None)
+    if "gated" in verdicts:
+        return "gated"
     if ends[0] != ends[at]:
         if None not in (ends[0], ends[at]):
             return OTHER_NODE

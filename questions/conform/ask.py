@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from ...api.view import DATA, TEXT, Column, Paragraph, Section, Table, View
+from ...api.view import Paragraph, Section, Table, View, columns_of
 from ...exceptions import ManifestError
 from ...simulation.conform import (
     ConformanceDocument,
@@ -78,17 +78,17 @@ class ConformResult(Result):
         has_decisions = any(one.counts.decisions for one in self.reports)
         has_steps = any(one.counts.steps for one in self.reports)
         entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
-        columns = [
-            Column("release"),
-            Column("family"),
-            Column("cases", "count"),
-            Column(entries, "count", forms=TEXT),
-            Column("decisions", "count", forms=DATA),
-            Column("steps", "count", forms=DATA),
-            Column("identical", "count"),
-            Column("left out", "count", field="leftOut"),
-            Column("first difference", forms=TEXT),
-        ]
+        columns = columns_of(f"""
+            release
+            family
+            cases | count
+            {entries} | count | text
+            decisions | count | data
+            steps | count | data
+            identical | count
+            left out | count | field=leftOut
+            first difference || text
+        """)
         rows = []
         for report in self.reports:
             first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")

@@ -16,14 +16,12 @@ from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
-    DATA,
     EVERYWHERE,
     MEANINGS,
     PAGE,
     SEEN,
     TEXT,
     WIDE,
-    Column,
     Item,
     MapSide,
     NextStep,
@@ -36,6 +34,7 @@ from ...api.view import (
     Table,
     View,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_doing, count_of
@@ -251,22 +250,24 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
         yield Section("Before and after", [*first, _map(found, found.occupancy)])
     # In the order in which pods leave.
-    by_others = PAGE if any(one.by for one in answer.evictions) else ()
-    columns = (
-        Column("round", "count", forms=(*TEXT, "data")),
-        Column("pod", "name"),
-        Column("node", forms=DATA),
-        Column("by", forms=DATA),
-        Column("replacement", forms=DATA),
-        Column("from", "name", filter=True, forms=SEEN),
-        Column("to", "name"),
-        Column("as", "name", forms=TEXT),
-        Column("why", forms=TEXT),
-        Column("as", "name", forms=PAGE),
-        Column("round", "count", forms=PAGE),
-        Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
-        Column("preempted by", "name", forms=by_others),
-        Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
+    columns = columns_of(
+        f"""
+        round | count | text data
+        pod | name
+        node || data
+        by || data
+        replacement || data
+        from | name | filter seen
+        to | name
+        as | name | text
+        why || text
+        as | name | page
+        round | count | page
+        outcome | tag | filter page
+        preempted by | name | {"page" if any(one.by for one in answer.evictions) else "none"}
+        message || {"wide page" if answer.summary.without_node else "none"}
+        """,
+        OUTCOMES,
     )
     rows = [_eviction(one) for one in answer.evictions]
     forms = (*(() if not rows else WIDE if answer.searched else TEXT), "page", "data")
@@ -274,19 +275,13 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         "evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms
     )
     yield Section("Who moves where", [evictions], "In this order; pods of one round leave at the same time.")
-    stay = (
-        Column("pod that stays", "name", forms=WIDE),
-        Column("pod", "name", forms=PAGE),
-        Column("node", "name", filter=True),
-        Column("why", filter=True),
-    )
+    stay = columns_of("pod that stays | name | wide; pod | name | page; node | name | filter; why || filter")
     rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
     yield Section(
         "Pods that stay on nodes that go",
         [Table("staying", stay, rows, noun="pod", forms=("wide", "page") if rows else ())],
     )
-    names = ("budget", "allows", "evicted", "fewest left")
-    bounds = [Column(name, "count" if at else "name") for at, name in enumerate(names)]
+    bounds = columns_of("budget | name; allows | count; evicted | count; fewest left | count")
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
     yield Section(
@@ -373,27 +368,22 @@ def _nodes(found: DrainResult) -> Table:
     """A row a node: those that can go in the order in which they are emptied, then the others, which short
     text of a search leaves out."""
     answer = found.answer
-    columns = (
-        Column("node", "name"),
-        Column(
-            "gone" if answer.gone else "can go",
-            "tag",
-            filter=True,
-            colours={"yes": GOOD, "no": BAD},
-            forms=SEEN,
-        ),
-        Column("can", forms=("data", "csv")),
-        Column("evicted", "count", forms=(*TEXT, "page", "csv")),
-        Column("staying", "count", forms=(*TEXT, "page", "csv")),
-        Column("why not", forms=TEXT),
-        Column("what stops it", forms=PAGE),
-        Column("why", forms=("data", "csv")),
+    columns = columns_of(
+        f"""
+        node | name
+        {"gone" if answer.gone else "can go"} | tag | filter seen
+        can || data csv
+        evicted | count | seen csv
+        staying | count | seen csv
+        why not || text
+        what stops it || page
+        why || data csv
+        """,
+        {"yes": GOOD, "no": BAD},
     )
     evicted = Counter(one.node for one in answer.evictions if one.by is None)
     staying = Counter(one.node for one in answer.staying)
-    rows: list[list[Any]] = [
-        [name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can
-    ]
+    rows = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [
         [name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()
     ]
@@ -411,7 +401,7 @@ def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
     who = "pods that wait" if found.answer.gone else "nodes that stay"
-    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else ())
+    return Table("reasons", columns_of(f"{who} | count; why"), rows, forms=forms if rows else ())
 
 
 def _eviction(one: DrainEviction) -> list[Any]:

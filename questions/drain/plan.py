@@ -4,7 +4,6 @@ where, and the cluster after it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated
 
 import attrs
 import numpy as np
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from ...api.meaning.labels import ZONES, Matcher, SelectorError, parse_selector, zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.notices import ResultDocument
-from ...api.record import Count, Names, Record, field, says
+from ...api.record import Count, Names, Positive, Record, field
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
 from ...simulation.nodesbyuse import FreeRoom
@@ -74,7 +73,7 @@ def verify(
 def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode) -> dict[str, str]:
     """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they
     were."""
-    failed: dict[str, str] = {}
+    failed = {}
     for name in nodes:
         trial.cordon(name)
     for name in nodes:
@@ -145,7 +144,7 @@ class DrainSearch:
         and why others failed."""
         trial = verify(self.steady, before, self.flags).trial
         went = list(before)
-        failed = dict[str, str]()
+        failed = {}
         for name in names:
             if name in trial.cordoned:
                 continue
@@ -193,7 +192,8 @@ class DrainMove(Record):
 class DrainEviction(Record):
     """A pod that leaves a node."""
 
-    round: Annotated[int, says("Those of one round leave at the same time.", ge=1)]
+    round: Positive
+    """Those of one round leave at the same time."""
     pod: str
     node: str
     by: str | None
@@ -422,7 +422,7 @@ def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None
         return ()
     sizes = {node.status.allocatable for node in nodes if node.name in lost}
     there = [node for node in nodes if (node.name in gone) == (zone is None)]
-    kinds = dict[tuple[object, ...], str]()
+    kinds = {}
     for node in [node for node in there if node.status.allocatable in sizes] or there:
         own = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
         kinds[node.status.allocatable, own, zone_of(node.labels)] = node.name

@@ -18,17 +18,18 @@ from ...api.objects import (
     PodDisruptionBudget,
     ResourceClaim,
 )
+from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import listed
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
-from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
+from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
 from ...simulation.explain.volumes import claims_known, unreached
 from ...simulation.reasons import leading
-from ...simulation.replacements import Replacements, give_back, with_claims
+from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order
 from ...simulation.simulate import Simulation
 from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
@@ -151,8 +152,8 @@ class DrainTrial:
             self.engine.on_undo(setattr, self, "rounds", self.rounds)
             self.rounds += 1
             # Those that budgets let go leave at the same time, and what their owners make instead is placed.
-            made: MadeAgain = []
-            left: list[Pod] = []
+            made = []
+            left = []
             for pod in pods:
                 if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                     left.append(pod)
@@ -184,10 +185,13 @@ class DrainTrial:
         self.evictions.append(eviction)
         self.engine.on_undo(self.evictions.pop)
         pod = eviction.pod
-        if not is_made_again(pod):
+        owner = pod.metadata.controller
+        # An owner has made another pod already in place of one that is being deleted; but a StatefulSet waits
+        # until that one is gone.
+        if pod.is_terminating and (owner is None or owner.kind != SAME_NAME):
             return []
-        other = foreign_scheduler(pod, self.scheduler_names)
-        if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
+        other = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        if other not in self.scheduler_names and (owner is not None or self.replacements.recreates_bare):
             return self._without_node(
                 eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"'
             )
@@ -222,7 +226,7 @@ class DrainTrial:
             for pod, _ in made:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
-            victims: MadeAgain = []
+            victims = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
             for pod in self.run.retries():
@@ -245,7 +249,7 @@ class DrainTrial:
             if decision.is_fit_error and not self.stops:
                 eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
             return self._without_node(eviction, _why(decision, eviction, self.engine))
-        made: MadeAgain = []
+        made = []
         for victim in plan.victims:
             self._disrupted(victim)
         for victim in plan.victims:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 
 from ...api.objects import Node
 from ...api.reading.notices import NoticeGroup
-from ...api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, View, shortened
+from ...api.record import replace
+from ...api.view import (
+    DATA,
+    REST,
+    MapSide,
+    NextStep,
+    NodeMap,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    View,
+    shortened,
+)
 from ...core.decision.decision import Decision
 from ...simulation.explain.explain import explain_subject
 from ...simulation.explain.subject import Subject, find_subject
@@ -20,15 +33,7 @@ from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result
 from .closeup import STATES, close_up_sections
 from .options import ExplainOptions
-from .view import (
-    explanation_parts,
-    explanation_sections,
-    node_list,
-    state_of,
-    subject_lines,
-    verdict,
-    who_leaves,
-)
+from .view import explanation_sections, node_list, state_of, subject_lines, verdict
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -54,81 +59,72 @@ class ExplainResult(Result):
     @property
     def nodes(self) -> tuple[NodeReport, ...]:
         """Each node's part: first those that fit, by total."""
-        return self.explanation.nodes
+        return self.explanation.answer.nodes
 
     @property
     def ok(self) -> bool:
-        """Whether the pod gets a node, or with *node* that one fits."""
-        return self.explanation.is_yes
+        """Whether the pod gets a node, as all pods of its workload do; or with *node* that one fits."""
+        found = self.explanation.answer
+        if found.close_up is not None:
+            return found.close_up.fits
+        return (self.host or found.room) is not None and not found.workload_waiting
 
     @property
     def document(self) -> ExplanationDocument:
-        return self.explanation.document(self.told_warnings())
+        close = self.explanation.answer.close_up
+        nodes = tuple(node for node in self.nodes if close is None or node.name == close.node)
+        return replace(self.explanation.answer, warnings=self.told_warnings(), nodes=nodes)
 
     def view(self) -> View:
         found = self.explanation
-        close = self.explanation.close_up
+        answer = found.answer
+        close = answer.close_up
         fit = sum(node.fits for node in self.nodes)
         # What would help, where the pod has no node, or not the one that is asked about.
-        ask = (
-            "explain",
-            self.decision.pod.key,
-            *(("--what-if",) if close is None else ("--want", close.node)),
-        )
-        helps = (
-            [NextStep("What would help:", ask)]
-            if self.host is None or (close is not None and close.node != self.host)
-            else []
-        )
+        ask = ("explain", answer.pod, *(("--what-if",) if close is None else ("--want", close.node)))
+        helps = self.host is None or (close is not None and close.node != self.host)
+        victims = answer.eviction.victims if answer.eviction is not None and answer.room else ()
+        leaving = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
         return View(
             title=type(self).__name__,
-            verdict=verdict(self.document),
+            verdict=verdict(answer),
             facts={
-                "pod": self.decision.pod.key,
+                "pod": answer.pod,
                 "host": self.host,
-                "error": None if self.decision.error is None else shortened(self.decision.error),
+                "error": None if answer.error is None else shortened(answer.error),
             },
             shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")]
             if self.nodes
             else [],
-            lead=list(subject_lines(found)),
-            who=who_leaves(found) if close is None else None,
-            next=helps,
+            lead=list(subject_lines(answer)),
+            who=None if close else PodOutcomes("Who would have to leave", leaving, "evictions"),
+            next=[NextStep("What would help:", ask)] if helps else [],
             main="nodes",
-            sections=[
-                *([] if close is not None else explanation_parts(found, self.every)),
-                *self.page_sections(),
-            ],
+            sections=list(self.sections()),
         )
 
-    def page_sections(self) -> list[Section]:
-        """What a page shows, and the nodes as data."""
-        found = self.explanation
-        close = self.explanation.close_up
+    def sections(self) -> Iterator[Section]:
+        """The explanation, and the nodes as a list of a page and as data."""
+        found = self.explanation.answer
+        close = found.close_up
         nodes, alone = node_list(found)
         the_map = []
-        if self.cluster is not None:
+        if self.cluster is not None and close is None:
             known, room, pods = self.cluster
             reports = {node.name: node for node in found.nodes}
             names = [node.name for node in known]
             states = [state_of(found, reports[name]) if name in reports else "" for name in names]
             notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
             colours = {state: colour for state, colour in STATES.items() if state in states}
-            the_map = [
-                NodeMap(
-                    names, [MapSide("", room.uses(names), pods, states, notes)], labels_of(known), colours
-                )
-            ]
-        return [
-            *(explanation_sections(found) if close is None else close_up_sections(found, close)),
-            Section(
-                "The nodes" if close is None else "",
-                [*the_map, nodes] if close is None else [nodes],
-                name="all-nodes",
-                forms=REST if close is None else DATA,
-            ),
-            Section(parts=[alone]),
-        ]
+            side = MapSide("", room.uses(names), pods, states, notes)
+            the_map = [NodeMap(names, [side], labels_of(known), colours)]
+        if close is None:
+            yield from explanation_sections(self.explanation, self.every)
+            yield Section("The nodes", [*the_map, nodes], name="all-nodes", forms=REST)
+        else:
+            yield from close_up_sections(found, close)
+            yield Section(parts=[nodes], name="all-nodes", forms=DATA)
+        yield Section(parts=[alone])
 
 
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from ...api.record import UNSET
 from ...api.view import (
     MEANINGS,
     PAGE,
     SEEN,
     TEXT,
     Amount,
-    Column,
     Item,
     Paragraph,
     Section,
     Table,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import amount, count_of, listed, rounded, short_name
 from ...core.devices.accounts import DeviceAccount
-from ...simulation.explain.values import NO_HELP, CloseUp, Explanation, Lead, NodeScore, NodeShortage
+from ...simulation.explain.values import NO_HELP, CloseUp, ExplanationDocument, Lead, NodeScore, NodeShortage
 
 Part: TypeAlias = "Sequence[Item]"
-BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
 MOST_NAMED = 4
 """Devices that are named before the others are only counted."""
 USABLE = "can be had"
@@ -39,7 +39,6 @@ RESULTS = {
     **dict.fromkeys(NOT_RUN, MEANINGS["held"]),
 }
 
-NO_HOST = "<none>"
 NEAREST = 5
 BEST = 5
 SHOWN = 3
@@ -61,10 +60,10 @@ STATES = {
 # --- one node in full ---------------------------------------------------------------------------------------
 
 
-def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
+def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Section]:
     """All about the node of *close*."""
     report = found.report_of(close.node)
-    host = found.decision.host
+    host = found.host
     node = close.node
     outcome = f"fits; the pod gets {host}" + (" instead" if host else "")
     if node == host:
@@ -72,19 +71,17 @@ def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
     elif not close.fits:
         outcome = "does not fit" + (f"; the pod gets {host}" if host else "")
     whole = [f"Decided before any node was evaluated: {reason}" for reason in close.whole_pod]
-    yield block(*paragraphs([f"{found.decision.pod.key} on {node}: {outcome}", *whole]))
-    rows: list[list[Any]] = []
+    yield block(*paragraphs([f"{found.pod} on {node}: {outcome}", *whole]))
+    rows = []
     for one in close.verdicts:
         result = PASSES if one.concerned else IDLE
         if one.outcome != "passes":
             result = FAILS if one.outcome == "fails" else NOT_RUN[bool(one.reasons)]
         rows.append([one.rule, result, "; ".join(one.reasons) or None])
-    columns = (
-        Column("plugin" if found.by_plugins else "predicate", "name"),
-        Column("result", "tag", colours=RESULTS),
-        Column("reason", "name", forms=SEEN if any(row[2] for row in rows) else PAGE),
-    )
-    rules = [Table("rules", columns, rows)] if rows else []
+    rule = "predicate" if found.plugins is UNSET else "plugin"
+    forms = "seen" if any(row[2] for row in rows) else "page"
+    table = columns_of(f"{rule} | name; result | tag; reason | name | {forms}", RESULTS)
+    rules = [Table("rules", table, rows)] if rows else []
     yield Section(
         "Each rule on this node",
         [*on_page(*whole, look=""), *rules],
@@ -103,9 +100,13 @@ def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
         [rule_name(name), score.raw, score.reduced, score.weight, score.total]
         for name, score in close.scores.items()
     ]
-    numbers = (Column(title, "count") for title in ("raw", "score", "weight", "counts"))
-    table = Table("scores", (Column("rule", "name"), *numbers), scores)
-    yield Section("Scores", [table, *paragraphs(_standing(close), SEEN)] if scores else [], lead, forms=SEEN)
+    table = columns_of("rule | name; raw | count; score | count; weight | count; counts | count")
+    yield Section(
+        "Scores",
+        [Table("scores", table, scores), *paragraphs(_standing(close), SEEN)] if scores else [],
+        lead,
+        forms=SEEN,
+    )
     evictions = ""
     if found.eviction is not None and not close.fits:
         why = close.no_room if found.eviction.why_not in (None, NO_HELP) else found.eviction.why_not
@@ -146,15 +147,15 @@ def _standing(close: CloseUp) -> Iterator[str]:
 
 def room_table(close: CloseUp) -> Table:
     """How much the pod requests of each resource, and what is free on the node."""
-    columns = (
-        Column("resource", forms=TEXT),
-        Column("resource", "name", forms=PAGE),
-        Column("needs", "amount"),
-        Column("free", "amount"),
-        Column("of", "amount"),
-        Column("short", "amount"),
-        Column("", "bar", colours=BAR, forms=PAGE),
-    )
+    table = columns_of("""
+        resource || text
+        resource | name | page
+        needs | amount
+        free | amount
+        of | amount
+        short | amount
+        | bar | good bad
+    """)
     rows = []
     for room in close.room:
         name = room.resource
@@ -162,31 +163,26 @@ def room_table(close: CloseUp) -> Table:
         missing = Amount(name, room.missing) if room.missing else None
         share = room.asked / max(room.free, room.asked, 1)
         rows.append([name, short_name(name), *amounts, missing, -share if room.missing else share])
-    return Table("room", columns, rows)
+    return Table("room", table, rows)
 
 
 def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
     """Rule by rule how two nodes score, and what it adds to the lead."""
     most = max((abs(lead.ahead) for lead in leads), default=1)
-    columns = (
-        Column("rule", "name"),
-        Column(ours, "count"),
-        Column(theirs, "count"),
-        Column("weight", "count"),
-        Column("ahead by", "count"),
-        Column("", "bar", colours=BAR),
+    table = columns_of(
+        f"rule | name; {ours} | count; {theirs} | count; weight | count; ahead by | count; | bar | good bad"
     )
     rows = [
         [rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most]
         for lead in leads
     ]
-    return Table("leads", columns, rows, forms=PAGE)
+    return Table("leads", table, rows, forms=PAGE)
 
 
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
     """A line for each thing that rules out devices of *node*, request by request; one line for a node that
     has none."""
-    rows: list[list[Any]] = []
+    rows = []
     for account in accounts:
         wanted = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
         found = [(USABLE, account.usable), *((one.why, one.devices) for one in account.refused)]
@@ -201,14 +197,8 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
             rows.append(
                 [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
             )
-    columns = (
-        Column("claim, request"),
-        Column("wants"),
-        Column("devices", "count"),
-        Column("which"),
-        Column("why"),
-    )
-    return [*paragraphs([f"Devices on {node}:"]), Table("devices", columns, rows, forms=TEXT)] if rows else []
+    table = columns_of("claim, request; wants; devices | count; which; why")
+    return [*paragraphs([f"Devices on {node}:"]), Table("devices", table, rows, forms=TEXT)] if rows else []
 
 
 # --- cells --------------------------------------------------------------------------------------------------

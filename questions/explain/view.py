@@ -8,26 +8,21 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Pod
+from ...api.record import UNSET
 from ...api.view import (
-    DATA,
-    EVERYWHERE,
     PAGE,
     REST,
     TEXT,
     WIDE,
     Amount,
     Column,
-    Item,
     Matrix,
     MatrixLine,
-    PodOutcome,
-    PodOutcomes,
     RuleScore,
     Section,
     Table,
-    bar,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of, listed, quoted, rounded, short_name
@@ -44,16 +39,14 @@ from ...simulation.explain.values import (
     HostChoice,
     NodeReport,
     NodeScore,
-    PodQuestion,
-    by_subject,
 )
+from ...simulation.reasons import about, phrase
 from .closeup import (
     BEST,
     CHOSEN,
     FITS,
     MOST_CAUSES,
     NEAREST,
-    NO_HOST,
     NOT_REACHED,
     SHOWN,
     STATES,
@@ -123,7 +116,10 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
 
 def _against(found: ExplanationDocument) -> str:
     """What rules out the nodes."""
-    pieces = [f"{what} on {count_of(count, 'node')}" for what, count in by_subject(found.reasons).items()]
+    nodes: dict[str, set[str]] = {}
+    for group in found.reasons:
+        nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
+    pieces = [f"{what} on {count_of(len(names), 'node')}" for what, names in nodes.items()]
     if not pieces:
         return f": {found.error.rstrip('.')}" if found.error else ""
     rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
@@ -155,90 +151,68 @@ def _because(found: ExplanationDocument) -> str:
 # --- text ---------------------------------------------------------------------------------------------------
 
 
-def explanation_parts(found: Explanation, every: bool) -> list[Section]:
-    """The whole explanation as text; *every*: every node, not only the best and the nearest ones."""
-    decision = found.decision
-    head = [where_to(found), *subject_lines(found)]
-    if found.question.ignored is not None:
-        return [block(*paragraphs(head))]
-    error = message_parts(decision)
-    if found.missing:
-        return [block(*paragraphs(head), *error, *paragraphs(found.missing))]
-    nearest = next((node for node in found.nodes if node.devices), None)
-    devices = (
-        device_part(nearest.name, nearest.devices or ())
-        if nearest is not None and decision.host is None
-        else []
-    )
-    groups = list[Item]()
-    causes = list[Item]()
-    if found.groups:
-        groups = [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
-    if found.causes:
-        table = causes_table(found)
-        rows = table.rows if every else table.rows[:MOST_CAUSES]
-        if len(rows) < len(table.rows):
-            told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)"
-        else:
-            told = ""
-        causes = [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
-    parts: list[Part] = [
-        [*paragraphs(head), *error],
-        paragraphs(_why(found)),
-        _fitting(found, every),
-        groups,
-        causes,
-        _nearest(found, every),
-        devices,
-        paragraphs(eviction_lines(found.eviction)),
-    ]
-    return [block(*part) for part in parts if part]
-
-
-def explanation_sections(found: Explanation) -> Iterator[Section]:
-    """The explanation as a page, without the list of nodes."""
-    choice = found.choice
-    error = found.decision.error
-    host = found.decision.host or ""
+def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
+    """The whole explanation without the list of nodes; with *every* text has all nodes, not only the best and
+    the nearest ones."""
+    answer = found.answer
+    choice = answer.choice
+    host = answer.host or ""
+    evictions = list(eviction_lines(answer.eviction))
+    reasons = [reasons_table(answer)] if answer.reasons else []
+    notes = "" if any(cause.note for cause in answer.causes) else "none"
+    columns = columns_of(f"what fails | name; nodes | count; in the cluster | name | {notes}")
+    rows = [[cause.words, cause.nodes, cause.note or None] for cause in answer.causes]
+    causes = Table("causes", columns, rows, forms=PAGE, caption="What fails")
+    head = [where_to(answer), *subject_lines(answer)]
+    yield block(*paragraphs(head), *message_parts(found.decision), *paragraphs(answer.missing))
+    if not answer.missing:
+        first = rows if every else rows[:MOST_CAUSES]
+        told = ""
+        if len(first) < len(rows):
+            told = f"(the first {len(first):,} of {len(rows):,}; --all shows every one)"
+        devices = next((node for node in answer.nodes if node.devices and answer.host is None), None)
+        parts: list[Part] = [
+            paragraphs(_why(found)),
+            _fitting(answer, every),
+            [
+                *reasons,
+                *paragraphs(["(nodes: with this reason; only this: with no other)"] if reasons else []),
+            ],
+            [attrs.evolve(causes, rows=first, forms=TEXT, caption=""), *paragraphs([told])] if first else [],
+            _nearest(answer, every),
+            [] if devices is None else device_part(devices.name, devices.devices or ()),
+            paragraphs(evictions),
+        ]
+        yield from (block(*part) for part in parts if part)
     if choice is not None:
         same = ", ".join(map(rule_name, choice.constant))
-        if same:
-            constant = f"These rules give every node the same score, so they decide nothing: {same}."
-        else:
-            constant = ""
+        constant = (
+            f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+        )
         leads = leads_table(choice.leads, host, choice.against or "")
         yield Section(
             "What decided",
-            [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))],
+            [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(answer))],
         )
-    if found.groups:
+    if reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
-        causes = attrs.evolve(causes_table(found), caption="What fails")
-        yield Section("Reasons against nodes", [reasons_table(found), causes], lead, forms=PAGE)
-    elif error:
-        yield Section("Why it has no node", on_page(error, look="note"))
-    yield Section("What is missing", on_page(*found.missing, look=""))
-    yield Section(
-        "Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions"
-    )
-    if found.rules and found.nodes:
+        tables = [*reasons, causes]
+        yield Section("Reasons against nodes", tables, lead, forms=PAGE)
+    elif answer.error:
+        yield Section("Why it has no node", on_page(answer.error, look="note"))
+    yield Section("What is missing", on_page(*answer.missing, look=""))
+    yield Section("Would evictions help?", on_page(*evictions, look=""), name="evictions")
+    if answer.rules and answer.nodes:
         lead = "✓ passed, ✗ rejected, · not asked. Nodes with the same results share a line; the rule that decides is marked."
-        idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
+        idle = ", ".join(one.rule for one in answer.rules if not one.concerned)
         rest = f"These rules do not apply to the pod: {idle}." if idle else ""
         yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
 
 
-def who_leaves(found: Explanation) -> PodOutcomes:
-    """The pods that would have to make room."""
-    victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
-    pods = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
-    return PodOutcomes("Who would have to leave", pods, "evictions")
-
-
-def where_to(found: Explanation) -> str:
+def where_to(found: ExplanationDocument) -> str:
     """The pod, and the node that it gets or on which it makes room."""
-    room = f"makes room on {found.room}" if found.room else NO_HOST
-    return f"{found.decision.pod.key}: {found.decision.host or room}"
+    room = f"makes room on {found.room}" if found.room else "<none>"
+    return f"{found.pod}: {found.host or room}"
 
 
 def message_parts(decision: Decision) -> Part:
@@ -251,20 +225,18 @@ def message_parts(decision: Decision) -> Part:
     return [*paragraphs([found.headline], ("table",)), *paragraphs([error], WIDE)]
 
 
-def subject_lines(found: Explanation) -> Iterator[str]:
+def subject_lines(found: ExplanationDocument) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
-    question = found.question
-    pod = found.decision.pod
-    host = found.decision.host
+    host = found.host
     choice = found.choice
-    if question.workload is not None:
-        yield of_workload(question, pod)
-    if found.decision.is_gated:
+    node = found.placed_on
+    if found.workload is not None:
+        yield of_workload(found)
+    if found.gated:
         yield "It is gated, so it is not tried."
-    if question.ignored is not None:
-        yield question.not_scheduled
-    elif question.placed_on is not None:
-        node = question.placed_on
+    if found.ignored is not None:
+        yield found.not_scheduled
+    elif node is not None:
         yield f"It is on {node}. Below is what would be decided now if it had no node, with the pod itself taken off {node}."
         report = found.report_of(node)
         others = found.elsewhere
@@ -286,32 +258,31 @@ def subject_lines(found: Explanation) -> Iterator[str]:
             yield "It fits on no other node."
 
 
-def of_workload(question: PodQuestion, pod: Pod) -> str:
+def of_workload(found: ExplanationDocument) -> str:
     """Which pod of its workload it is, and how many of them find a node."""
-    count = len(question.workload_pods)
-    waiting = question.workload_waiting or ()
-    nodes = question.waiting_nodes or ()
+    name = quoted(found.pod.partition("/")[2])
+    count = len(found.workload_pods)
+    waiting = found.workload_waiting or ()
+    nodes = found.waiting_nodes or ()
     if waiting:
-        if len(waiting) == 1:
-            which = f"{quoted(pod.name)} waits"
-        else:
-            which = f"{quoted(pod.name)} is the first without a node"
+        which = "waits" if len(waiting) == 1 else "is the first without a node"
         those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
-        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
-    others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
-    return f"A pod of {question.workload}{others}."
+        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {found.workload} find a node; {name} {which}{those}."
+    others = f"; {name} stands for {count_of(count, 'pod')}" if count > 1 else ""
+    return f"A pod of {found.workload}{others}."
 
 
 def _why(found: Explanation) -> Iterator[str]:
     """Why the host is the host, or how near the pod is to one."""
-    host = found.decision.host
-    counts = found.counts
-    choice = found.choice
-    if not found.nodes:
+    answer = found.answer
+    host = answer.host
+    counts = answer.counts
+    choice = answer.choice
+    if not answer.nodes:
         return
     if host is None:
-        if not found.fitting and found.decision.is_fit_error:
-            near = next(node for node in found.nodes if not node.fits)
+        near = answer.nodes[0]
+        if not near.fits and found.decision.is_fit_error:
             obstacles = f"; {count_of(near.obstacles, 'reason')} in all" if near.obstacles > 1 else ""
             lacking = f": {'; '.join(near.causes or near.reasons)}"
             if near.shortages:
@@ -338,10 +309,10 @@ def _why(found: Explanation) -> Iterator[str]:
                 f"Against it: {listed(against)}." if against else "",
             ]
             yield " ".join(filter(None, told))
-    yield from reached(found)
+    yield from reached(answer)
 
 
-def reached(found: Explanation) -> Iterator[str]:
+def reached(found: ExplanationDocument) -> Iterator[str]:
     """How far the search went, where it did not look at every node."""
     counts = found.counts
     if counts.visited < counts.nodes and found.choice is not None:
@@ -385,9 +356,9 @@ def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
 # --- tables of text -----------------------------------------------------------------------------------------
 
 
-def _fitting(found: Explanation, every: bool) -> Part:
+def _fitting(found: ExplanationDocument, every: bool) -> Part:
     """The best nodes that fit, with their scores."""
-    scored = found.scored
+    scored = [node for node in found.nodes if node.total is not None]
     choice = found.choice
     if not scored:
         return []
@@ -398,15 +369,11 @@ def _fitting(found: Explanation, every: bool) -> Part:
         [node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)]
         for node in shown
     ]
-    short = ("table",) if any(row[2] for row in rows) else ()
-    columns = (
-        Column("node", "name"),
-        Column("total", "count"),
-        Column("scores", forms=short),
-        Column("scores", forms=WIDE if any(row[3] for row in rows) else ()),
+    short, wide = (
+        form if any(row[at] for row in rows) else "none" for at, form in ((2, "table"), (3, "wide"))
     )
-    plugins = found.by_plugins
-    note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
+    kind, scaled = ("priority", "reduced") if found.plugins is UNSET else ("plugin", "normalized")
+    note = f"(each {kind}: raw -> {scaled} x weight)"
     more = (
         [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"]
         if len(shown) < len(scored)
@@ -418,7 +385,9 @@ def _fitting(found: Explanation, every: bool) -> Part:
     else:
         same = ""
     return [
-        Table("fitting", columns, rows),
+        Table(
+            "fitting", columns_of(f"node | name; total | count; scores || {short}; scores || {wide}"), rows
+        ),
         *paragraphs([note], WIDE),
         *paragraphs([same], ("table",)),
         *paragraphs(more),
@@ -440,21 +409,24 @@ def _scores(
     return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
 
 
-def _nearest(found: Explanation, every: bool) -> Part:
+def _nearest(found: ExplanationDocument, every: bool) -> Part:
     """The nodes that are nearest to fitting."""
     others = [node for node in found.nodes if node.total is None and (every or not node.fits)]
     shown = others if every else others[:NEAREST]
     if not shown:
         return []
-    columns = (
-        Column("node", "name"),
-        Column("plugin" if found.by_plugins else "predicate", "names", forms=WIDE),
-        Column("code", forms=WIDE if found.by_plugins else ()),
-        Column("reasons"),
-        Column("what fails", forms=TEXT if any(node.causes for node in shown) else ()),
-        Column("short of", forms=TEXT if any(node.shortages for node in shown) else ()),
-    )
-    rows: list[list[Any]] = []
+    rule, code = ("predicate", "none") if found.plugins is UNSET else ("plugin", "wide")
+    fails = "text" if any(node.causes for node in shown) else "none"
+    short = "text" if any(node.shortages for node in shown) else "none"
+    table = columns_of(f"""
+        node | name
+        {rule} | names | wide
+        code || {code}
+        reasons
+        what fails || {fails}
+        short of || {short}
+    """)
+    rows = []
     for node in shown:
         hidden = [
             reason for objection in node.objections for reason in objection.reasons if not objection.counted
@@ -475,38 +447,24 @@ def _nearest(found: Explanation, every: bool) -> Part:
         told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
     else:
         told = ""
-    return [Table("nearest", columns, rows), *paragraphs([told])]
+    return [Table("nearest", table, rows), *paragraphs([told])]
 
 
-def causes_table(found: Explanation) -> Table:
-    """What of the pod fails on nodes, and which taints."""
-    notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
-    columns = (
-        Column("what fails", "name"),
-        Column("nodes", "count"),
-        Column("in the cluster", "name", forms=notes),
-    )
-    rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
-    return Table("causes", columns, rows, forms=PAGE)
-
-
-def reasons_table(found: Explanation) -> Table:
+def reasons_table(found: ExplanationDocument) -> Table:
     """Why nodes were turned down: each reason with its nodes, and the node that is nearest to it."""
-    groups = found.groups
-    by = "plugin" if found.by_plugins else "predicate"
-    lacks = TEXT if any(group.least_short for group in groups) else ()
+    groups = found.reasons
     most = max((group.count for group in groups), default=1)
-    columns = (
-        Column("reason", "name"),
-        Column("nodes", "count"),
-        bar("bad"),
-        Column("only this", "count"),
-        Column("nearest", "name"),
-        Column("short of", "amount", forms=lacks),
-        Column("short of", forms=PAGE),
-        Column("can evictions help", forms=PAGE),
-        Column(by, "name"),
-    )
+    table = columns_of(f"""
+        reason | name
+        nodes | count
+        | bar | bad
+        only this | count
+        nearest | name
+        short of | amount | {"text" if any(group.least_short for group in groups) else "none"}
+        short of || page
+        can evictions help || page
+        {"predicate" if found.plugins is UNSET else "plugin"} | name
+    """)
     rows = []
     for group in groups:
         least = group.least_short
@@ -526,7 +484,7 @@ def reasons_table(found: Explanation) -> Table:
         rows.append(
             [group.reason, group.count, group.count / most, group.alone, near, short, words, helps, rules]
         )
-    return Table("reasons", columns, rows)
+    return Table("reasons", table, rows)
 
 
 # --- nodes by rules -----------------------------------------------------------------------------------------
@@ -538,15 +496,17 @@ MANY = 100
 
 def matrix(found: Explanation) -> Matrix:
     """The nodes that were scored one by one, and the others in groups that fare alike."""
+    answer = found.answer
+    nodes = answer.nodes
+    choice = answer.choice
     groups: dict[Any, list[int]] = {}
-    for at, node in enumerate(found.nodes):
+    for at, node in enumerate(nodes):
         alike = (
             node.fits,
             node.visited,
             tuple((one.rule, one.reasons) for one in node.objections if one.counted),
         )
         groups.setdefault(alike if node.total is None else at, []).append(at)
-    choice = found.choice
     hidden = (
         []
         if choice is None
@@ -554,10 +514,10 @@ def matrix(found: Explanation) -> Matrix:
     )
     lines = []
     for places in groups.values():
-        node = found.nodes[places[0]]
+        node = nodes[places[0]]
         others = len(places) - 1
         failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
-        passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
+        passed = [one.rule for one in answer.rules] if node.visited and (failed or not node.reasons) else []
         if failed and not found.asks_all:
             passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
         lines.append(
@@ -576,53 +536,53 @@ def matrix(found: Explanation) -> Matrix:
                     if rule not in hidden
                 ],
                 total=node.total,
-                winner=node.name == found.decision.host,
+                winner=node.name == answer.host,
             )
         )
     lines.sort(key=lambda line: (not line.winner, line.total is None))
     if choice is not None:
         deciding = "" if choice.decided is None else rule_name(choice.decided)
     else:
-        first = found.groups[0].rules if found.decision.host is None and found.groups else ()
+        first = answer.reasons[0].rules if answer.host is None and answer.reasons else ()
         deciding = first[0] if first else ""
-    return Matrix([rule for rule, concerned in found.rules.items() if concerned], lines, deciding)
+    return Matrix([one.rule for one in answer.rules if one.concerned], lines, deciding)
 
 
 # --- every node ---------------------------------------------------------------------------------------------
 
 
-def node_list(found: Explanation) -> list[Table]:
+def node_list(found: ExplanationDocument) -> list[Table]:
     """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a
     close-up that node alone."""
     alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
     return [_node_table(found, found.nodes, REST), _node_table(found, alone, ("csv",))]
 
 
-def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
-    page = PAGE
-    csv = ("csv",)
-    both = ("data", "csv")
-    details = list[list[list[str]]]()
+def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
+    details = []
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
-    columns = (
-        Column("node", "name"),
-        Column("state", "tag", filter=True, colours=STATES, forms=page),
-        Column("fits", forms=both),
-        Column("visited", forms=csv),
-        Column("total", "count"),
-        Column("turned down by", "names", filter=True, forms=page),
-        Column("plugins" if found.by_plugins else "predicates", forms=csv),
-        Column("reasons", forms=page),
-        Column("reasons", forms=both),
-        Column("what fails", forms=page),
-        Column("causes", forms=both),
-        Column("short of", forms=page),
-        Column("missing", forms=DATA),
-        Column("obstacles", "count", forms=page),
-        Column("obstacles", "count", forms=csv),
-        Column("short", forms=csv),
-        *(Column(rule, "count", forms=both) for rule in rules),
+    by = "predicates" if found.plugins is UNSET else "plugins"
+    table = columns_of(
+        f"""
+        node | name
+        state | tag | filter page
+        fits || data csv
+        visited || csv
+        total | count
+        turned down by | names | filter page
+        {by} || csv
+        reasons || page
+        reasons || data csv
+        what fails || page
+        causes || data csv
+        short of || page
+        missing || data
+        obstacles | count | page csv
+        short || csv
+        """,
+        STATES,
     )
+    table += [Column(rule, "count", forms=("data", "csv")) for rule in rules]
     rows = []
     for node in nodes:
         lacks = node.shortages
@@ -641,8 +601,7 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
                 node.causes,
                 "; ".join(map(short_of, lacks)) or None,
                 ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks),
-                None if node.fits else node.obstacles,
-                node.obstacles,
+                None if node.fits and "page" in forms else node.obstacles,
                 tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
                 *(node.scores[rule].total if rule in node.scores else None for rule in rules),
             ]
@@ -657,12 +616,12 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
         ]
         details.append([*scores, *against])
     shown = [each or None for each in details] if "page" in forms and any(details) else None
-    return Table("nodes", columns, rows, noun="node", details=shown, forms=forms)
+    return Table("nodes", table, rows, noun="node", details=shown, forms=forms)
 
 
-def state_of(found: Explanation, node: NodeReport) -> str:
+def state_of(found: ExplanationDocument, node: NodeReport) -> str:
     """How the node fares, in a word or two."""
-    if node.name == found.decision.host:
+    if node.name == found.host:
         return CHOSEN
     if node.fits:
         return FITS if node.visited else NOT_REACHED

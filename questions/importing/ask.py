@@ -15,7 +15,7 @@ import attrs
 from ...api.cluster import Cluster
 from ...api.reading.documents import read_documents
 from ...api.reading.exports import CONFIG, is_simulator_export, simulator_items
-from ...api.view import Column, Table, View, tables
+from ...api.view import Table, View, columns_of, tables
 from ...api.words import count_of
 from ...exceptions import ManifestError
 from ..result import Result
@@ -90,9 +90,7 @@ class ImportResult(Result):
             title=type(self).__name__,
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
-            sections=tables(
-                Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")
-            ),
+            sections=tables(Table("objects", columns_of("kind; namespace; name"), rows, noun="object")),
         )
 
 

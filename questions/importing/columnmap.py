@@ -139,7 +139,7 @@ def read(table: PathLike, columns: ColumnMap) -> Trace:
     """The table as manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the
     line and the column."""
     trace = Trace()
-    seen: set[tuple[str, str]] = set()
+    seen = set()
     for row in read_rows(table, columns.columns):
         count = row.copies(columns.count) if columns.count else 1
         if not count:

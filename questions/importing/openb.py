@@ -9,10 +9,8 @@ from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
 from .rows import PODS_PER_NODE, Manifest, PathLike, Trace, TraceRow, node, opened, read_rows, timed, told
 
-GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
 GPU_MODEL = "alibabacloud.com/gpu-card-model"
-NAMESPACE = "openb"
 WHOLE_GPU = 1000
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
@@ -50,7 +48,7 @@ def listed_in(path: PathLike) -> str:
 
 def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
     """The rows, none of which may be empty in one of *columns*, nor have a name that another has."""
-    seen = set[str]()
+    seen = set()
     for row in read_rows(path, columns):
         for column in columns:
             if not row.text(column):
@@ -68,7 +66,7 @@ def _node(row: TraceRow) -> Manifest:
     gpus = row.whole("gpu")
     room = {**_amounts(row), "pods": PODS_PER_NODE}
     if gpus:
-        room |= {GPU_COUNT: str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
+        room |= {"alibabacloud.com/gpu-count": str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
     return node(row.name("sn"), room, {GPU_MODEL: row.text("model")})
 
 
@@ -76,14 +74,14 @@ def _pod(row: TraceRow) -> Manifest:
     amounts = _amounts(row)
     if gpus := row.whole("num_gpu"):
         amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
-    spec: Manifest = {
+    spec = {
         "containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}],
         "priority": 0,
     }
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": row.name("name"), "namespace": NAMESPACE},
+        "metadata": {"name": row.name("name"), "namespace": "openb"},
         "spec": spec,
     }
     if models := row.text("gpu_spec"):

@@ -221,7 +221,7 @@ class Lab:
         rules = StateRules(self.spec, state)
         text = json.dumps(rules.document(), indent=2) + "\n"
         options = rules.options()
-        files = dict[str, str]()
+        files = {}
         words = ["kubeclassic", "simulate", *self.given.paths]
         words += [word for path in self.given.pods for word in ("--pods", path)]
         if state.pods:

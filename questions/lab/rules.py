@@ -187,7 +187,7 @@ class StateRules:
     def switches(self) -> dict[str, bool]:
         """The filtering rules that are switched and that the release has."""
         known = self.known
-        found = dict[str, bool]()
+        found = {}
         for name, on in self.state.switches.items() if not known.fixed else ():
             if known.filters.get(name, on) != on and (on or name not in known.mandatory):
                 found[name] = on
@@ -286,7 +286,7 @@ def base_policy(start: SchedulerSpec, values: Mapping[str, Any]) -> Json:
     release = ALL_RELEASES[values["release"]]
     registry = Registry.of(release, resolved_gates(release, values["gates"]), start.catalogue)
     predicates, priorities = registry.provider(values.get("provider", DEFAULT_PROVIDER))
-    written: Json = {"kind": "Policy", "apiVersion": "v1", **copy.deepcopy(values.get("policy", {}))}
+    written = {"kind": "Policy", "apiVersion": "v1", **copy.deepcopy(values.get("policy", {}))}
     if written.get("predicates") is None:
         written["predicates"] = [{"name": name} for name in predicates]
     if written.get("priorities") is None:

@@ -88,7 +88,7 @@ class LabScenarios:
             before = [edit for edit in before if edit.kind != "Node"]
             late = [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
-        key: tuple[Any, ...] = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))
+        key = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))
         inventory, told = self._once(key, lambda: self._taken_in(state, early, spec.keeps_priorities))
         texts = tuple(edit.text for edit in late)
         known = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._kept)
@@ -136,7 +136,7 @@ class LabScenarios:
 
     def notices(self, scenario: Scenario, algorithm: Algorithm) -> tuple[Notice, ...]:
         """What is odd in *scenario*, and what of it *algorithm* does not read."""
-        known = dict[Any, tuple[Notice, ...]]()
+        known = {}
         if self._noticed is not None and _warn_alike(self._noticed[0], scenario):
             known = self._noticed[1]
         key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))

@@ -31,7 +31,6 @@ from ...api.record import Count, Record, plain
 from ...api.view import (
     DATA,
     PAGE,
-    Column,
     Item,
     NextStep,
     Section,
@@ -39,6 +38,7 @@ from ...api.view import (
     Verbatim,
     View,
     block,
+    columns_of,
     on_page,
     tables,
 )
@@ -61,10 +61,9 @@ from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_rel
 from ...framework.schedulerspec import build_engine
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
-from ...simulation.sides import GATED
 from ..asking import SILENT, Observer, asked_by
 from ..compare.ask import CompareResult, with_newer_labels, zones_warning
-from ..compare.comparison import DIFFERENT, Comparison, ConfigurationPair, compare
+from ..compare.comparison import Comparison, ConfigurationPair, compare
 from ..compare.verdict import in_error, reasons_of
 from ..compare.view import agreement_lines, cause_table, cause_text, decision_text
 from ..result import NOTHING_TRIED, Result
@@ -219,7 +218,7 @@ def agrees(comparison: Comparison) -> bool:
     fails = found.counts["errors"] > 0 and any(
         not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders
     )
-    return not found.counts[DIFFERENT] and not found.counts[GATED] and not fails
+    return not found.counts["different"] and not found.counts["gated"] and not fails
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -260,7 +259,7 @@ class MigrateResult(Result):
             "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }
-        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=DATA)
+        notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
@@ -269,11 +268,11 @@ class MigrateResult(Result):
         causes = cause_table(against)
         steps = list(next_steps(self.report, against))
         different = []
-        found = [one for one in self.comparison.differences if one.causes[PROFILE].verdict == DIFFERENT]
+        found = [one for one in self.comparison.differences if one.causes[PROFILE].verdict == "different"]
         for one in found[: self.show]:
             before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
             different.append(
-                f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
+                f"different: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
             )
         if self.show is not None and len(found) > self.show:
             different.append(
@@ -310,10 +309,8 @@ class MigrateResult(Result):
         """The translation: notes, what was given, and the profile."""
         report = self.report
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
-        columns = (
-            Column(f"part of the {report.source}", "name"),
-            Column("what becomes of it"),
-            Column("upstream's own translation"),
+        columns = columns_of(
+            f"part of the {report.source} | name; what becomes of it; upstream's own translation"
         )
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
         notes = Table("notes", columns, rows, forms=PAGE)
@@ -467,7 +464,7 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
     # For how many of these decisions which rule is the cause.
     counts = Counter[str]()
     for cause in against.causes:
-        if cause.verdict in (DIFFERENT, GATED):
+        if cause.verdict in ("different", "gated"):
             counts[cause.rule or cause.kind] += cause.decisions
     causes = ", ".join(
         f"all by {rule}" if len(counts) == 1 else f"{decisions:,} by {rule}"

@@ -20,7 +20,25 @@ _EXTENDERS = declared_of(FIELDS["extenders"])
 
 @attrs.frozen(repr=False)
 class MigrateOptions(AskedOptions):
-    """How a Policy is translated, and on which cluster that is checked."""
+    """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact
+    equivalent.
+
+    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that refers to a Policy; -: standard
+    input. A KubeSchedulerConfiguration with profiles is kept, moved to another version, or, where plugins are
+    gone or defaults differ, written out with every plugin that runs. For 1.18 to 1.22 a Policy becomes the
+    profile that this release makes of it.
+
+    With --check the old release and the profile both decide on every pending pod, in the same state, and only
+    the decisions of the old release take effect. All nodes are evaluated. A decision is the same; or equally
+    good: another node that the old release scores just as high; or different. --report FILE.html has
+    everything for an audit: Policy, profile, notes, comparison, and what to do next. Notes name deviations
+    from upstream's own translation in 1.19 to 1.22.
+
+    Exit status 0: migrated, and with --check no decision differs; 1: some do; 2: bad input.
+
+    \b
+    kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/
+    """
 
     NEEDS = (("newer_labels", "check"), ("extenders", "check"))
 

@@ -12,9 +12,9 @@ from typing import Annotated, TypeAlias
 import attrs
 
 from ...api.garbage import settled
-from ...api.objects import CSINode, KubeObject, Node, Pod
+from ...api.objects import CSINode, Node, Pod
 from ...api.reading.notices import ResultDocument
-from ...api.record import UNSET, Amounts, Count, Counts, Meta, Record, UnsetType, replace, says
+from ...api.record import UNSET, Amounts, Count, Counts, Meta, Positive, Record, UnsetType, replace
 from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.pods.requests import PODS
@@ -30,7 +30,6 @@ from .kinds import daemons_on
 
 Mix: TypeAlias = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
-NOT_TRIED = "not tried: a copy before it found no node"
 
 
 # Searches new nodes, by trial: a mix that does, with as few nodes of each kind as do, then kinds swapped for
@@ -121,7 +120,7 @@ class MixTrials:
                     if found.word != "placed"
                 ]
         counted = tuple(found for found in missing if found.pod not in self.hopeless)
-        nodes = list[NewNode]()
+        nodes = []
         room = FreeRoom.of(engine)
         for kind, count in zip(self.kinds, mix, strict=True):
             for name in kind.names(count):
@@ -173,7 +172,7 @@ class MixTrials:
             seen[at] += 1
             if seen[at] > counted.placed[at].fits:
                 missing.append(PodWithoutNode(pod.key, why))
-                why = NOT_TRIED
+                why = "not tried: a copy before it found no node"
         return missing, counted.evicted
 
     def copies(self) -> Iterator[tuple[int, Pod]]:
@@ -207,11 +206,9 @@ class Demand:
     def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
         """That of *pods*, in shapes in the order in which they first occur."""
         question = trials.question
-        runs = list[Run]()
+        runs = []
         rooms = []
-        others: list[KubeObject] = [
-            item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)
-        ]
+        others = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
         others += [
             item for template in question.templates for item in (*template.objects, *template.copy(0)[1])
         ]
@@ -245,7 +242,7 @@ class Demand:
         asked: list[Counter[str]] = [Counter() for _ in self.rooms]
         for shape in self.shapes:
             count = sum(key in wanted for key in shape.keys)
-            worth = dict[int, tuple[bool, Decimal]]()
+            worth = {}
             for at in kinds:
                 fits = (
                     Decimal(self.rooms[at].get(name, 0)) / amount
@@ -424,15 +421,13 @@ MOST_TOLD = 10
 """How many pods without a node are listed at most."""
 
 
-KindCounts = Annotated[Counts, says("Kind -> new nodes of it.")]
-
-
 class AddedNodes(Record):
     """The new nodes of one kind."""
 
     node: str
     """The name of the template, or of the node that is copied."""
-    count: Annotated[int, says("How many.", ge=1)]
+    count: Positive
+    """How many."""
     cost: float
     """Of all nodes of the row; each counts 1 if no costs were given."""
     cost_of_one: float
@@ -441,7 +436,8 @@ class AddedNodes(Record):
 class FewerNodes(Record):
     """A simulation with one node less."""
 
-    mix: KindCounts
+    mix: Counts
+    """Kind -> new nodes of it."""
     without_node: Count
     """How many pods find no node."""
     message: str
@@ -487,13 +483,14 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     one_fewer: tuple[FewerNodes, ...]
     """The simulations behind withOneFewer."""
     without_node: PodsWithoutNode
-    tried: KindCounts
+    tried: Counts
     """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
     daemons: Mapping[str, tuple[str, ...]]
     """Kind -> the DaemonSets of which a new node of it has a pod."""
     evicted: Mapping[str, str]
     """--preemption: evicted pod -> the pod that evicted it."""
-    most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
+    most_nodes: Positive
+    """More nodes were not added."""
     simulated: Count
     """How many mixes were simulated."""
     wanted_domains: Counts | UnsetType = UNSET
@@ -647,7 +644,7 @@ def _without_place(
     """Pods that find no node, each with why: on an empty new node where none takes it, else what the
     scheduler says."""
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
-    without = dict[str, str]()
+    without = {}
     for one in (*found.stuck, *found.best.missing):
         told: dict[str, list[str]] = {}
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 import attrs
 
@@ -18,7 +17,6 @@ from ...api.view import (
     DATA,
     EVERYWHERE,
     PAGE,
-    REST,
     SEEN_AND_DATA,
     TEXT,
     WIDE,
@@ -31,6 +29,7 @@ from ...api.view import (
     Table,
     View,
     block,
+    columns_of,
     kind_of,
     on_page,
 )
@@ -217,23 +216,15 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
 def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
-    columns = [
-        Column("new node", "name", field="node"),
-        Column("count", "count"),
-        Column("cost of one", "count", field="costOfOne"),
-        Column("cost", "count"),
-    ]
+    columns = columns_of(
+        "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
+    )
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
     yield Section(
         "What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))]
     )
     yield Section(parts=[_nodes(found)])
-    columns = [
-        Column("node", "name"),
-        Column("cost of one", "count"),
-        Column("takes", "count"),
-        Column("why", "name"),
-    ]
+    columns = columns_of("node | name; cost of one | count; takes | count; why | name")
     unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
     yield Section("What was not taken", [Table("notTaken", columns, unused, forms=PAGE)])
     if found.added and found.fewer:
@@ -247,8 +238,7 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     pods = [[one.pod, one.message] for one in found.without_node.pods]
     yield Section(
-        "Pods without a node",
-        [Table("without", (Column("pod", "name"), Column("why")), pods, noun="pod", forms=PAGE)],
+        "Pods without a node", [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms=PAGE)]
     )
 
 
@@ -264,23 +254,18 @@ def _nodes(found: NewNodesDocument) -> Table:
         )
     )
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
-    columns = [
-        Column("name", "name"),
-        Column("kind", "name", filter=True, forms=REST, field="node"),
-        Column("pods", "count"),
-    ]
+    columns = columns_of("name | name; kind | name | filter rest field=node; pods | count")
     for name in has:
-        columns += [
-            Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE)
-            for side in ("requested", "allocatable")
-        ]
+        title = short_name(name)
+        kind = kind_of(name)
+        columns += columns_of(f"{title} requested | {kind} | page; {title} allocatable | {kind} | page")
     columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
     for name in used:
-        short = ("table",) if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ()
-        columns.append(Column(short_name(name), "amount", forms=() if name == PODS else (*short, "wide")))
+        short = "table" if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ""
+        columns += columns_of(f"{short_name(name)} | amount | {'none' if name == PODS else f'{short} wide'}")
     rows = []
     for node in nodes:
-        row: list[Any] = [node.name, node.node, node.pods]
+        row = [node.name, node.node, node.pods]
         for name in has:
             row += [node.requested.get(name), node.allocatable.get(name)]
         row += [node.requested.get(name) for name in used]

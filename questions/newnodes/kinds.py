@@ -10,7 +10,7 @@ import attrs
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import each_once, identity_of
-from ...api.controlplane.workloads import Known, expand
+from ...api.controlplane.workloads import expand
 from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...api.record import replace
@@ -38,7 +38,7 @@ def kinds_of(
     :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
     """
     nodes = [item.name for item in known if isinstance(item, Node)]
-    kinds = dict[str, NodeKind]()
+    kinds = {}
     for part in given:
         if isinstance(part, str):
             name = part.removeprefix(LIKE)
@@ -58,7 +58,7 @@ def kinds_of(
     if not kinds:
         raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
     # All kinds have a cost, or none has and each node counts 1.
-    found: dict[str, Decimal] = {}
+    found = {}
     for text, cost in costs.items():
         name = text.removeprefix(LIKE)
         if name not in kinds or (name != text and not kinds[name].is_copy):
@@ -110,7 +110,7 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     >>> read_costs(["big=2.5,small=1", "like:gpu-1=7"])
     {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
     """
-    found: dict[str, Decimal] = {}
+    found = {}
     for part in ",".join(texts).split(",") if texts else ():
         name, _, number = part.rpartition("=")
         if not name:
@@ -133,7 +133,7 @@ def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities
     (name,) = kind.names(1)
     node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
     for manifest in manifests:
-        made = expand([manifest], Known(nodes=(node,)), strict=defaults).objects
+        made = expand([manifest], [node], strict=defaults).objects
         pods = [item for item in made if isinstance(item, Pod)]
         for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
             if isinstance(pod, Pod):

@@ -11,7 +11,7 @@ import attrs
 from ...algorithmprovider.check import PolicyCheck, RunningPredicate
 from ...algorithmprovider.config import read_policy_file
 from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
-from ...api.view import REST, TEXT, BulletList, Column, Paragraph, Section, Table, View
+from ...api.view import REST, TEXT, BulletList, Paragraph, Section, Table, View, columns_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import UnknownNameError
 from ...framework.policy.check import check_file, profile_to_check, release_with_policies
@@ -142,21 +142,20 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
             yield f"pods of {profile.scheduler_name}"
             yield _running("Filter plugin", profile.filters) if profile.filters else "no Filter plugins"
             scores = [[found.name, found.weight] for found in profile.scores]
-            yield _table(("Score plugin", "weight"), scores) if scores else "no Score plugins"
+            yield _table("Score plugin; weight", scores) if scores else "no Score plugins"
         yield from (f"extender {url}" for url in report.extenders)
         return
     is_classic = find_any_release(report.release).policies is None
     yield _running("predicate" if is_classic else "Filter plugin", report.predicates, report.never_run)
     priorities = [[found.name, found.weight] for found in report.priorities]
     yield (
-        _table(("priority" if is_classic else "Score plugin", "weight"), priorities)
+        _table(f"{'priority' if is_classic else 'Score plugin'}; weight", priorities)
         if priorities
         else "no priorities"
     )
     if extenders:
         yield _table(
-            ("extender", "may be ignored"),
-            [[one.name, "yes" if one.ignorable else "no"] for one in extenders],
+            "extender; may be ignored", [[one.name, "yes" if one.ignorable else "no"] for one in extenders]
         )
     if report.check_all:
         everything = "all predicates are checked"
@@ -166,9 +165,10 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
 
 
 def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str] = ()) -> Table:
-    rows: list[list[object]] = [[place, one.name, one.origin] for place, one in enumerate(found, 1)]
-    return _table(("order", called, "from"), [*rows, *([None, name, "never runs"] for name in never)])
+    rows = [[place, one.name, one.origin] for place, one in enumerate(found, 1)]
+    return _table(f"order; {called}; from", [*rows, *([None, name, "never runs"] for name in never)])
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    return Table(titles[-2], list(map(Column, titles)), rows)
+def _table(titles: str, rows: Sequence[Sequence[object]]) -> Table:
+    columns = columns_of(titles)
+    return Table(columns[-2].title, columns, rows)

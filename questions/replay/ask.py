@@ -19,9 +19,7 @@ from ...api.view import (
     MEANINGS,
     PAGE,
     SEEN,
-    TEXT,
     Chart,
-    Column,
     Item,
     MapSide,
     NodeMap,
@@ -31,8 +29,8 @@ from ...api.view import (
     Section,
     Table,
     View,
-    bar,
     block,
+    columns_of,
     on_page,
     table_of,
     tables,
@@ -381,20 +379,15 @@ def _verdict(found: ReplayResult) -> str:
 
 def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
-    columns = (
-        Column("wait"),
-        Column("seconds", forms=TEXT),
-        Column("time", "seconds", forms=PAGE),
-        bar("near"),
-    )
+    table = columns_of("wait; seconds || text; time | seconds | page; | bar | near")
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
-    return Table("waits", columns, rows, forms=SEEN if rows else (), caption="From arrival to a node")
+    return Table("waits", table, rows, forms=SEEN if rows else (), caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
-    columns = (Column("resource"), Column("mean use", "share"), bar("good"))
-    return Table("use", columns, rows, forms=SEEN if rows else (), caption="Mean use over time")
+    table = columns_of("resource; mean use | share; | bar | good")
+    return Table("use", table, rows, forms=SEEN if rows else (), caption="Mean use over time")
 
 
 # --- a page -------------------------------------------------------------------------------------------------
@@ -424,7 +417,7 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     ).most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
-    why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
+    why = Table("reasons", columns_of("reason | name; pods | count; | bar | bad"), rows, forms=PAGE)
     yield Section("Who still waits, and why", [why], lead)
     yield Section("Over time", list(_charts(found, history)), forms=PAGE)
     none = on_page("" if found.summary.waits else "No pod got a node.")
@@ -434,34 +427,22 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
         name="waits",
         forms=PAGE,
     )
-    fields = {
-        "time": "seconds",
-        "pod": "name",
-        "node": "name",
-        "reason": "tag",
-        "by": "name",
-        "ran": "seconds",
-    }
-    heads = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
-    lost = Table(
-        "lost", heads, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE
+    heads = columns_of(
+        "time | seconds; pod | name; node | name | filter; reason | tag | filter; by | name; ran | seconds"
     )
+    rows = [[one[head.title] for head in heads] for one in history.lost]
+    lost = Table("lost", heads, rows, noun="eviction", forms=PAGE)
     yield Section("What was lost", [lost], "Pods that had to leave a node before they had finished.")
     if history.nodes:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
     yield Section("Pods", [_lives(history)], name="all-pods")
     kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
-    counts = Table("kinds", (Column("event", "name"), Column("how many", "count")), kinds, forms=PAGE)
+    counts = Table("kinds", columns_of("event | name; how many | count"), kinds, forms=PAGE)
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
-    heads = [
-        Column("time", "seconds"),
-        Column("event", "tag", filter=True),
-        Column("pod", "name"),
-        Column("node", "name", filter=True),
-        Column("for", "name"),
-        Column("more"),
-    ]
+    heads = columns_of(
+        "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
+    )
     rows = [
         [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
         for one in history.news
@@ -520,7 +501,7 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
         if moment is None:
             continue
         known = moment.allocatable.shape[1]
-        uses = dict[str, list[float | None]]()
+        uses = {}
         for resource, has, used in zip(
             found.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True
         ):
@@ -541,23 +522,26 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
 
 def _lives(history: ReplayHistory) -> Table:
     """Every pod."""
-    columns = (
-        Column("pod", "name"),
-        Column("outcome", "tag", filter=True, colours=OUTCOMES),
-        Column("came", "seconds"),
-        Column("waited", "seconds"),
-        Column("nodes", "names", filter=True),
-        Column("attempts", "count"),
-        Column("ended", "seconds"),
-        Column("last reason", filter=True),
+    table = columns_of(
+        """
+        pod | name
+        outcome | tag | filter
+        came | seconds
+        waited | seconds
+        nodes | names | filter
+        attempts | count
+        ended | seconds
+        last reason || filter
+        """,
+        OUTCOMES,
     )
     rows = []
-    details = list[Any]()
+    details = []
     for pod in history.lives.values():
         reason = _reason_of(pod) if pod.message else None
         rows.append([pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended, reason])
         details.append([["message", pod.message]] if pod.message else None)
-    return Table("pods", columns, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
+    return Table("pods", table, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
 
 
 def _more(event: Mapping[str, Any]) -> str | None:

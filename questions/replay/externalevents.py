@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ...api.meaning.labels import toleration_tolerates
 from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...exceptions import ManifestError
+from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.drainrules import is_mirror, stays_with_node
 from .cluster.podlifecycles import PodLifecycle, PodLifecycles
 from .cluster.volumecontroller import VolumeController
@@ -25,12 +26,11 @@ from .inputs.inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Lif
 from .journal import BarrierGivenUp, NodeEvent, OperationBegun
 from .simulatedcluster import SimulatedCluster
 
-CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 UNREACHABLE = (
     Taint(key="node.kubernetes.io/unreachable", effect="NoSchedule"),
     Taint(key="node.kubernetes.io/unreachable", effect="NoExecute"),
 )
-OURS = {CORDONED, *UNREACHABLE}
+OURS = {UNSCHEDULABLE, *UNREACHABLE}
 
 
 @attrs.define(eq=False, repr=False)
@@ -106,7 +106,7 @@ class ExternalEvents:
 
     def drain(self, node: Node) -> None:
         """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets say."""
-        self._change(node, "NodeDrained", (*node.spec.taints, CORDONED), unschedulable=True)
+        self._change(node, "NodeDrained", (*node.spec.taints, UNSCHEDULABLE), unschedulable=True)
         for life in self._pods_on(node.name):
             if not stays_with_node(life.original):
                 self.pods.evict(life, reason="node drained")
@@ -194,9 +194,6 @@ class ExternalEvents:
         if matching is None:
             return self.cluster.delays.failure
         return None if matching.toleration_seconds is None else float(max(matching.toleration_seconds, 0))
-
-
-RECREATE = "recreate"
 
 
 # Runs the operations of a scenario, one after the other, as virtual time passes.
@@ -352,7 +349,7 @@ class ChurnWorkload:
     def _churn(self, place: int, step: int) -> None:
         """One step of churn; it goes on until the scenario is over."""
         operation = self.operations[place]
-        recreates = operation.mode == RECREATE
+        recreates = operation.mode == "recreate"
         if self.is_over or (not recreates and operation.number and step >= operation.number):
             return
         for index, template in enumerate(operation.templates):

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-import attrs
-import msgspec
-
 from ...api.reading.notices import InputWarning
-from ...api.record import UNSET, Count, Record, Size, UnsetType, says
-from ...api.record import plain as as_data
-from ...core.queue.backoff import Clock
-from .inputs.times import plain
-
-PodKey = Annotated[str, says("NAMESPACE/NAME of a pod.", pattern="^[^/]+/[^/]+$")]
+from ...api.record import UNSET, Count, PodKey, Record, Size, UnsetType, says
 
 
 class ReplayEvent(Record, kw_only=True):
     """The base of all events."""
 
-    time: Annotated[float, says("Seconds of virtual time.", ge=0)] = 0
+    time: Size = 0
+    """Seconds of virtual time."""
 
 
 class NodeEvent(ReplayEvent, kw_only=True):
@@ -200,30 +192,3 @@ ReplayLine = Annotated[
 EventData = dict[str, Any]
 """An event as plain data."""
 Sink = Callable[[EventData], None]
-
-
-@attrs.define(eq=False, repr=False)
-class ReplayJournal:
-    """The log of a replay, which passes each event to *observers* as plain data."""
-
-    clock: Clock
-    counts: Counter[str]
-    """Kind of event -> how many."""
-    observers: list[Sink] = attrs.Factory(list)
-
-    def note(self, event: ReplayEvent) -> None:
-        """Log an event that happens now."""
-        found: EventData = msgspec.to_builtins(event)
-        found["time"] = plain(self.clock.seconds)
-        self._tell(found)
-
-    def end(self, summary: ReplaySummary) -> None:
-        """Log the last event."""
-        self._tell(
-            as_data(ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary)))
-        )
-
-    def _tell(self, event: EventData) -> None:
-        self.counts[event["event"]] += 1
-        for observe in self.observers:
-            observe(event)

@@ -404,7 +404,7 @@ class Recording:
         replay = self.replay
         places = self.places
         names = columns(self.replay.inputs.resources)
-        events = replay.cluster.journal.observers
+        events = replay.cluster.observers
         instants = replay.observers
         history = self.history
         series = places.series
@@ -429,7 +429,7 @@ class Recording:
             yield
             if replay.is_over:  # one that was stopped has no summary
                 replay.settle()
-                replay.cluster.journal.end(summary(replay))
+                replay.cluster.end(summary(replay))
         if table is not None:
             write_parquet(table, names, self.rows)
         sys.stdout.flush()

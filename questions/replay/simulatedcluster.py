@@ -10,17 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
+from ...api.record import plain as as_data
 from ...core.arrays.columns import grown
 from ...core.arrays.types import Floats, Ints, Mask
 from ...core.driver import SchedulingState
 from ...core.pods.requests import PODS, of_node
 from ...core.queue.backoff import SECOND, Clock, nanoseconds
 from .inputs.times import as_timestamp, plain
-from .journal import ReplayEvent, ReplayJournal
+from .journal import EventData, ReplayEnded, ReplayEvent, ReplaySummary, Sink
 
 SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""
@@ -375,7 +377,8 @@ class SimulatedCluster(SchedulingState):
     """Those among ``changes`` that only made or ended the reservation of a pod that waits on Permit."""
     agenda: Agenda = attrs.Factory(Agenda)
     tally: ReplayCounts = attrs.Factory(ReplayCounts)
-    journal: ReplayJournal = attrs.field(init=False)
+    observers: list[Sink] = attrs.Factory(list)
+    """Each gets every event of the log, in order of time, as plain data."""
     ledger: Ledger = attrs.field(init=False)
     fragmentation: Fragmentation = attrs.field(init=False)
     draw: random.Random = attrs.field(init=False)
@@ -386,7 +389,6 @@ class SimulatedCluster(SchedulingState):
 
     def __attrs_post_init__(self) -> None:
         self.begin(Clock(origin=nanoseconds(self.origin)), self.scheduler_name)
-        self.journal = ReplayJournal(self.clock, self.tally.events)
         self.ledger = Ledger(self.resources)
         self.draw = random.Random(self.seed)
         self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))
@@ -416,7 +418,18 @@ class SimulatedCluster(SchedulingState):
 
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""
-        self.journal.note(event)
+        found: EventData = msgspec.to_builtins(event)
+        self._tell({**found, "time": plain(self.clock.seconds)})
+
+    def end(self, summary: ReplaySummary) -> None:
+        """Log the last event."""
+        last = ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary))
+        self._tell(as_data(last))
+
+    def _tell(self, event: EventData) -> None:
+        self.tally.events[event["event"]] += 1
+        for observe in self.observers:
+            observe(event)
 
     # --- objects --------------------------------------------------------------------------------------------
 

@@ -26,7 +26,6 @@ from ...api.view import (
     Amount,
     BulletList,
     Chart,
-    Column,
     MapSide,
     NodeMap,
     PodOutcome,
@@ -35,8 +34,8 @@ from ...api.view import (
     Share,
     Table,
     View,
-    bar,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of, short_name
@@ -335,12 +334,8 @@ class SimulationResult(Result):
                 [one.reason, len(one.pods), len(one.pods) / len(outcome.reasons[0].pods)]
                 for one in outcome.reasons
             ]
-            table = Table(
-                "reasons",
-                (Column("the reason", "name"), Column("pods", "count"), bar("bad")),
-                rows,
-                forms=PAGE,
-            )
+            columns = columns_of("the reason | name; pods | count; | bar | bad")
+            table = Table("reasons", columns, rows, forms=PAGE)
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
             yield Section("Before and after", [self._map()], forms=REST)
@@ -351,11 +346,7 @@ class SimulationResult(Result):
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
-        columns = (
-            Column("running pod", "name"),
-            Column("node", "name", filter=True),
-            Column("why it would be rejected", filter=True),
-        )
+        columns = columns_of("running pod | name; node | name | filter; why it would be rejected || filter")
         table = Table("refused", columns, refused, noun="running pod", forms=SEEN_AND_DATA if refused else ())
         yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
@@ -503,17 +494,17 @@ def _who(found: SimulationDocument) -> PodOutcomes:
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
-    columns = (
-        Column("resource", "name"),
-        Column("requested before", "amount", forms=PAGE),
-        Column("requested", "amount"),
-        Column("allocatable", "amount"),
-        Column("use before", "share", forms=PAGE),
-        Column("use", "share"),
-        bar("good"),
-        Column("emptiest node", "share"),
-        Column("fullest node", "share"),
-    )
+    columns = columns_of("""
+        resource | name
+        requested before | amount | page
+        requested | amount
+        allocatable | amount
+        use before | share | page
+        use | share
+        | bar | good
+        emptiest node | share
+        fullest node | share
+    """)
     rows = []
     for usage in found.summary.resources:
         name = usage.resource

@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, ClassVar
 
 import attrs
 
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
-from ...api.view import MEANINGS, PAGE, SEEN, SEEN_AND_DATA, TEXT, WIDE, Amount, Column, Table, kind_of
+from ...api.view import MEANINGS, PAGE, TEXT, Amount, Table, columns_of, kind_of
 from ...api.words import short_name
 from ...core.decision.decision import CycleRecord
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
-from ...core.pods.template import Template
 from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from ...simulation.reasons import leading
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
@@ -120,22 +118,25 @@ OUTCOMES = {
     "gated": MEANINGS["held"],
     "unschedulable": MEANINGS["bad"],
 }
-POD_COLUMNS = (
-    ("pod", Column("pod", "name")),
-    ("outcome", Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE)),
-    ("host", Column("node", "host", forms=SEEN_AND_DATA, field="host")),
-    ("reason", Column("reason", filter=True, forms=PAGE)),
-    ("priority", Column("priority", "count", forms=("wide", "page"))),
-    ("requests", Column("requests", forms=("wide", "page"))),
-    ("decision", Column("decision", "count", forms=PAGE)),
-    ("nodes_that_fit", Column("nodes that fit", "count", forms=WIDE)),
-    ("score", Column("score", "count", forms=WIDE)),
-    ("tries", Column("tries", "count", forms=WIDE)),
-    ("nominated", Column("nominated node", "name", forms=WIDE)),
-    ("namespace", Column("namespace", "name", filter=True, forms=PAGE)),
-    ("error", Column("message", forms=(*TEXT, "data"), field="error")),
+POD_COLUMNS = columns_of(
+    """
+    pod | name
+    outcome | tag | filter page
+    node | host | seen data field=host
+    reason || filter page
+    priority | count | wide page
+    requests || wide page
+    decision | count | page
+    nodes that fit | count | wide field=nodes_that_fit
+    score | count | wide
+    tries | count | wide
+    nominated node | name | wide field=nominated
+    namespace | name | filter page
+    message || text data field=error
+    """,
+    OUTCOMES,
 )
-"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each
+"""The columns of tables, named by a field of :class:`ScoredPod`, in their order: ``requests`` is a column for each
 resource, ``decision`` the number of the pod's last one, and the message is in short tables where any pod has
 one. CSV and custom columns have all fields as they are."""
 
@@ -175,7 +176,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
     """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the
     summary is of all."""
 
-    KIND: ClassVar[str] = "Simulation"
+    KIND = "Simulation"
     release: str
     """The release that scheduled."""
     pods: Sequence[PodRecord]
@@ -204,7 +205,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
 def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
     """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
     found: dict[str, list[str]] = {}
-    alone: dict[Template, Mapping[str, int]] = {}
+    alone = {}
     for outcome in outcomes:
         if outcome.word != "unschedulable":
             continue
@@ -233,18 +234,19 @@ def pod_table(
     pods = found.pods
     reasons = {pod: one.reason for one in found.reasons for pod in one.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
-    columns = list[Column]()
-    cells = list[list[Any]]()
-    for name, column in POD_COLUMNS:
+    columns = []
+    cells = []
+    for column in POD_COLUMNS:
+        name = column.name
         if set(column.forms).isdisjoint(forms):
             continue
         if name == "requests":
             for resource in dict.fromkeys(
                 [*ALWAYS, *(resource for pod in pods for resource in pod.requests)]
             ):
-                page = PAGE if any(resource in pod.requests for pod in pods) else ()
+                page = "page" if any(resource in pod.requests for pod in pods) else "none"
                 title = short_name(resource)
-                columns += [Column(title, "amount", forms=WIDE), Column(title, kind_of(resource), forms=page)]
+                columns += columns_of(f"{title} | amount | wide; {title} | {kind_of(resource)} | {page}")
                 cells += [
                     [Amount(resource, pod.requests.get(resource, 0)) for pod in pods],
                     [pod.requests.get(resource) for pod in pods],
@@ -286,7 +288,7 @@ def pod_table(
 
 def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
     """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
-    found: dict[str, str] = {}
+    found = {}
     failed = cycle.failed or {}
     scores = cycle.scores or {}
     priorities = cycle.priorities or {}
@@ -313,30 +315,33 @@ def _some(names: Sequence[str]) -> str:
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
     """Who had to leave, in order: for whom, from where; and what came in its place, where something did."""
     again = any(one.replacement for one in evicted)
-    columns = (
-        Column("evicted", "name"),
-        Column("by", "name", filter=True),
-        Column("from", "name", filter=True),
-        Column("priority", "count"),
-        Column("owner", "name"),
-        Column("replaced by", "name", forms=SEEN if again else ()),
-    )
+    columns = columns_of(f"""
+        evicted | name
+        by | name | filter
+        from | name | filter
+        priority | count
+        owner | name
+        replaced by | name | {"seen" if again else "none"}
+    """)
     forms = ("page", *(TEXT if in_text else ())) if evicted else ()
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
 
 
 def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
     """Every cycle in order."""
-    columns = (
-        Column("decision", "count"),
-        Column("pod", "name"),
-        Column("result", "tag", filter=True, colours=RESULTS),
-        Column("node", "name"),
-        Column("try", "tag", filter=True),
-        Column("has to leave", "names"),
-        Column("reason", filter=True),
+    columns = columns_of(
+        """
+        decision | count
+        pod | name
+        result | tag | filter
+        node | name
+        try | tag | filter
+        has to leave | names
+        reason || filter
+        """,
+        RESULTS,
     )
-    rows: list[list[Any]] = []
+    rows = []
     for at, cycle in enumerate(cycles, 1):
         room = None if cycle.preemption is None else cycle.preemption.node
         if cycle.waiting is True:

@@ -14,7 +14,7 @@ import attrs
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ...api.record import Count, says
-from ...api.view import DATA, PAGE, Column, Section, Table, View, on_page
+from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of
 from ..asking import SILENT, Observer, asked_by
 from ..result import Result, Row
@@ -88,7 +88,7 @@ class SweepResult(Result):
     def document(self) -> SweepDocument:
         """What the command prints."""
         return SweepDocument(
-            warnings=tuple(group.record() for group in self.warnings),
+            warnings=self.told_warnings(),
             settings=self.settings,
             objectives=self.objectives,
             failed=self.failed,
@@ -144,7 +144,7 @@ class SweepResult(Result):
             if row[ERROR]:
                 failed.append([row[RUN], *(text for _, _, text in settings), row[ERROR]])
         bests = [[one.objective, brief(one.value), winners(one.names)] for one in self.bests]
-        heads = (Column("objective", "name"), Column("best"), Column("of", "name"))
+        heads = columns_of("objective | name; best; of | name")
         lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
         note = on_page("They are in no mean." if self.failed else "", look="note")
         return View(

@@ -108,14 +108,8 @@ ERROR = "error"
 # --- one run ------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(repr=False)
-class Place:
-    """What of a configuration counts when the input is read."""
-
-    scheduler_names: frozenset[str]
-    priorities: bool
-    """Gate PodPriority is on."""
-    edits: tuple[str, ...]
+Place = tuple[frozenset[str], bool, tuple[str, ...]]
+"""What of a configuration counts when the input is read: names of schedulers, gate PodPriority, and edits."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -132,7 +126,7 @@ class Task:
     def place(self) -> Place:
         """How the input is read."""
         spec = self.scheduler_spec
-        return Place(spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ()))
+        return spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ())
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
         """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release
@@ -165,17 +159,16 @@ class Shared:
 
     def take(self, spec: Spec, place: Place) -> None:
         """Read the input of *spec* for *place*, if that has not been done yet."""
-        names = place.scheduler_names
-        priorities = place.priorities
+        names, priorities, edits = place
         if place in self.read:
             return
         try:
             if not spec.trace:
                 self.read[place] = scenario_of(
-                    spec.cluster, spec.pods, scheduler_names=names, edits=place.edits, priorities=priorities
+                    spec.cluster, spec.pods, scheduler_names=names, edits=edits, priorities=priorities
                 )
-            elif place.edits:
-                self.read[place] = f"{EDITS}: expected a cluster, got {place.edits[0]!r} for a trace"
+            elif edits:
+                self.read[place] = f"{EDITS}: expected a cluster, got {edits[0]!r} for a trace"
             else:
                 choice = InputOptions(priorities=priorities, scheduler_names=names)
                 objects = objects_of("trace", spec.trace, defaults=True)
@@ -283,7 +276,7 @@ class Sweep:
         if points and not tasks:
             raise KubeclassicError(f"none of {len(points)} runs can begin; the first one: {found[0]}")
         numbers = list(tasks)
-        for at, done in run_on(self.executor, self.shared, list(tasks.values())):
+        for at, done in run_on(self.executor, self.shared.run, list(tasks.values())):
             found[numbers[at]] = done
             self.progress(len(found), len(points))
         rows = []
@@ -310,7 +303,7 @@ class Sweep:
         """The run of *settings*, or why it cannot begin."""
         try:
             # A scheduler with these settings, and the rules that its release can have.
-            options: dict[str, Any] = {
+            options = {
                 OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
                 for key, value in settings.items()
                 if key in OPTIONS and value is not None

@@ -20,7 +20,6 @@ from ...api.view import (
     DATA,
     MEANINGS,
     REST,
-    SEEN,
     SEEN_AND_DATA,
     TEXT,
     Bands,
@@ -33,6 +32,7 @@ from ...api.view import (
     Table,
     View,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of
@@ -44,29 +44,18 @@ from ...simulation.scenario import Scenario
 from ...simulation.sides import KINDS
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import NOTHING_TRIED, Result
-from .facts import EARLIER
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
-from .upgrade import (
-    ELSEWHERE,
-    GAINED,
-    LOST,
-    MAKES_ROOM,
-    OTHER_ROOM,
-    MovedPod,
-    Upgrade,
-    UpgradeDocument,
-    upgraded,
-)
+from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 
-KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
+KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhere": "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {
-    WORDS[GAINED]: MEANINGS["good"],
-    WORDS[LOST]: MEANINGS["bad"],
-    WORDS[ELSEWHERE]: MEANINGS["near"],
-    OTHER_ROOM: MEANINGS["held"],
+    WORDS["gained"]: MEANINGS["good"],
+    WORDS["lost"]: MEANINGS["bad"],
+    WORDS["elsewhere"]: MEANINGS["near"],
+    "other room": MEANINGS["held"],
 }
 MODES_TOLD = {
     "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
@@ -76,8 +65,6 @@ SAME = "on the first node"
 OTHER = "on another node"
 NONE = "without a node"
 WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
-NO_NODE = "<none>"
-"""In place of a node where the pod has none."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -98,7 +85,7 @@ class UpgradeResult(Result):
     def why(self, found: MovedPod) -> str:
         """Why a decision became another one: the fact of the release, and how many points its node gains by
         it."""
-        if found.effect == EARLIER:
+        if found.effect == "earlier decision":
             return "an earlier decision differs, so the nodes are filled differently"
         fact = next((one for one in self.document.facts if one.id == found.fact), None)
         if fact is None:
@@ -180,7 +167,9 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
         fixed = ""
     yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
     yield Section("Which pods, and why", [moved], name="list")
-    yield Section(parts=[_ways(found)])
+    releases = (Column(stage.release, "host") for stage in found.stages)
+    rows = [[pod, *hosts] for pod, hosts in found.ways.items()]
+    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms=DATA)])
     yield Section("Nodes that differ", [_nodes(found)], forms=REST)
 
 
@@ -201,13 +190,13 @@ def _bands(found: UpgradeDocument) -> Bands:
 
 def _who(found: UpgradeDocument) -> PodOutcomes:
     """The pods that do not end where the first release puts them, those that lose their node first."""
-    pods = list[PodOutcome]()
+    pods = []
     steps = {one.pod: one for one in found.moved}
     for pod, hosts in found.ways.items():
         first = hosts[0]
         last = hosts[-1]
         step = steps[pod]
-        room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
+        room = step.new if last is None and step.change in ("makes room", "other room") else None
         if first != last:
             if room:
                 change = "makes room"
@@ -277,11 +266,11 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
-            if its.new and its.change in (MAKES_ROOM, OTHER_ROOM):
-                room = f", {WORDS[MAKES_ROOM]} on {its.new}"
+            if its.new and its.change in ("makes room", "other room"):
+                room = f", {WORDS['makes room']} on {its.new}"
             else:
                 room = ""
-        now = host or f"{NO_NODE}{room}"
+        now = host or f"<none>{room}"
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
         before = now
@@ -292,18 +281,18 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
 
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
-    columns = [
-        Column("step", "name"),
-        Column("differ", "count"),
-        Column(WORDS[GAINED], "count", field="gained"),
-        Column(WORDS[LOST], "count", field="lost"),
-        Column(WORDS[MAKES_ROOM], "count", field="makesRoom"),
-        Column(WORDS[ELSEWHERE], "count", field="elsewhere"),
-        Column("placed", "name"),
-        Column("decides as", "name"),
-        Column("patch level", "name", forms=("wide", "page", "data")),
-    ]
-    rows: list[list[Any]] = []
+    columns = columns_of(f"""
+        step | name
+        differ | count
+        {WORDS["gained"]} | count | field=gained
+        {WORDS["lost"]} | count | field=lost
+        {WORDS["makes room"]} | count | field=makesRoom
+        {WORDS["elsewhere"]} | count | field=elsewhere
+        placed | name
+        decides as | name
+        patch level | name | wide page data
+    """)
+    rows = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
@@ -313,20 +302,20 @@ def _steps(found: UpgradeDocument) -> Table:
 def _causes(found: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
     facts = {fact.id: fact for fact in found.facts}
-    columns = [
-        Column("decisions", "count"),
-        Column("release", "name", filter=True),
-        Column("rule", "name", filter=True),
-        Column("because", "name"),
-        Column("fixed in", "name", forms=("wide", "page", "data")),
-    ]
-    rows = list[list[Any]]()
+    columns = columns_of("""
+        decisions | count
+        release | name | filter
+        rule | name | filter
+        because | name
+        fixed in | name | wide page data
+    """)
+    rows = []
     for step in found.steps:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
             if fact:
                 told = fact.sentence
-            elif cause.effect == EARLIER:
+            elif cause.effect == "earlier decision":
                 told = "an earlier decision differs"
             else:
                 told = "not known"
@@ -338,21 +327,24 @@ def _causes(found: UpgradeDocument) -> Table:
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
-    columns = [
-        Column("release", "name", filter=True),
-        Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN),
-        Column("change", forms=("data", "csv")),
-        Column("from", "host"),
-        Column("to", "host"),
-        Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
-        Column("fact", "name", filter=True, forms=("wide", "data", "csv")),
-        Column("why"),
-    ]
-    rows = list[list[Any]]()
+    columns = columns_of(
+        """
+        release | name | filter
+        pod | name
+        change | tag | filter seen
+        change || data csv
+        from | host
+        to | host
+        rule | name | filter wide page data csv
+        fact | name | filter wide data csv
+        why
+        """,
+        COLOURS,
+    )
+    rows = []
     for one in moved:
-        if one.change == GAINED and one.old:
-            told = f"no longer {WORDS[MAKES_ROOM]}"
+        if one.change == "gained" and one.old:
+            told = f"no longer {WORDS['makes room']}"
         else:
             told = WORDS.get(one.change, one.change)
         rows.append(
@@ -364,22 +356,9 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
 def _nodes(found: UpgradeDocument) -> Table:
     """The nodes that differ in the steps that move the pod."""
     nodes = () if found.nodes is UNSET else found.nodes
-    columns = [
-        Column("release", "name", filter=True),
-        Column("node", "name"),
-        Column("before", "name"),
-        Column("then", "name"),
-    ]
+    columns = columns_of("release | name | filter; node | name; before | name; then | name")
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
     return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
-
-
-def _ways(found: UpgradeDocument) -> Table:
-    """Where each pod that moves is in each release."""
-    columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
-    return Table(
-        "ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA
-    )
 
 
 # --- asking -------------------------------------------------------------------------------------------------
@@ -412,7 +391,11 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
     warnings = read.warnings
     traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
     asked = Upgrade(read.scenario, specs, options.mode, options.order, traits)
-    pod = _checked_pod(options.pod or "", scenario)
+    given = options.pod or ""
+    pod = given if "/" in given or not given else f"default/{given}"
+    known = [one.key for one in scenario.pending]
+    if pod and pod not in known:
+        raise UnknownNameError(f"pod: expected a pod that waits, got {given}{did_you_mean(pod, known)}")
     document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
         nodes = tuple(
@@ -438,16 +421,6 @@ def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> s
             f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
         )
     return start
-
-
-def _checked_pod(pod: str, scenario: Scenario) -> str:
-    if not pod:
-        return ""
-    known = [found.key for found in scenario.pending]
-    name = pod if "/" in pod else f"default/{pod}"
-    if name not in known:
-        raise UnknownNameError(f"pod: expected a pod that waits, got {pod}{did_you_mean(name, known)}")
-    return name
 
 
 def _policy(given: Any) -> Policy | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 import attrs
 
@@ -18,10 +18,7 @@ from ...core.release.fact import PREEMPTION as OF_PREEMPTION
 from ...exceptions import KubeclassicError
 from ...framework.releases import ALL_RELEASES
 from ...simulation.sides import (
-    PREEMPTION,
-    SAMPLING,
     SUCCESSORS,
-    TIE,
     Cause,
     CauseKind,
     Decided,
@@ -36,9 +33,6 @@ from ...simulation.sides import (
 from .sides import FollowingSide
 
 Effect = Literal["fact", "earlier decision", "unknown"]
-BY_FACT: Final = "fact"
-EARLIER: Final = "earlier decision"
-UNKNOWN: Final = "unknown"
 FEW = 40
 """Up to that many decisions are looked at one by one. All steps without one fact cost as much as some hundred
 of them."""
@@ -46,7 +40,7 @@ _ORDER = list(ALL_RELEASES)
 DETAILED = 200
 """For this many decisions of a step the views of both releases are compared, which say the rule and its
 points, and facts are tried in their order; of all others those come first that explained the most."""
-ABOUT: Mapping[CauseKind, str] = {TIE: TIES, SAMPLING: SEARCH, PREEMPTION: OF_PREEMPTION}
+ABOUT: Mapping[CauseKind, str] = {"tie": TIES, "sampling": SEARCH, "preemption": OF_PREEMPTION}
 """Kind of a cause without a rule -> what facts say that they are about."""
 
 
@@ -89,11 +83,11 @@ class UpgradeTrial:
                 self._told += 1
                 yield self.compared(number, self.older.ask(number), self.newer.ask(number), fact)
             else:
-                yield FoundCause(BY_FACT, fact, _assumed(fact, *outcomes))
+                yield FoundCause("fact", fact, _assumed(fact, *outcomes))
 
     def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
         """The steps that one fact explains: without it all of them are decided as before."""
-        found: dict[int, Fact] = {}
+        found = {}
         for fact in self._likely(numbers):
             left = [number for number in numbers if number not in found]
             if len(left) > FEW:
@@ -105,7 +99,7 @@ class UpgradeTrial:
         """The facts that fit and explain some of the first few steps, those that explain most first; the rest
         is not looked for where one of them explains them all."""
         first = list(numbers)[:FEW]
-        explained = dict[Fact, int]()
+        explained = {}
         for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
@@ -134,13 +128,13 @@ class UpgradeTrial:
         wanted = decided(one)
         found = decided(other)
         if wanted == found:
-            return FoundCause(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
+            return FoundCause("unknown", None, Cause("tie", text="both decide alike if they are asked again"))
         nodes = nodes_of(wanted, found)
         first = SideView(self.older.side, one, nodes)
         second = SideView(self.newer.side, other, nodes)
         cause = cause_of(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
-        return FoundCause(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
+        return FoundCause("unknown" if fact is None else "fact", fact, cause, _points(cause, first, second))
 
     # --- which fact -----------------------------------------------------------------------------------------
 

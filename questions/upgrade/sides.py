@@ -26,7 +26,7 @@ from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.input import Observer
 from ...simulation.scenario import Scenario
-from ...simulation.sides import FREE, Decided, Side, decided, follow
+from ...simulation.sides import Decided, Side, decided, follow
 from ...simulation.simulate import Simulation
 
 # --- the releases -------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def specs_of(
 ) -> list[SideSpec]:
     """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile*
     in its JSON form."""
-    found = list[SideSpec]()
+    found = []
     first = ALL_RELEASES[versions[0]]
     for version in versions:
         try:
@@ -212,11 +212,11 @@ def lead(
     spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None
 ) -> Steps:
     """The steps of a side that goes its own way; *until*: the pod with which they end."""
-    each = list[SideStep]()
+    each = []
     tries = Counter[str]()
     with settled():
         side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
-        for step in observer.following(follow([side], FREE), len(scenario.pending)):
+        for step in observer.following(follow([side], "free"), len(scenario.pending)):
             (decision,), key = step.decisions.values(), step.pod.key
             each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
             tries[key] += 1

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
 from ...api.objects import Container, Device, Node, Pod, PodDisruptionBudget, ResourceSlice
-from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
 from ...core.pods.requests import CPU, MEMORY, NATIVE
@@ -35,27 +34,12 @@ def _preferences(pod: Pod) -> object:
     return affinity and affinity.given_preferred is not None
 
 
-def _statuses(pod: Pod) -> object:
-    return pod.status.resources or any(
-        one.requests is not None or one.allocated_resources for one in _status(pod)
-    )
-
-
-def _status(pod: Pod) -> Iterable[ContainerStatus]:
-    return (*pod.status.container_statuses, *pod.status.init_container_statuses)
-
-
 def _containers(pod: Pod) -> Iterable[Container]:
     return (*pod.spec.containers, *pod.spec.init_containers)
 
 
 def _amounts(pod: Pod) -> Iterable[tuple[str, Quantity]]:
     return (item for one in _containers(pod) for item in one.requests.items())
-
-
-def _fine(pod: Pod) -> object:
-    """Whether some amount is no whole number of millicores or bytes."""
-    return any(quantity.nanos % (10**6 if name == CPU else 10**9) for name, quantity in _amounts(pod))
 
 
 def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
@@ -73,7 +57,9 @@ OF_PODS: Mapping[str, OnPod] = {
         pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod))
     ),
     "devices": lambda pod: pod.spec.resource_claims,
-    "fine amounts": _fine,
+    "fine amounts": lambda pod: any(
+        quantity.nanos % (10**6 if name == CPU else 10**9) for name, quantity in _amounts(pod)
+    ),
     "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
     "image volumes": lambda pod: any(volume.image for volume in pod.spec.volumes),
     "images": lambda pod: any(one.image for one in _containers(pod)),
@@ -89,7 +75,13 @@ OF_PODS: Mapping[str, OnPod] = {
     ),
     "ports": lambda pod: any(port.host_port for one in _containers(pod) for port in one.ports),
     "requests": lambda pod: any(one.requests for one in _containers(pod)),
-    "resized pods": _statuses,
+    "resized pods": lambda pod: (
+        pod.status.resources
+        or any(
+            one.requests is not None or one.allocated_resources
+            for one in (*pod.status.container_statuses, *pod.status.init_container_statuses)
+        )
+    ),
     "scheduling gates": lambda pod: pod.spec.scheduling_gates,
     "sidecars": lambda pod: any(one.is_sidecar for one in pod.spec.init_containers),
     "terminating": lambda pod: pod.is_terminating,

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import attrs
 
@@ -25,17 +25,14 @@ from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
-from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView, decided
-from .facts import EARLIER, Effect, FoundCause, UpgradeTrial, total_of_rule
+from ...simulation.sides import Cause, CauseKind, Decided, Mode, SideView, decided
+from .facts import Effect, FoundCause, UpgradeTrial, total_of_rule
 from .sides import NO_STEPS, FollowingSide, SideSpec, Steps, lead
 from .traits import concerns, traits_of
 
-GAINED: Final = "gained"
-LOST: Final = "lost"
-MAKES_ROOM: Final = "makes room"
-ELSEWHERE: Final = "elsewhere"
-OTHER_ROOM: Final = "other room"
-BY_EARLIER = FoundCause(EARLIER, None, Cause("tie", text="the nodes are filled differently by then"))
+BY_EARLIER = FoundCause(
+    "earlier decision", None, Cause("tie", text="the nodes are filled differently by then")
+)
 """In mode free: on the same state both decide alike."""
 Causes = Mapping[int, FoundCause]
 """Number of a step of the side that leads -> why it is decided otherwise."""
@@ -163,7 +160,7 @@ class Upgrade:
 
     scenario: Scenario
     specs: Sequence[SideSpec]
-    mode: Mode = LOCKED
+    mode: Mode = "locked"
     order: str = "input"
     configuration: Sequence[str] = ()
     """Traits of what the sides run."""
@@ -181,9 +178,12 @@ class Upgrade:
     def __getstate__(self) -> dict[str, Any]:
         """What other processes get: of decisions only what takes effect, as their details are larger than all
         the rest."""
-        led = self._led and attrs.evolve(
-            self._led, each=[attrs.evolve(one, decision=_effect(one.decision)) for one in self._led.each]
-        )
+        each = []
+        for step in self._led.each if self._led else ():
+            its = step.decision
+            lasting = Decision(its.pod, its.host, preemption=its.preemption, nominated=its.nominated)
+            each.append(attrs.evolve(step, decision=lasting))
+        led = self._led and attrs.evolve(self._led, each=each)
         return {**{field.name: getattr(self, field.name) for field in attrs.fields(type(self))}, "_led": led}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -194,7 +194,7 @@ class Upgrade:
 
     def led(self, observer: Observer = SILENT) -> Steps | None:
         """The steps on whose states all sides decide; None: each goes its own way."""
-        if self.mode == LOCKED and self._led is None:
+        if self.mode == "locked" and self._led is None:
             self._led = lead(self.specs[0], self.scenario, self.order, observer)
         return self._led
 
@@ -297,7 +297,11 @@ class Upgrade:
         comes."""
         number = [spec.version for spec in self.specs].index(found.after)
         led = lead(
-            self.specs[0 if self.mode == LOCKED else number - 1], self.scenario, self.order, SILENT, found.pod
+            self.specs[0 if self.mode == "locked" else number - 1],
+            self.scenario,
+            self.order,
+            SILENT,
+            found.pod,
         )
         before, after = (
             FollowingSide(self.specs[at], self.scenario, led).steps() for at in (number - 1, number)
@@ -306,7 +310,7 @@ class Upgrade:
         names = [node.name for node in self.scenario.nodes]
         at = len(led.each) - 1
         older, newer = (SideView(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
-        rule = found.rule if found.kind == SCORE else None
+        rule = found.rule if found.kind == "score" else None
         for name in names:
             old, new = (_told(rule, view, name) for view in (older, newer))
             if old != new:
@@ -335,7 +339,7 @@ class Upgrade:
             for name, *arguments in tasks:
                 yield getattr(self, name)(*arguments)
             return
-        found = dict(observer.following(run_on(executor, self, tasks), len(tasks), "upgrading", "tasks"))
+        found = dict(observer.following(run_on(executor, self.run, tasks), len(tasks), "upgrading", "tasks"))
         for number in range(len(tasks)):
             if isinstance(found[number], Exception):
                 raise found[number]
@@ -379,10 +383,6 @@ def upgraded(
         return _document(asked, each, dict(sorted(moved.items())), warnings)
 
 
-def _effect(decision: Decision) -> Decision:
-    return Decision(decision.pod, decision.host, preemption=decision.preemption, nominated=decision.nominated)
-
-
 def _plain(steps: Steps, strips: bool) -> Steps:
     """*steps* as another process gets them: without decisions, which are larger than all the rest."""
     if strips:
@@ -402,8 +402,8 @@ def _steps(
     own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
     pairs = [number for number in own if led is not None and asked.is_paired(number)]
     alone = [number for number in own if not {number, number + 1} & {*pairs}]
-    made = dict[int, Steps]()
-    causes = dict[int, Causes]()
+    made = {}
+    causes = {}
     told = () if executor is not None else (observer,)
     # Pairs first: each takes as long as three or four others.
     results = asked.results(
@@ -429,8 +429,8 @@ def _document(
     found = [one for its in moved.values() for one in its]
     specs = asked.specs
     same_as = None
-    sides = list[UpgradeStage]()
-    steps = list[UpgradeStep]()
+    sides = []
+    steps = []
     for at, (spec, its) in enumerate(zip(specs, each, strict=True)):
         placed = sum(host is not None for host in its.hosts.values())
         changed = moved.get(at, ())
@@ -451,11 +451,11 @@ def _document(
                     specs[at - 1].version,
                     spec.version,
                     len(changed),
-                    counts[GAINED],
-                    counts[LOST],
-                    counts[MAKES_ROOM],
-                    counts[ELSEWHERE],
-                    counts[OTHER_ROOM],
+                    counts["gained"],
+                    counts["lost"],
+                    counts["makes room"],
+                    counts["elsewhere"],
+                    counts["other room"],
                     tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
                 )
             )
@@ -487,12 +487,12 @@ def moved_pod(
     before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, why: FoundCause
 ) -> MovedPod:
     """The decision *new* of the release *after*, in the step *at*, in place of *old*."""
-    change: Change = ELSEWHERE
+    change: Change = "elsewhere"
     cause = why.cause
     if old[0] is None:
-        change = OTHER_ROOM if new[0] is None else GAINED
+        change = "other room" if new[0] is None else "gained"
     elif new[0] is None:
-        change = LOST if new[1] is None else MAKES_ROOM
+        change = "lost" if new[1] is None else "makes room"
     return MovedPod(
         at[0],
         before,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 import attrs
 
@@ -15,7 +16,6 @@ from ...api.view import (
     WIDE,
     BulletList,
     CodeText,
-    Column,
     Item,
     NextStep,
     Paragraph,
@@ -25,6 +25,7 @@ from ...api.view import (
     View,
     Words,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of, listed, rounded
@@ -79,36 +80,25 @@ class WhatIfResult(Result):
     @property
     def ok(self) -> bool:
         """Whether the pod fits, or something helps, and all pods of its workload."""
-        count = len(self.explanation.question.workload_pods)
+        count = len(self.explanation.answer.workload_pods)
         return self.fits or any(one.placed in (UNSET, count) for one in self.suggestions)
 
     @property
     def document(self) -> WhatIfDocument:
-        decision = self.explanation.decision
-        close = self.explanation.close_up
+        answer = self.explanation.answer
+        close = answer.close_up
         keeps = None
         if close is not None and not self.fits:
             short = tuple(room for room in close.room if room.missing and not close.fits)
             keeps = Keeps(close.fits, close.reasons, short, close.total, close.against, close.leads)
-        return WhatIfDocument(
-            warnings=self.told_warnings(),
-            pod=decision.pod.key,
-            host=decision.host,
-            error=decision.error,
-            release=self.explanation.release,
-            **attrs.asdict(self.explanation.question),
-            want=self.want,
-            fits=self.fits,
-            keeps=keeps,
-            missing=self.explanation.missing,
-            causes=self.explanation.causes,
-            tried=self.tried,
-            suggestions=self.suggestions,
-        )
+        own = dict[str, Any](warnings=self.told_warnings(), want=self.want, fits=self.fits, keeps=keeps)
+        own |= {"tried": self.tried, "suggestions": self.suggestions}
+        shared = {name: getattr(answer, name) for name in WhatIfDocument.__struct_fields__ if name not in own}
+        return WhatIfDocument(**shared, **own)
 
     def view(self) -> View:
-        found = self.explanation
-        pod = self.explanation.decision.pod.key
+        found = self.explanation.answer
+        pod = found.pod
         count = len(self.suggestions)
         start = f"{pod} makes room on {found.room}; " if found.room else f"{pod} finds no node; "
         start = f"{pod} does not get {self.want}; " if self.want and self.host else start
@@ -123,7 +113,7 @@ class WhatIfResult(Result):
             lead += [view.verdict, *view.lead]
         first = next((one for one in self.suggestions if one.is_edit), None)
         edits = [] if first is None else [word for text in first.patch for word in ("--set", text)]
-        names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
+        columns = columns_of("change; patch; host; kind; disturbs; victims; verified; evictedBy; effect")
         rows = [
             [
                 one.change,
@@ -138,7 +128,7 @@ class WhatIfResult(Result):
             ]
             for one in self.suggestions
         ]
-        table = Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))
+        table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
         return View(
             title=type(self).__name__,
             verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,
@@ -155,7 +145,7 @@ class WhatIfResult(Result):
         tried = f"{self.tried:,} decisions were tried."
         if self.suggestions:
             lead = "Least disturbing first. Each was tested when it is the pod's turn; one is enough."
-            lists = list[BulletList]()
+            lists = []
             at = 1
             for group, members in groupby(self.suggestions, key=lambda one: one.group):
                 items = [
@@ -169,13 +159,13 @@ class WhatIfResult(Result):
                 lists.append(BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at))
                 at += len(items)
             yield Section("What would help", [*lists, *on_page(tried)], lead)
-        elif not self.fits and not self.explanation.missing:
+        elif not self.fits and not self.explanation.answer.missing:
             yield Section(
                 "What would help", on_page(f"No change helps, nor do two together: {tried}", look="note")
             )
         if self.explained is not None:
             yield from (
-                attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms
+                attrs.evolve(one, forms=PAGE) for one in self.explained.sections() if "page" in one.forms
             )
 
 
@@ -202,11 +192,10 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
     observer.ready(given, subject.concerns)
     with observer.telling("trying changes") as tell:
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
-        question = subject.question(given.spec.scheduler_names)
         asked = ScheduledPod(
             scenario,
             given.spec,
-            question,
+            subject,
             given.order,
             alone,
             options.want,
@@ -215,7 +204,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
             observer,
         )
         explanation, suggestions, tried = what_would_help(
-            asked, subject.pod, Simulation(scenario, given.engine, given.order), tell
+            asked, Simulation(scenario, given.engine, given.order), tell
         )
     found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
     if not options.makes("page"):
@@ -249,18 +238,16 @@ def _how(one: Suggestion, patch: str) -> CodeText | str:
 
 def _parts(found: WhatIfResult) -> Iterator[Section]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
-    explained = found.explanation
-    decision = explained.decision
-    question = explained.question
+    explained = found.explanation.answer
     close = explained.close_up
     first: list[Item] = [Paragraph(where_to(explained), wraps=False)]
-    if question.ignored is not None:
-        yield block(*first, Paragraph(question.not_scheduled, hanging=""))
+    if explained.ignored is not None:
+        yield block(*first, Paragraph(explained.not_scheduled, hanging=""))
         return
-    first += paragraphs([of_workload(question, decision.pod) if question.workload_waiting else ""])
-    first += message_parts(decision)
+    first += paragraphs([of_workload(explained) if explained.workload_waiting else ""])
+    first += message_parts(found.explanation.decision)
     if found.fits:
-        yield block(*first, *paragraphs([f"It gets {decision.host} as it is, so nothing has to change."]))
+        yield block(*first, *paragraphs([f"It gets {found.host} as it is, so nothing has to change."]))
         return
     absent = [f"{one.words}: {one.note}." for one in explained.causes if one.absent]
     yield block(*first, *paragraphs([*explained.missing, *absent]))

@@ -214,7 +214,7 @@ class Configurations:
 def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
     """By how much the weight of *rule* has to change so that *ours* has the best total: with a tie, and
     alone; nothing if it cannot."""
-    found: list[int] = []
+    found = []
     for margin in (0, 1):
         low = -(1 << 62)
         high = 1 << 62

@@ -12,7 +12,9 @@ import yaml
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Node, Pod, Requirement, Taint
 from ...api.words import amount
-from ...simulation.drainrules import UNSCHEDULABLE, is_daemon, stays_with_node
+from ...predicates.checknodeunschedulable import UNSCHEDULABLE
+from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
+from ...simulation.drainrules import is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,
     LabelFacts,
@@ -31,21 +33,12 @@ from .requests import is_short_only, lacks_kind, lowered_requests, units
 from .suggestion import Change, ChangeKind, Helpful, WhatIfContext, smallest
 
 
-@attrs.frozen
-class _Correction:
-    kind: ChangeKind
-    words: str
-    edits: tuple[str, ...]
-
-
 def corrected(context: WhatIfContext) -> Iterator[Change]:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
     found = [*_labels(context), *_taints_and_resources(context)]
     edits = tuple(edit for one in found for edit in one.edits)
     together = (
-        [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)]
-        if len(found) > 1
-        else []
+        [Change(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
     )
     for one in [*together, *found]:
         yield attrs.evolve(
@@ -65,16 +58,16 @@ def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> st
 
 def _of_pairs(
     facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None
-) -> Iterator[_Correction]:
+) -> Iterator[Change]:
     """Labels that are wanted at *path* of a pod."""
     for key, value in (pairs or {}).items():
         near = facts.near(key, value)
         if near is not None:
             old = [f"{path}.{key}-"] if near[0] != key else []
-            yield _Correction(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
+            yield Change(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
 
 
-def _labels(context: WhatIfContext) -> Iterator[_Correction]:
+def _labels(context: WhatIfContext) -> Iterator[Change]:
     """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods
     to be near to."""
     pod = context.pod
@@ -90,7 +83,7 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
                         edit = f"{path}.values[{place}]={near[1]}"
                     else:
                         edit = f"{path}.key={near[0]}"
-                    yield _Correction("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
+                    yield Change("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
     close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(pod_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)
     places: list[tuple[ChangeKind, str, str]] = [
@@ -100,7 +93,7 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
     for kind, path, key in places:
         for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
             words = _instead(meant, key, sum(facts.counts[meant].values()))
-            yield _Correction(kind, words, (f"{path}.topologyKey={meant}",))
+            yield Change(kind, words, (f"{path}.topologyKey={meant}",))
     for path, wanted in close.items():
         namespaces = set(wanted.namespaces) or {pod.namespace}
         others = LabelFacts.of(
@@ -110,14 +103,14 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
         yield from _of_pairs(others, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
 
 
-def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
+def _taints_and_resources(context: WhatIfContext) -> Iterator[Change]:
     """Taints that a toleration misses by its key, its value or its effect, and resources that a container
     requests."""
     taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
     for toleration in idle_tolerations(context.pod, taints):
         for taint in (one for one in taints if is_meant(toleration, one)):
             words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
-            yield _Correction(
+            yield Change(
                 "toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",)
             )
     there = resources_of(context.engine)
@@ -126,19 +119,18 @@ def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
         for name in container.requests:
             is_unknown = "/" in name and not there[name] and name not in of_devices
             for meant in near_keys(name, there)[:1] if is_unknown else ():
-                edits: list[str] = []
+                edits = []
                 for field, amounts in (("requests", container.requests), ("limits", container.limits)):
                     if name in amounts:
                         path = f"spec.containers[{container.name}].resources.{field}"
                         edits += [f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}"]
-                yield _Correction("request", _instead(meant, name, there[meant]), tuple(edits))
+                yield Change("request", _instead(meant, name, there[meant]), tuple(edits))
 
 
 # --- what the pod demands -----------------------------------------------------------------------------------
 
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-NO_NEW_PODS = ("NoSchedule", "NoExecute")
 
 
 def dropped_gates(context: WhatIfContext) -> Iterator[Change]:

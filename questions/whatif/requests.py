@@ -42,8 +42,8 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
         ):
             continue
         for shortages in _shared(context, report):
-            edits = list[list[str] | None]()
-            told = list[str]()
+            edits = []
+            told = []
             for short in shortages:
                 name = short.resource
                 edits.append(_edits(context, short))
@@ -111,7 +111,7 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(
         context.engine, PodSpec(init_containers=(_PROBE,)), CPU
     )
-    first: list[tuple[Container, int]] = []
+    first = []
     """The init containers that end, each with what the sidecars before it ask for."""
     running = 0
     for container in spec.init_containers:
@@ -127,7 +127,7 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     target = max(short.free, 0) - around
     if name == "pods" or target < running or around < 0:
         return None
-    edits: list[str] = []
+    edits = []
     for one, before in first:
         if units(name, one.requests) > target - before:
             edits += _set("initContainers", one, name, target - before)

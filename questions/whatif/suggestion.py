@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal, get_args
 
 import attrs
 
@@ -21,19 +21,7 @@ from ...core.pods.template import Entry
 from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import LIKE, Edits, applied
-from ...simulation.explain.values import (
-    FailedDemand,
-    Ignored,
-    Lead,
-    Missing,
-    NodeReport,
-    PlacedOn,
-    RequestedResource,
-    WaitingNodes,
-    Workload,
-    WorkloadPods,
-    WorkloadWaiting,
-)
+from ...simulation.explain.values import FailedDemand, Lead, NodeReport, RequestedResource
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT
 from ...simulation.nodekinds import HOSTNAME
@@ -64,32 +52,8 @@ ChangeKind = Literal[
     "gate",
     "rule",
 ]
-DISTURBS: Mapping[ChangeKind, int] = {
-    "schedulingGates": 10,
-    "request": 11,
-    "toleration": 12,
-    "preference": 13,
-    "nodeSelector": 14,
-    "nodeAffinity": 15,
-    "spread": 16,
-    "podAffinity": 17,
-    "podAntiAffinity": 18,
-    "hostPort": 19,
-    "uncordon": 20,
-    "taint": 21,
-    "label": 22,
-    "allocatable": 23,
-    "device": 24,
-    "move": 30,
-    "otherAntiAffinity": 31,
-    "priority": 32,
-    "delete": 33,
-    "addNode": 40,
-    "weight": 50,
-    "preemption": 51,
-    "gate": 52,
-    "rule": 53,
-}
+_TENS = (*range(10, 25), *range(30, 34), 40, *range(50, 54))
+DISTURBS: Mapping[ChangeKind, int] = dict(zip(get_args(ChangeKind), _TENS, strict=True))
 """Kind of change -> how much it disturbs. The tens: the pod alone, a node, other pods, one more node, the
 scheduler."""
 COSTLY = 6
@@ -104,15 +68,15 @@ class Change:
     words: str
     edits: tuple[str, ...] = ()
     """As ``--set`` takes them."""
-    size: float = attrs.field(default=0.0, kw_only=True)
+    size: float = 0.0
     """Orders the changes of a kind: the smaller one first."""
-    spec: SchedulerSpec | None = attrs.field(default=None, kw_only=True)
+    spec: SchedulerSpec | None = None
     """The other scheduler."""
-    setting: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    setting: tuple[str, ...] = ()
     """What is otherwise there, in words."""
-    evicts: bool = attrs.field(default=False, kw_only=True)
+    evicts: bool = False
     """It is enough that room is made: pods may have to leave."""
-    corrects: bool = attrs.field(default=False, kw_only=True)
+    corrects: bool = False
     """It puts right what nothing in the cluster is called, and comes before all others."""
 
     @property
@@ -258,7 +222,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     Resources are in millicores, bytes or pieces.
     """
 
-    KIND: ClassVar[str] = "WhatIf"
+    KIND = "WhatIf"
     pod: str
     """namespace/name"""
     host: str | None
@@ -267,19 +231,26 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     """The scheduler's message for a pod without a node."""
     release: str
     """The release that decides."""
-    placed_on: PlacedOn
-    ignored: Ignored
-    workload: Workload
-    workload_pods: WorkloadPods
-    workload_waiting: WorkloadWaiting = UNSET
-    waiting_nodes: WaitingNodes = UNSET
+    placed_on: str | None
+    """The pod's present node; the decision ignores it."""
+    ignored: str | None
+    """Why the pod is not scheduled at all; null if it is."""
+    workload: str | None
+    """The workload that was named, of which the pod is one, as Deployment shop/web."""
+    workload_pods: Names
+    """All pods of that workload; if some are pending, without finished ones."""
+    workload_waiting: Names | UnsetType = UNSET
+    """Of a workload: its pods without a node after each had its turn; `pod` is the first of them."""
+    waiting_nodes: Names | UnsetType = UNSET
+    """The nodes that these pods are for, if a DaemonSet made them."""
     want: str | None
     """The node that the pod should get; null: any."""
     fits: bool
     """The pod gets a node, or the wanted one, without any change."""
     keeps: Keeps | None
     """What keeps the pod from the wanted node."""
-    missing: Missing
+    missing: Names
+    """Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."""
     causes: tuple[FailedDemand, ...]
     """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
     tried: Count

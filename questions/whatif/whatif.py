@@ -10,7 +10,7 @@ from itertools import chain, islice, takewhile
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import Node, Pod
 from ...api.record import replace
 from ...core.decision.decision import Decision
 from ...core.run import Run
@@ -18,7 +18,8 @@ from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import Edits, applied
 from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
-from ...simulation.explain.values import Explanation, PodQuestion
+from ...simulation.explain.subject import Subject
+from ...simulation.explain.values import Explanation, ExplanationDocument
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
@@ -93,8 +94,8 @@ class Start:
         given = self.simulation
         objects = (*given.scenario.objects, *given.scenario.pending)
         pairs, _ = edits.pairs(objects, priorities=keeps_priorities(given.engine.gates))
-        there: list[KubeObject] = []
-        waiting: list[Pod] = []
+        there = []
+        waiting = []
         for item in applied(objects, pairs):
             if isinstance(item, Pod) and not item.spec.node_name:
                 waiting.append(item)
@@ -117,7 +118,7 @@ class ScheduledPod:
 
     scenario: Scenario
     spec: SchedulerSpec
-    question: PodQuestion
+    subject: Subject
     order: str = "input"
     alone: bool = False
     """The pods that come before are not scheduled first."""
@@ -163,34 +164,27 @@ Found = tuple[Explanation, tuple[Suggestion, ...], int]
 were asked for."""
 
 
-def what_would_help(
-    asked: ScheduledPod, pod: Pod, simulation: Simulation, tell: Callable[[str], None]
-) -> Found:
-    """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of
+def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[[str], None]) -> Found:
+    """What would help the pod; *simulation* is a new one of *asked*. *tell* is called with each family of
     changes before it is tried.
 
     The observer learns of each change that helps as soon as it is found, before it is known what it does to
     the other pods. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the
     wanted one.
     """
-    if asked.question.ignored is not None:
-        release = simulation.engine.release.version
-        return (
-            Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question),
-            (),
-            0,
-        )
+    pod = asked.subject.pod
+    question = asked.subject.question(asked.spec.scheduler_names)
+    if question["ignored"] is not None:
+        return Explanation.of(Decision(pod), simulation.engine.release.version, **question), (), 0
     start = Start.of(simulation, pod, asked.observer.pause)
     with asked.turn(start, pod) as context:
-        explanation = attrs.evolve(
-            explain(context.engine, context.pod, node=asked.want), question=asked.question
-        )
-        explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
+        explanation = explain(context.engine, context.pod, node=asked.want).told(**question)
+        explanation = explanation.told(missing=missing_in(asked.scenario, explanation))
         host = explanation.decision.host
-        if explanation.missing or (host is not None and asked.want in (None, host)):
+        if explanation.answer.missing or (host is not None and asked.want in (None, host)):
             return explanation, (), 0
-        context.reports = explanation.nodes
-        found = list[Helpful]()
+        context.reports = explanation.answer.nodes
+        found = []
         starts = dict[int, Start]()
 
         def take(helpful: Iterable[Helpful]) -> None:
@@ -198,7 +192,7 @@ def what_would_help(
                 asked.observer.found(one.suggestion)
                 found.append(one)
 
-        take(_suggestions(asked, context, explanation, tell))
+        take(_suggestions(asked, context, explanation.answer, tell))
         take(_pairs(context, tuple(found), tell))
         tell("the scheduler")
         if not explanation.decision.is_gated:
@@ -209,17 +203,17 @@ def what_would_help(
         once.setdefault(frozenset(one.suggestion.patch), one)
     seen = list(once.values())
     is_alone = all(other.key == pod.key for other in asked.scenario.pending)
-    if seen and not (is_alone or asked.alone or asked.question.placed_on):
+    if seen and not (is_alone or asked.alone or pod.spec.node_name):
         before = start.whole(Edits())
         seen = sorted(
-            (_in_whole_run(asked, pod, one, before, starts.get(id(one.change), start)) for one in seen),
+            (_in_whole_run(asked, one, before, starts.get(id(one.change), start)) for one in seen),
             key=lambda one: one.rank,
         )
     return explanation, tuple(one.suggestion for one in seen), context.tried
 
 
 def _suggestions(
-    asked: ScheduledPod, context: WhatIfContext, found: Explanation, tell: Callable[[str], None]
+    asked: ScheduledPod, context: WhatIfContext, found: ExplanationDocument, tell: Callable[[str], None]
 ) -> Iterator[Helpful]:
     """The suggestions of each family, the smallest changes first."""
     most, trials = (None, None) if asked.every else (SHOWN, TRIALS)
@@ -228,7 +222,7 @@ def _suggestions(
         changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
         return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
 
-    if found.decision.is_gated:
+    if found.gated:
         yield from helpful(dropped_gates)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
@@ -290,7 +284,7 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
     helpful: list[Helpful] = []
     try:
         with context.after(*first.edits) as after:
-            after.reports = explain(context.engine, after.pod, node=context.want).nodes
+            after.reports = explain(context.engine, after.pod, node=context.want).answer.nodes
             for family in families:
                 changes = sorted(
                     islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size)
@@ -314,9 +308,10 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
 # --- all pods -----------------------------------------------------------------------------------------------
 
 
-def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation, start: Start) -> Helpful:
+def _in_whole_run(asked: ScheduledPod, one: Helpful, before: Simulation, start: Start) -> Helpful:
     """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a
     workload find a node."""
+    pod = asked.subject.pod
     simulation = start.whole(Edits.parse(one.change.edits, defaults=asked.defaults))
     outcomes = simulation.outcomes
     there = before.outcomes
@@ -352,13 +347,13 @@ def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulatio
         suggestion = replace(suggestion, taken_by=next(took, ""))
     elif asked.want is None:
         suggestion = replace(suggestion, host=after.host)
-    if not asked.question.workload_waiting:
+    if not asked.subject.waiting:
         return attrs.evolve(one, suggestion=suggestion)
     gone = {
         key
         for key, found in outcomes.items()
         if found.word not in ("placed", "waiting") and not found.has_successor
     }
-    placed = len(set(asked.question.workload_pods) - gone)
-    is_enough = placed == len(asked.question.workload_pods)
+    placed = len({other.key for other in asked.subject.pods} - gone)
+    is_enough = placed == len(asked.subject.pods)
     return attrs.evolve(one, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)

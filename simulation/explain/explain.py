@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -21,7 +22,6 @@ from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details, NodeFailure
 from ...core.decision.score import Ranking, ScoreError
 from ...core.decision.verdict import FilterPass, reasons_in
-from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
@@ -39,19 +39,22 @@ from .faileddemands import Causes
 from .subject import Subject
 from .values import (
     CloseUp,
+    EvictionOutcome,
     Explanation,
+    NodeCounts,
     NodeReport,
     NodeScore,
     NodeShortage,
     Objection,
-    PodQuestion,
     RequestedResource,
+    RuleConcerned,
     RuleVerdict,
     Verdict,
     Victim,
     VolumeExcess,
     choice_among,
     eviction_for,
+    in_groups,
     leads,
     why_no_room,
 )
@@ -124,7 +127,7 @@ class JudgedNodes:
                 if name is not None and judged is not None:
                     asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
                     short.append(NodeShortage(name, asked, free, has_none=not allocatable))
-            accounts: tuple[DeviceAccount, ...] = ()
+            accounts = ()
             profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
             if profile is not None and any(
                 objection.rule == DynamicResources.name for objection in objections
@@ -240,42 +243,50 @@ class JudgedNodes:
     def explanation(self, node: str | None) -> Explanation:
         """The whole explanation, with all about *node*."""
         details = self.details
-        ranking = self.details.ranking
-        search = self.details.search
+        engine = self.engine
+        pod = self.decision.pod
+        search = details.search
+        algorithm = engine.algorithm_of(pod)
         rows = details.feasible_rows.tolist()
-        rules = dict[str, Any]()
-        scored = self.scored(rows, ranking or self._shown_only(details.feasible_rows))
-        algorithm = self.engine.algorithm_of(self.decision.pod)
+        scored = self.scored(rows, details.ranking or self._shown_only(details.feasible_rows))
+        rules = []
         if algorithm is not None and search is not None:
             concerned = {predicate.name for predicate in search.verdict.plain.predicates}
-            rules = {
-                "rules": {rule.name: rule.name in concerned for rule in algorithm.predicates},
-                "asks_all": algorithm.check_all,
-            }
-        order = dict.fromkeys(
-            [*([] if search is None else search.visited.tolist()), *self.engine.flow.node_list()]
-        )
+            rules = [RuleConcerned(rule.name, rule.name in concerned) for rule in algorithm.predicates]
+        order = dict.fromkeys([*details.visited, *engine.flow.node_list()])
         others = self.unscored([row for row in order if row not in scored])
         with_totals = [report for report in scored.values() if report.total is not None]
-        explanation = Explanation(
+        eviction = eviction_for(self.cycle, self.decision, others)
+        nodes = (*scored.values(), *others)
+        close_up = None
+        if node is not None:
+            report = next(one for one in nodes if one.name == node)
+            close_up = self._close_up(report, with_totals, eviction)
+        choice = choice_among(engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible)))
+        told, causes = Causes(engine, pod, partial(_objections, engine)).of(nodes)
+        visited = [one for one in nodes if one.visited]
+        fit = sum(one.fits for one in visited)
+        return Explanation.of(
             self.decision,
-            (*scored.values(), *others),
-            ranking is not None,
-            self.engine.release.version,
-            choice=choice_among(
-                self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))
-            ),
-            eviction=eviction_for(self.cycle, self.decision, others),
-            **rules,
+            engine.release.version,
+            algorithm is not None and algorithm.check_all,
+            scored=details.ranking is not None,
+            rules=tuple(rules),
+            counts=NodeCounts(len(nodes), len(visited), fit, len(visited) - fit),
+            choice=choice,
+            reasons=in_groups(nodes),
+            causes=causes,
+            eviction=eviction,
+            close_up=close_up,
+            nodes=told,
         )
-        if node is None:
-            return explanation
-        return attrs.evolve(explanation, close_up=self._close_up(node, explanation))
 
     # --- one node -------------------------------------------------------------------------------------------
 
-    def _close_up(self, name: str, explanation: Explanation) -> CloseUp:
-        report = next(node for node in explanation.nodes if node.name == name)
+    def _close_up(
+        self, report: NodeReport, scored: Sequence[NodeReport], eviction: EvictionOutcome | None
+    ) -> CloseUp:
+        name = report.name
         row = self.engine.table.row_of[name]
         algorithm = self.engine.algorithm_of(self.decision.pod)
         judged = self.judged(row)
@@ -315,10 +326,8 @@ class JudgedNodes:
             victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods)
             if name in candidates
             else None,
-            no_room=None
-            if name in candidates or explanation.eviction is None
-            else why_no_room(self.cycle, report),
-            **self._scoring(row, report, explanation),
+            no_room=None if name in candidates or eviction is None else why_no_room(self.cycle, report),
+            **self._scoring(row, report, scored),
         )
 
     def _shown_only(self, rows: Rows) -> Ranking | None:
@@ -332,19 +341,17 @@ class JudgedNodes:
         assert isinstance(found, Ranking)  # only those who compare leave scores for later
         return found
 
-    # --- one node -------------------------------------------------------------------------------------------
-
-    def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
+    def _scoring(self, row: int, report: NodeReport, scored: Sequence[NodeReport]) -> dict[str, Any]:
         """The node's scores, or those that it would have beside the nodes that fit; and how it differs from
         the host."""
-        scored = {node.name: node for node in explanation.scored}
         host = self.decision.host
         found: dict[str, Any] = {"out_of": len(scored)}
-        if report.name in scored:
-            rival = next((node for node in explanation.scored if node.name != report.name), None)
-            other = rival if report.name == host else scored.get(host or "")
-            places = [node.total for node in explanation.scored]
-            found |= {"place": None if report.total is None else places.index(report.total) + 1}
+        if report.total is not None:
+            rivals = (
+                node for node in scored if (node.name != host if report.name == host else node.name == host)
+            )
+            other = next(rivals, None)
+            found |= {"place": [node.total for node in scored].index(report.total) + 1}
         else:
             ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
             if ranking is None:
@@ -378,13 +385,11 @@ def explain_subject(
     *node*: look closely at this node. With *alone* the pods that are tried before it are not scheduled first.
     """
     question = subject.question(scheduler_names)
-    if question.ignored is not None:
-        found = Explanation(
-            Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version
-        )
+    if question["ignored"] is not None:
+        found = Explanation.of(Decision(subject.pod), simulation.engine.release.version)
     else:
         found = explain_in(simulation, subject.pod, node=node, alone=alone)
-    return attrs.evolve(found, question=question, missing=missing_in(simulation.scenario, found))
+    return found.told(**question, missing=missing_in(simulation.scenario, found))
 
 
 _NEEDED = re.compile("volume|claim|class", re.IGNORECASE)
@@ -413,9 +418,7 @@ def explain_in(
     on = pod.spec.node_name
     for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
         simulation.note(run.cycle(other))
-    return attrs.evolve(
-        explain(run.engine, freed(pod) if on else pod, node=node), question=PodQuestion(placed_on=on or None)
-    )
+    return explain(run.engine, freed(pod) if on else pod, node=node).told(placed_on=on or None)
 
 
 def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
@@ -471,17 +474,10 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
         )
     with engine.preserving_state(pod):
         decision = engine.schedule(pod)
-    release = engine.release.version
     if not decision.has_details:
-        causes = (
-            ()
-            if decision.is_gated
-            else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
-        )
-        return Explanation(decision, (), was_scored=False, release=release, causes=causes)
-    found = JudgedNodes(engine, engine.begin(pod), decision).explanation(node)
-    reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
-    return attrs.evolve(found, nodes=reports, causes=causes)
+        causes = () if decision.is_gated else Causes(engine, pod, partial(_objections, engine)).of(())[1]
+        return Explanation.of(decision, engine.release.version, causes=causes)
+    return JudgedNodes(engine, engine.begin(pod), decision).explanation(node)
 
 
 def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:

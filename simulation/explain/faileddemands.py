@@ -39,15 +39,16 @@ from ...core.matching.spread import domains_by_key, hard_constraints
 from ...core.pods.requests import amount
 from ...core.volumes.binder import SOLE_USER
 from ...exceptions import near_names
-from ...framework.hints import CORDONED
 from ...framework.plugins.podtopologyspread import PodTopologySpread
 from ...framework.plugins.spreadconstraints import HARD
 from ...framework.plugins.spreadcounts import domains_shared
 from ...framework.plugins.spreadcounts import hard_constraints as framework_constraints
+from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...predicates.nodiskconflict import disks_conflict
+from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import FailedDemand, NodeReport, Objection
-from .volumes import DISKS, HARD_TAINTS, VOLUMES, _selects, claims_known, unbound, unreached
+from .volumes import DISKS, VOLUMES, _selects, claims_known, unbound, unreached
 
 # --- demands ------------------------------------------------------------------------------------------------
 
@@ -86,8 +87,8 @@ class SpreadCounts:
         }
         tainted = []
         for domain, there in of.items():
-            closing = [[*node.spec.taints, *[CORDONED] * node.spec.unschedulable] for node in there]
-            hard = [[one for one in taints if one.effect in HARD_TAINTS] for taints in closing]
+            closing = [[*node.spec.taints, *[UNSCHEDULABLE] * node.spec.unschedulable] for node in there]
+            hard = [[one for one in taints if one.effect in NO_NEW_PODS] for taints in closing]
             closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
             tainted += [domain] if closed and all(closed) else []
         though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
@@ -202,8 +203,6 @@ PORTS = frozenset({"GeneralPredicates", "PodFitsHostPorts", "NodePorts"})
 TAINTS = frozenset({"PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintToleration"})
 MOST = 20
 """How many nodes that are short of a resource are looked at pod by pod, the nearest ones first."""
-EXISTING = "existing pods anti-affinity"
-"""What the reason says where pods that are there keep the pod away."""
 Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 """Pairs of a rule and a reason."""
 
@@ -310,7 +309,7 @@ class Causes:
         idle = idle_tolerations(self.pod, taints)
         for report, node in self._against(reports, TAINTS):
             for taint in node.spec.taints:
-                if taint.effect in HARD_TAINTS and not tolerates(self.pod.spec.tolerations, taint):
+                if taint.effect in NO_NEW_PODS and not tolerates(self.pod.spec.tolerations, taint):
                     self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
                     for given in (one for one in idle if is_meant(one, taint)):
                         note = f"no node has such a taint; {have(taints.count(taint))} {taint_text(taint)}"
@@ -516,7 +515,11 @@ class Causes:
         affected = [
             report
             for report in reports
-            if any(EXISTING in reason for objection in report.objections for reason in objection.reasons)
+            if any(
+                "existing pods anti-affinity" in reason
+                for objection in report.objections
+                for reason in objection.reasons
+            )
         ]
         if not affected:
             return

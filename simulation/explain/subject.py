@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
+from ...api.controlplane.ownership import HASH_LABEL
 from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
 from ...api.objects import Pod, PriorityClass, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
-from ..drainrules import MIRROR
+from ..drainrules import MIRROR, is_daemon
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import node_terms
-from .values import PodQuestion
 
 _WORDS = {
     "Pod": "po pod pods",
@@ -30,8 +31,6 @@ _WORDS = {
 KINDS: Mapping[str, str] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 """kubectl's names of kinds -> kind."""
 
-HASH_LABEL = "pod-template-hash"
-NO_PRIORITY_CLASS = "no PriorityClass with name"
 _WHY = {
     "finished": "it has finished (phase {phase}), so no scheduler considers it",
     "being deleted": "it is being deleted, so it gets no node",
@@ -74,8 +73,8 @@ class Subject:
             [f"Pod {pod.key}", *owners, *([self.workload] if self.workload else ()), *claims, *resources]
         )
 
-    def question(self, scheduler_names: Collection[str]) -> PodQuestion:
-        """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
+    def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
+        """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
         why = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.spec.node_name
         if why == ON_A_NODE:
@@ -93,16 +92,23 @@ class Subject:
             ignored = (
                 f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
             )
-        waiting = tuple(pod.key for pod in self.waiting)
-        nodes = tuple(name for pod in self.waiting for name in daemon_nodes(pod))
-        return PodQuestion(
-            node or None,
-            ignored,
-            self.workload,
-            tuple(pod.key for pod in self.pods),
-            waiting or UNSET,
-            nodes or UNSET,
+        # The nodes that a DaemonSet made its pods for.
+        nodes = (
+            name
+            for pod in filter(is_daemon, self.waiting)
+            for term in node_terms(pod)
+            for field in term.match_fields
+            if field.key == "metadata.name"
+            for name in field.values
         )
+        return {
+            "placed_on": node or None,
+            "ignored": ignored,
+            "workload": self.workload,
+            "workload_pods": tuple(pod.key for pod in self.pods),
+            "workload_waiting": tuple(pod.key for pod in self.waiting) or UNSET,
+            "waiting_nodes": tuple(nodes) or UNSET,
+        }
 
     def after(self, simulation: Simulation) -> Subject:
         """The same about the first pod of the workload that finds no node in a new *simulation* of the whole
@@ -161,23 +167,9 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     """The pods that the API server would refuse, and why."""
     classes = [item.name for item in scenario.objects if isinstance(item, PriorityClass)]
     for pod, why in scenario.refused_pods:
-        lacks = NO_PRIORITY_CLASS in why
+        lacks = "no PriorityClass with name" in why
         near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
         yield pod, f"{why}; create it, or add it to the input{near}" if lacks else why
-
-
-def daemon_nodes(pod: Pod) -> list[str]:
-    """The nodes that a DaemonSet made *pod* for; none for pods of others."""
-    owner = pod.metadata.controller
-    if owner is None or owner.kind != "DaemonSet":
-        return []
-    return [
-        name
-        for term in node_terms(pod)
-        for field in term.match_fields
-        if field.key == "metadata.name"
-        for name in field.values
-    ]
 
 
 def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:

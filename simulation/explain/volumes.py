@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector
+from ...api.meaning.labels import PLACES, SelectorError, compile_node_term, compile_selector
 from ...api.objects import LabelSelector, Node, PersistentVolume, PersistentVolumeClaim, Pod
+from ...api.objects.storage import NO_PROVISIONER
 from ...core.engine import Engine
 
 VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
 DISKS = frozenset({"NoDiskConflict", "VolumeRestrictions"})
-_DOMAINS = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
-ZONES = tuple(f"{domain}/{word}" for domain in _DOMAINS for word in ("zone", "region"))
-STATIC = "kubernetes.io/no-provisioner"
-HARD_TAINTS = ("NoSchedule", "NoExecute")
 
 
 def claims_known(engine: Engine, pod: Pod) -> list[PersistentVolumeClaim]:
@@ -41,7 +38,7 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
         terms = kind.allowed_topologies
         driver = known.csi_drivers.get(kind.provisioner)
         note = ""
-        if kind.provisioner == STATIC:
+        if kind.provisioner == NO_PROVISIONER:
             there = [
                 one
                 for one in known.volumes
@@ -93,7 +90,7 @@ def _needs(volume: PersistentVolume, node: Node) -> str:
         return " or ".join(
             ", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions
         )
-    zones = ((key, volume.labels[key].split("__")) for key in ZONES if key in volume.labels)
+    zones = ((key, volume.labels[key].split("__")) for key in PLACES if key in volume.labels)
     return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
 
 

@@ -66,7 +66,7 @@ def test_an_executor_that_fails_is_told():
         ThreadPoolExecutor(1) as executor,
         pytest.raises(kubeclassic.KubeclassicError, match=r"^ThreadPoolExecutor: RuntimeError: one$"),
     ):
-        list(run_on(executor, Twice(), [3, 1]))
+        list(run_on(executor, Twice().run, [3, 1]))
 
 
 @pytest.mark.parametrize("address", ["nonsense://there", "127.0.0.1:port", "tcp://127.0.0.1:9"])
@@ -120,4 +120,4 @@ class TestProcesses:
         monkeypatch.syspath_prepend(str(ROOT))
         wanted = r"^jobs: a process ended before its answer"
         with executor_of(2, None) as executor, pytest.raises(kubeclassic.KubeclassicError, match=wanted):
-            list(run_on(executor, Twice(), [0]))
+            list(run_on(executor, Twice().run, [0]))

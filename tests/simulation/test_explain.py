@@ -40,11 +40,11 @@ def test_totals_are_simulate_s_scores(release):
     """For each pod of the example explain has simulate's host, message, reasons, scores and totals."""
     scored = 0
     for decision in list(simulation(release).decisions()):
-        found = explain_in(simulation(release), decision.pod)
-        scored += found.was_scored
-        assert (found.decision.host, found.decision.error) == (decision.host, decision.error)
+        found = explain_in(simulation(release), decision.pod).answer
+        scored += found.scored
+        assert (found.host, found.error) == (decision.host, decision.error)
         assert {n.name: list(n.reasons) for n in found.nodes if n.visited and not n.fits} == decision.failed
-        if found.was_scored:
+        if found.scored:
             assert {n.name: n.total for n in found.nodes if n.fits and n.visited} == decision.scores
         for name, scores in decision.priorities.items():
             assert {n.name: n.scores[name].reduced for n in found.nodes if n.scores} == scores
@@ -62,7 +62,7 @@ def test_what_is_short_and_by_how_much():
     made = engine(
         node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"})
     )
-    (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).nodes
+    (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).answer.nodes
     assert found.reasons == ("Insufficient cpu", "Insufficient memory")
     assert found.shortages == (
         NodeShortage("cpu", 1500, 1000),
@@ -120,7 +120,7 @@ def test_a_nominated_pod_counts():
     """What is promised to a nominated pod of higher priority is not free."""
     made = engine(node("a", cpu="4"))
     made.nominations.add(pod("first", cpu=3, priority=5, nominated="a"), "a")
-    (found,) = explain(made, pod("p", cpu=2)).nodes
+    (found,) = explain(made, pod("p", cpu=2)).answer.nodes
     assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
 
 
@@ -130,8 +130,8 @@ def test_a_nominated_pod_counts():
 def test_a_node_that_is_taken_without_scoring():
     """Where one node fits it is not scored, but what it would score is shown."""
     made = engine(node("a"), node("b", unschedulable=True))
-    found = explain(made, pod("p"))
-    assert not found.was_scored
+    found = explain(made, pod("p")).answer
+    assert not found.scored
     assert found.nodes[0].name == "a"
     assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
 
@@ -139,7 +139,7 @@ def test_a_node_that_is_taken_without_scoring():
 def test_nodes_past_the_window():
     """Nodes that the search did not come to are told apart, and not scored."""
     made = engine(*(node(f"n{number}") for number in range(150)), percentage=1)
-    found = explain(made, pod("p")).nodes
+    found = explain(made, pod("p")).answer.nodes
     assert sum(report.visited for report in found) == 100
     assert all(report.fits and not report.scores for report in found if not report.visited)
 
@@ -171,8 +171,8 @@ def test_the_node_that_a_pod_waits_for():
     feed = EventFeed(made)
     for name in ("a", "b"):
         feed.put(node(name))
-    found = explain(made, pod("p", nominated="b"))
-    assert (found.decision.host, found.choice, [report.name for report in found.nodes if report.visited]) == (
+    found = explain(made, pod("p", nominated="b")).answer
+    assert (found.host, found.choice, [report.name for report in found.nodes if report.visited]) == (
         "b",
         None,
         ["b"],
@@ -214,14 +214,14 @@ def test_counts_are_those_of_the_message(priority):
     bound = [pod(f"on-{name}", on=name, cpu=3) for name in "abc"]
     for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
         feed.put(item)
-    found = explain(made, pod("p", cpu=9, priority=priority))
+    found = explain(made, pod("p", cpu=9, priority=priority)).answer
     counts = {
         "Preemption is not helpful": found.eviction.unresolvable,
         "No preemption victims": found.eviction.nobody_lower,
     }
     assert found.eviction.not_enough == (3 if priority else 0)
     for text, count in counts.items():
-        assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
+        assert (f"{count} {text}" in (found.error or "")) is bool(count)
 
 
 def test_a_pod_that_makes_room_is_said_to():
@@ -252,7 +252,7 @@ def test_a_budget_is_told():
         )
     )
     made = engine(node("a"), budget, pod("there", on="a", cpu=3, app="x"))
-    found = explain(made, pod("p", cpu=2, priority=5)).eviction
+    found = explain(made, pod("p", cpu=2, priority=5)).answer.eviction
     assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
         "a",
         1,
@@ -307,15 +307,11 @@ def test_it_is_as_if_it_came_now(release):
     other = pod("other", on="a", cpu=2)
     placed = pod("p", on="a", cpu=1)
     scenario = Scenario((*nodes, other, placed), (pod("waits"),))
-    found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
+    found = explain_in(Simulation(scenario, engine_for(release, {})), placed).answer
     fresh = engine_for(release, {})
     feed = EventFeed(fresh)
     for item in (*nodes, other):
         feed.put(item)
-    wanted = explain(fresh, pod("p", cpu=1))
+    wanted = explain(fresh, pod("p", cpu=1)).answer
     assert found.nodes == wanted.nodes
-    assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
-        wanted.decision.host,
-        "a",
-        ["b", "c"],
-    )
+    assert (found.host, found.placed_on, found.elsewhere) == (wanted.host, "a", ["b", "c"])

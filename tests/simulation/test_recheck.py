@@ -48,7 +48,7 @@ def test_as_explain_says(release):
     ]
     against = {}
     for one in running:
-        report = explain(CLUSTER, one.key, release, alone=True, edits=edits).explanation.report_of(
+        report = explain(CLUSTER, one.key, release, alone=True, edits=edits).explanation.answer.report_of(
             one.spec.node_name
         )
         against[one.key] = report.reasons

@@ -15,7 +15,6 @@ from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.questions.simulate.pods import PodRecord
 from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import LOCKED
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
 from tests.conftest import ROOT
@@ -184,7 +183,7 @@ def test_a_follower_does_not_wait(ends):
     when it does."""
     waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
     comparison = compare(
-        Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED
+        Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode="locked"
     )
     caches = [one.engine.cache for one in comparison.sides]
     there = [

@@ -14,7 +14,6 @@ from kubeclassic.questions.compare.ask import CompareResult
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.conftest import CLUSTER
 from tests.support.build import node, pod
 from tests.support.manifests import manifest
@@ -83,7 +82,7 @@ def sampled():
 def test_free_mode_names_the_first_difference():
     """In mode free the verdict is followed by the first pod on which the two differ, as later ones can
     follow from it."""
-    found = falling_out(FREE)
+    found = falling_out("free")
     assert len(found.differences) == 2
     lines = text_of(found).splitlines()
     assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
@@ -110,12 +109,12 @@ def test_sampling_suggests_to_look_at_all_nodes():
     assert [cause.kind for cause in found.document.against[0].causes] == ["sampling"]
     for text in (text_of(found), page_of(found)):
         assert "with percentage=100 in both configurations" in text
-    assert "percentage=100" not in text_of(falling_out(LOCKED))
+    assert "percentage=100" not in text_of(falling_out("locked"))
 
 
 def test_weighted_beside_weighted():
     """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
-    (first, _) = falling_out(LOCKED).differences
+    (first, _) = falling_out("locked").differences
     assert (
         first.causes["b"].text == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
     )

@@ -45,7 +45,7 @@ def asking(name, cpu="1", **more):
 def played(made):
     """What happens in a replay up to its end."""
     found = []
-    made.cluster.journal.observers = [found.append]
+    made.cluster.observers = [found.append]
     for _ in made.run():
         assert made.steps < 50_000
     return found

@@ -18,11 +18,6 @@ from ....api.words import listed
 from ....framework.options import FIELDS, declared_of
 from ....framework.releases import ALL_RELEASES, patch_level_in_words
 
-SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
-"""Where it is set, the date of a page is this one (seconds since 1970), so that the same run writes the same
-bytes."""
-
-
 SHARED = ("--pods", "--order", "--set", "--cron-jobs", "--no-defaults")
 """The options that say what the cluster is, besides those of the scheduler."""
 _ABSOLUTE = re.compile(r"(?<![^\s=,:'\"(>])/(?:[^/\s=,:'\"<]+/)+[^/\s=,:'\"<]+")
@@ -83,7 +78,7 @@ class About:
         given = [*self.command[2:], ""]
         paths = [path for path in self.inputs if ("--pods", path) not in pairwise(given)]
         shared = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}
-        kept = list[str]()
+        kept = []
         for word, following in pairwise(given):
             if word.partition("=")[0] in shared:
                 kept += (
@@ -136,5 +131,5 @@ class About:
 
 def made_at(environment: Mapping[str, str] | None = None) -> datetime:
     """Now in UTC, or what ``SOURCE_DATE_EPOCH`` says."""
-    given = (os.environ if environment is None else environment).get(SOURCE_DATE_EPOCH, "")
+    given = (os.environ if environment is None else environment).get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)

@@ -175,7 +175,7 @@ def page_html(view: View, about: About) -> str:
 
 def page_sections(sections: Sequence[Section]) -> list[PageSection]:
     """The sections of a page that have anything to show; one without a heading goes on with the one before."""
-    found: list[PageSection] = []
+    found = []
     for section in sections:
         if section.title:
             found.append(PageSection(section.title, section.key, section.lead, []))

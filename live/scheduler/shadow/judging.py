@@ -18,20 +18,8 @@ from ....api.record import Record
 from ....core.decision.decision import Decision
 from ....core.decision.verdict import reasons_in
 from ....core.engine import Engine
-from ....questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME
 from ....simulation.reasons import about, shortage_of
-from ....simulation.sides import (
-    ERROR,
-    KINDS,
-    PREDICATE,
-    SCORE,
-    TIE,
-    UNKNOWN,
-    Cause,
-    best,
-    node_view,
-    refusal_of,
-)
+from ....simulation.sides import KINDS, Cause, best, node_view, refusal_of
 
 _BY_SUBJECT = dict(
     re.findall(
@@ -122,20 +110,20 @@ class PodJudgement(Record):
     @property
     def differs(self) -> bool:
         """Whether the cluster's scheduler chose what ours would not have chosen, whatever the tie-break."""
-        return self.verdict == DIFFERENT
+        return self.verdict == "different"
 
     def line(self) -> str:
         """In one line."""
-        if self.verdict == SAME:
+        if self.verdict == "same":
             return f"{self.pod}: {self.verdict}: {self.cluster or 'no node'}"
         told = f"{self.pod}: {self.verdict}: cluster {self.cluster or 'no node'}, {OURS} {self.ours or 'no node'}"
         cause = self.cause
         if cause is None:
             return told
-        if cause.kind == PREDICATE:
+        if cause.kind == "predicate":
             where = "" if cause.side == OURS else " there"
             return f"{told}: {cause.rule or 'a rule'} turns {cause.node} down{where}: {cause.text}"
-        kind = cause.rule or "the scores" if cause.kind == SCORE else KINDS[cause.kind]
+        kind = cause.rule or "the scores" if cause.kind == "score" else KINDS[cause.kind]
         return f"{told}: {kind}: {cause.text}" if cause.text else f"{told}: {kind}"
 
 
@@ -152,7 +140,7 @@ def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") 
         return PodJudgement(decision.pod.key, verdict, own, cluster or None, cause, text)
 
     if (own or "") == cluster:
-        return found(SAME)
+        return found("same")
     if not cluster:
         details = decision.details
         algorithm = engine.algorithm_of(decision.pod) or engine.algorithm
@@ -162,16 +150,16 @@ def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") 
             else [reason for found in details.refusals().values() for reason in found.reasons]
         )
         rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
-        return found(DIFFERENT, Cause(PREDICATE, rule, CLUSTER, own, message))
+        return found("different", Cause("predicate", rule, CLUSTER, own, message))
     if own is None and not decision.is_fit_error:
-        return found(DIFFERENT, Cause(ERROR, side=OURS, text=decision.error or ""))
+        return found("different", Cause("error", side=OURS, text=decision.error or ""))
     view = node_view(engine, decision, cluster)
     if (refusal := refusal_of(OURS, view)) is not None:
-        return found(DIFFERENT, refusal)
-    if view.state == UNKNOWN or own is None:
-        return found(DIFFERENT, Cause(ERROR, side=OURS, node=cluster, text="the node is not known here"))
+        return found("different", refusal)
+    if view.state == "not asked" or own is None:
+        return found("different", Cause("error", side=OURS, node=cluster, text="the node is not known here"))
     if engine.row_of(cluster) in best(decision):
-        return found(EQUALLY_GOOD, Cause(TIE, node=cluster))
+        return found("equally good", Cause("tie", node=cluster))
     # Both nodes fit: the rule that favours ours most.
     mine = node_view(engine, decision, own)
     gains = {
@@ -182,7 +170,7 @@ def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") 
     rule = max(gains, key=lambda name: gains[name], default=None)
     totals = f"{mine.total} in all for {own}, {view.total} for {cluster}"
     text = totals if rule is None else f"scores {own} {gains[rule]} above {cluster} ({totals})"
-    return found(DIFFERENT, Cause(SCORE, rule, OURS, own, text))
+    return found("different", Cause("score", rule, OURS, own, text))
 
 
 COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")
@@ -194,7 +182,7 @@ class ShadowAgreement:
     """How often the two agreed."""
 
     counts: dict[str, int] = attrs.field(
-        factory=lambda: dict.fromkeys((SAME, EQUALLY_GOOD, ORDER_UNKNOWN, DIFFERENT), 0)
+        factory=lambda: dict.fromkeys(("same", "equally good", ORDER_UNKNOWN, "different"), 0)
     )
     causes: Counter[tuple[str, str | None]] = attrs.Factory(Counter)
     """(kind, rule) of what is different -> how often."""

@@ -163,19 +163,7 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
 # --- objects with annotated times ---------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class Reading:
-    """How to read times."""
-
-    ignore_times: bool = False
-    """Everything comes at once, and stays."""
-    as_recorded: bool = False
-    """Pods leave at their recorded time, not after their recorded run time."""
-    run_time: float | None = None
-    """The run time of pods that have none of their own."""
-
-
-def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
+def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTimes) -> Iterator[Event]:
     """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in
     its lifetime."""
     for item in objects:
@@ -207,10 +195,16 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class InputOptions(Reading):
+class InputOptions:
     """How to read inputs. Without more, times and durations are as given, and pods without a run time run for
     ever."""
 
+    ignore_times: bool = False
+    """Everything comes at once, and stays."""
+    as_recorded: bool = False
+    """Pods leave at their recorded time, not after their recorded run time."""
+    run_time: float | None = None
+    """The run time of pods that have none of their own."""
     compress: float = 1.0
     """All times are divided by this."""
     cron_jobs: bool = False
@@ -347,7 +341,7 @@ class _Reader:
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
         made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *made.notices)
-        objects = list[KubeObject]()
+        objects = []
         for item in (*loaded.objects, *self.given, *made.objects, *self._traced()):
             why = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
             if why in (None, ON_A_NODE):

@@ -25,7 +25,7 @@ from tests.support.refusals import refusal_text
 
 def expand(given, nodes=(), pods=(), claims=(), **options):
     """What the controllers of the given workloads would add."""
-    known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
+    known = [*nodes, *pods, *claims]
     return list(controllers.expand(given, known, **options).objects)
 
 

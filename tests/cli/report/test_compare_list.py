@@ -7,7 +7,6 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.support.build import node, pod
 from tests.support.pages import data_of_page, part_html, table_of_page
 
@@ -15,7 +14,7 @@ ROOM = "preemption: neither finds a node, and they make room differently"
 TIE = "tie: both nodes have the same score in both, and the tie-break chose another one"
 
 
-def listed(objects, made, mode=FREE):
+def listed(objects, made, mode="free"):
     """Pod -> what its row says, in words."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
@@ -85,5 +84,5 @@ def test_locked():
         "a": engine_for("1.16", {}),
         "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False)),
     }
-    (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
+    (row,) = listed((node("n"), node("m"), pod("p")), made, "locked").values()
     assert row == {"hosts": ["n", "m"], "outcomes": ["equally good"], "why": TIE, "cycles": ["Decision 0"]}

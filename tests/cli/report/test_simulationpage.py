@@ -74,4 +74,7 @@ def test_csv_has_each_field_once():
     fields = PodRecord.__struct_encode_fields__
     assert [name for name in names if "." not in name] == [name for name in fields if name != "requests"]
     assert {"requests.cpu", "requests.memory"} <= set(names)
-    assert {name for name, _ in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {"reason", "decision"}
+    assert {column.name for column in POD_COLUMNS} - set(ScoredPod.__struct_fields__) == {
+        "reason",
+        "decision",
+    }

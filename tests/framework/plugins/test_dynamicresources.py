@@ -118,7 +118,7 @@ def test_each_device():
         "c", exactly(2, f'{own}.?model.orValue("a100") == "a100"'), constraints=[same("numa")]
     )
     engine = scheduler(*NODES, pool, GPU, claim, allocated("other", "a", device_name="g1"))
-    (found,) = explain(engine, claiming("p", "c")).nodes[0].devices
+    (found,) = explain(engine, claiming("p", "c")).answer.nodes[0].devices
     assert (found.claim, found.request, found.device_class, found.wanted, found.takes_all) == (
         "c",
         "r0",

@@ -11,7 +11,6 @@ from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.support.build import node, pod
 
 
@@ -21,7 +20,7 @@ def policy(*predicates):
     return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
 
-def compared(objects, engines, mode=FREE):
+def compared(objects, engines, mode="free"):
     """A comparison; pods without a node wait."""
     found = list(objects)
     waiting = tuple(item for item in found if isinstance(item, Pod) and not item.spec.node_name)
@@ -92,7 +91,7 @@ def test_the_reason_of_most_nodes_counts():
 # --- Sentence -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", [FREE, LOCKED])
+@pytest.mark.parametrize("mode", ["free", "locked"])
 def test_fewer_pods(mode):
     """It says how many pods lose their place."""
     lax = policy("HostName")

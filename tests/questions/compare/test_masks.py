@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.record import plain
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME, Agreement
+from kubeclassic.questions.compare.comparison import Agreement
 from kubeclassic.simulation.sides import best, decided
 from tests.support.examples import examples
 from tests.support.townforms import machine, person
@@ -28,17 +28,17 @@ def counts_of(one, other):
     ours, theirs = (set(names_of(decision, best(decision))) for decision in (one, other))
     fitting = [set(names_of(decision, decision.details.feasible_rows)) for decision in (one, other)]
     is_among = other.host is not None and other.host in ours
-    verdict = SAME if decided(one) == decided(other) else EQUALLY_GOOD if is_among else DIFFERENT
-    is_equal = verdict != SAME and one.host is not None and one.host in theirs
+    verdict = "same" if decided(one) == decided(other) else "equally good" if is_among else "different"
+    is_equal = verdict != "same" and one.host is not None and one.host in theirs
     return {
         "decisions": 1,
-        "errors": verdict == SAME and one.host is None and not one.is_fit_error,
-        "same": verdict == SAME,
-        "equallyGood": verdict == EQUALLY_GOOD,
-        "different": verdict == DIFFERENT,
+        "errors": verdict == "same" and one.host is None and not one.is_fit_error,
+        "same": verdict == "same",
+        "equallyGood": verdict == "equally good",
+        "different": verdict == "different",
         "gated": 0,
-        "equalForBoth": is_equal and verdict == EQUALLY_GOOD,
-        "equalForSecondAlone": is_equal and verdict == DIFFERENT,
+        "equalForBoth": is_equal and verdict == "equally good",
+        "equalForSecondAlone": is_equal and verdict == "different",
         "sameFeasible": fitting[0] == fitting[1],
         "sameBest": ours == theirs,
         "bestWithin": theirs <= ours and bool(theirs) == bool(ours),

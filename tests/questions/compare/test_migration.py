@@ -7,10 +7,8 @@ from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.framework.migrate.frompolicy import migrate
 from kubeclassic.framework.releases import PROFILE_RELEASE
-from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD
 from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import LOCKED, PREDICATE, SCORE
 from tests.support.build import node, obj, pod
 from tests.support.manifests import manifest
 
@@ -39,7 +37,7 @@ def verdicts(found):
 def test_the_old_release_leads():
     """The profile judges on the state that the old release's decisions lead to."""
     found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
-    assert found.mode == LOCKED
+    assert found.mode == "locked"
     agreement = found.agreements[PROFILE].record()
     assert (agreement.decisions, agreement.same) == (3, 3)
     assert {key: one.host for key, one in found.sides[0].simulation.outcomes.items()} == {
@@ -65,10 +63,10 @@ def test_a_predicate_that_is_gone():
     predicates = [{"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}]
     priorities = [{"name": "LeastRequestedPriority", "weight": 1}]
     found = checked(objects, [pod("new", app="web")], predicates=predicates, priorities=priorities)
-    assert verdicts(found) == [(DIFFERENT, "a", "b")]
+    assert verdicts(found) == [("different", "a", "b")]
     cause = found.differences[0].causes[PROFILE]
     assert (cause.kind, cause.rule, cause.side, cause.node) == (
-        PREDICATE,
+        "predicate",
         "CheckServiceAffinity",
         POLICY,
         "b",
@@ -91,9 +89,9 @@ def test_a_score_that_tips():
     found = checked(
         objects, pending, {"NodeResourcesBalancedAllocation": 1, "NodeResourcesFit": 90}, priorities=entries
     )
-    assert verdicts(found) == [(DIFFERENT, "a", "c")]
+    assert verdicts(found) == [("different", "a", "c")]
     cause = found.differences[0].causes[PROFILE]
-    assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
+    assert (cause.kind, cause.rule) == ("score", "NodeResourcesFit")
     assert (
         cause.text
         == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
@@ -105,7 +103,7 @@ def test_another_of_the_best():
     the same nor different."""
     objects = [node("a"), node("b"), pod("o", "100m", on="a")]
     found = checked(objects, [pod("p", "100m")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
-    assert verdicts(found) == [(EQUALLY_GOOD, "a", "b")]
+    assert verdicts(found) == [("equally good", "a", "b")]
     assert agrees(found)
 
 

@@ -44,7 +44,7 @@ def test_the_scheduler_decides(release):
     """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by itself."""
     made = three(release)
     found = []
-    made.cluster.journal.observers = [found.append]
+    made.cluster.observers = [found.append]
     while (turn := made.next_pod()) is not None:
         judged(made, turn)
         made.conclude(made.decide(turn))

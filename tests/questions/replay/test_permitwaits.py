@@ -25,7 +25,7 @@ def steps_to(made, time):
     """What happens up to *time*, at which the clock then is."""
     found = []
     made.cluster.later(time - made.now, lambda: None)
-    made.cluster.journal.observers = [found.append]
+    made.cluster.observers = [found.append]
     made.until = time
     while made.step():
         pass

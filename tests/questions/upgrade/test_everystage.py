@@ -15,12 +15,10 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.facts.facttable import BY_ID
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.upgrade.facts import UNKNOWN
 from kubeclassic.questions.upgrade.sides import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, upgraded
 from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.input import scenario_of
-from kubeclassic.simulation.sides import FREE
 from tests.bench.realdump import RealDump
 from tests.conftest import ROOT
 from tests.framework.facts.forms import CLUSTERS, node, pod
@@ -38,7 +36,7 @@ def check(cluster, versions):
     evicted = {
         eviction.pod for found in alone for eviction in found.evictions
     }  # it has no host any more by a decision on another pod
-    free = upgrade(cluster, versions[0], versions[-1], mode=FREE).document
+    free = upgrade(cluster, versions[0], versions[-1], mode="free").document
     for at, (version, found) in enumerate(zip(versions, alone, strict=True)):
         stay = found.hosts.keys() - free.ways.keys() - evicted
         assert {pod: hosts[at] for pod, hosts in free.ways.items()} == {
@@ -59,7 +57,7 @@ def moves(found):
 
 def unknown(found):
     """The decisions without a cause."""
-    return [one for one in found.moved if one.effect == UNKNOWN]
+    return [one for one in found.moved if one.effect == "unknown"]
 
 
 @pytest.mark.whole

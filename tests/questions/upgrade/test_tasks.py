@@ -10,7 +10,7 @@ from kubeclassic.questions.upgrade.sides import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, _plain
 from kubeclassic.simulation.input import SILENT
 from kubeclassic.simulation.scenario import Files
-from kubeclassic.simulation.sides import FREE, LOCKED, MODES
+from kubeclassic.simulation.sides import MODES
 from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
 from tests.support.program import inside
@@ -67,7 +67,7 @@ def test_an_error_of_the_input(monkeypatch):
         raise kubeclassic.KubeclassicError("no such thing")
 
     monkeypatch.setattr(Upgrade, "led", refuse)
-    assert repr(_asked(LOCKED).run(["steps", 1])) == "KubeclassicError('no such thing')"
+    assert repr(_asked("locked").run(["steps", 1])) == "KubeclassicError('no such thing')"
 
 
 def test_a_defect():
@@ -76,12 +76,12 @@ def test_a_defect():
         ThreadPoolExecutor(1) as executor,
         pytest.raises(RuntimeError, match="IndexError: list index out of range"),
     ):
-        list(_asked(FREE).results([["steps", 99]], executor, SILENT))
+        list(_asked("free").results([["steps", 99]], executor, SILENT))
 
 
 def test_a_copy_comes_to_the_same():
     """What another process gets is without decisions, and comes to the same."""
-    asked = _asked(LOCKED)
+    asked = _asked("locked")
     led = asked.steps(0)
     after = asked.pair(1)[1]
     copy = pickle.loads(pickle.dumps(asked))

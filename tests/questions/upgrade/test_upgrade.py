@@ -16,13 +16,12 @@ from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.upgrade.facts import UNKNOWN
 from kubeclassic.questions.upgrade.sides import specs_of, way_of
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
 from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, upgraded
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Files, Scenario
-from kubeclassic.simulation.sides import LOCKED, MODES
+from kubeclassic.simulation.sides import MODES
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
@@ -33,7 +32,7 @@ CLUSTER = ROOT / "examples" / "cluster"
 ALL = list(ALL_RELEASES)
 
 
-def through(scenario, versions=ALL, mode=LOCKED, *, shares=True):
+def through(scenario, versions=ALL, mode="locked", *, shares=True):
     """*scenario* through *versions* with the default profile of each."""
     return upgraded(attrs.evolve(Upgrade(scenario, specs_of(versions), mode=mode), shares=shares))
 
@@ -61,7 +60,7 @@ def test_it_is_of_a_piece(example):
     for step in document.steps:
         assert sum(cause.decisions for cause in step.causes) == step.differ
         assert step.differ == step.gained + step.lost + step.makes_room + step.elsewhere + step.other_room
-    assert [one for one in document.moved if one.effect == UNKNOWN] == []
+    assert [one for one in document.moved if one.effect == "unknown"] == []
     assert all(BY_ID[one.fact].release == one.after for one in document.moved if one.fact)
     assert {stage.release: stage.like for stage in document.stages} == dict(ALL_PATCH_LEVELS)
     moved = {(found.pod, found.after) for found in document.moved}
@@ -170,7 +169,7 @@ def test_nothing_is_missed(mode, seed):
     scenario = drawn(seed)
     shared = through(scenario, mode=mode)
     assert moves(shared) == moves(through(scenario, mode=mode, shares=False))
-    assert [one for one in shared.moved if one.effect == UNKNOWN] == []
+    assert [one for one in shared.moved if one.effect == "unknown"] == []
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_lists_of_nodes_that_are_read_otherwise():
     nodes = tuple(node_form(number, 0) for number in range(4))
     scenario = Scenario(nodes, tuple(pod_form("any", 0, f"w{number}") for number in range(6)))
     found = through(scenario, ["1.17", "1.19", "1.21", "1.22"])
-    assert [one for one in found.moved if one.effect == UNKNOWN] == []
+    assert [one for one in found.moved if one.effect == "unknown"] == []
 
 
 # --- Trials -------------------------------------------------------------------------------------------------
@@ -246,7 +245,7 @@ def test_many_at_once(monkeypatch, seed):
     monkeypatch.setattr(facts, "FEW", 1)
     at_once = through(scenario, versions)
     assert moves(at_once) == moves(one_by_one)
-    assert [one for one in at_once.moved if one.effect == UNKNOWN] == []
+    assert [one for one in at_once.moved if one.effect == "unknown"] == []
 
 
 # --- Way ----------------------------------------------------------------------------------------------------

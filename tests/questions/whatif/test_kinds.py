@@ -14,7 +14,7 @@ from kubeclassic.questions.whatif.suggestion import DISTURBS
 from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.explain.explain import explain
-from kubeclassic.simulation.explain.values import PodQuestion
+from kubeclassic.simulation.explain.subject import Subject
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import CLUSTER, ROOT
@@ -398,7 +398,7 @@ class TestAWantedNode:
     def test_a_placed_pod(self):
         """A pod on a node is asked about as if it had none."""
         result = found(node("a"), node("b", 9000), pod("asked", 500, nodeName="a"), want="a")
-        assert (result.explanation.question.placed_on, result.host) == ("a", "b")
+        assert (result.explanation.answer.placed_on, result.host) == ("a", "b")
         assert {each.host for each in result.suggestions} == {"a"}
 
 
@@ -412,7 +412,7 @@ def test_all_is_as_before(release):
     spec = SchedulerSpec.of(options_of({"release": release})).read()
     scenario = scenario_of(CLUSTER, scheduler_names=spec.scheduler_names)
     asked = scenario.pending[0]
-    scheduled = ScheduledPod(scenario, spec, PodQuestion())
+    scheduled = ScheduledPod(scenario, spec, Subject(asked))
     start = Start.of(Simulation(scenario, spec.engine()), asked)
     before = kubeclassic.explain(CLUSTER, asked.key, scheduler=release, alone=True)
     for _ in range(2):
@@ -426,7 +426,7 @@ def test_all_is_as_before(release):
             for _, family in FAMILIES:
                 for change in family(context):
                     context.helpful(change)
-            assert plain(explain(context.engine, context.pod).nodes) == plain(found[0].nodes)
+            assert plain(explain(context.engine, context.pod).answer) == plain(found[0].answer)
             rows = found[1].shape[1]
             assert (context.engine.table.requested[:, :rows] == found[1]).all()
             assert sorted(map(id, context.nodes())) == found[2]
