@@ -145,17 +145,16 @@ WAITING = [
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A folder with a full node, four pods that new nodes help, and two that nothing helps."""
-    monkeypatch.chdir(tmp_path)
     dumped = [manifests.node("a", 2, labels=GENERAL), manifests.pod("full", 2, on="a"), *WAITING]
-    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(dumped))
+    (workdir / "dump.yaml").write_text(yaml.safe_dump_all(dumped))
     tainted = yaml.safe_load("{taints: [{key: dedicated, value: gpu, effect: NoSchedule}]}")
     for name, cpu, spec in (("m5", "4", {}), ("c", "8", tainted), ("small", "1", {})):
-        (tmp_path / f"{name}.yaml").write_text(
+        (workdir / f"{name}.yaml").write_text(
             yaml.safe_dump(manifests.node(name, cpu, labels=GENERAL, **spec))
         )
-    return tmp_path
+    return workdir
 
 
 def test_why_the_cheap_kind_was_not_taken(folder):

@@ -262,11 +262,10 @@ each_release = pytest.mark.parametrize("release", FIVE)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working folder with a small cluster."""
-    (tmp_path / "cluster.yaml").write_text(CLUSTER)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "cluster.yaml").write_text(CLUSTER)
+    return workdir
 
 
 @pytest.fixture

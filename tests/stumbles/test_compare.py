@@ -143,14 +143,13 @@ def test_a_gated_pod_is_an_outcome_and_no_error():
 
 class TestConfigurations:
     @pytest.fixture
-    def folder(self, tmp_path, monkeypatch):
+    def folder(self, workdir):
         """A folder to work in, with a cluster and rules."""
-        monkeypatch.chdir(tmp_path)
         items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
         waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
-        (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
-        (tmp_path / "rules_of_one_side.py").write_text(RULES)
-        return tmp_path
+        (workdir / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+        (workdir / "rules_of_one_side.py").write_text(RULES)
+        return workdir
 
     def test_each_side_can_have_rules_of_its_own(self, folder):
         """The key rules gives one side a user's own rules."""

@@ -355,14 +355,13 @@ class Quitter(Plugin):
     ],
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])
-def test_a_faulty_rule_is_bad_input(command, arguments, told, tmp_path, monkeypatch):
+def test_a_faulty_rule_is_bad_input(command, arguments, told, workdir, monkeypatch):
     """The command line ends with 2 and one line, which has the rule's name, its file and line."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "faulty_rules.py").write_text(RULES)
+    monkeypatch.setattr(sys, "path", [str(workdir), *sys.path])
+    (workdir / "faulty_rules.py").write_text(RULES)
     items = [manifest("Node", n, status={"allocatable": {"cpu": "4", "pods": "9"}}) for n in "ab"]
     waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
-    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+    (workdir / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
     error = ran(
         *command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2

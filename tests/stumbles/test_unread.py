@@ -43,12 +43,11 @@ def dump():
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working directory with the dump, and a plain pod."""
-    (tmp_path / "dump.json").write_text(json.dumps({"kind": "List", "items": dump()}))
-    (tmp_path / TEMPLATE).write_text(json.dumps(pod_manifest("copy")))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "dump.json").write_text(json.dumps({"kind": "List", "items": dump()}))
+    (workdir / TEMPLATE).write_text(json.dumps(pod_manifest("copy")))
+    return workdir
 
 
 def about_sidecars(warnings):

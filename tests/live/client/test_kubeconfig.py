@@ -289,13 +289,12 @@ def test_a_user_in_the_address(user, wanted, tmp_path):
     assert (access.server, header(access.credentials)) == ("https://10.0.0.1:6443/x", wanted)
 
 
-def test_a_plugin_beside_a_relative_kubeconfig(tmp_path, monkeypatch):
+def test_a_plugin_beside_a_relative_kubeconfig(workdir):
     """``./plugin`` is the one beside the file, also where the file is named without a folder."""
-    path = kubeconfig(tmp_path, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
-    monkeypatch.chdir(tmp_path)
+    path = kubeconfig(workdir, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
     credentials = read_kubeconfig(path.name).credentials
     assert isinstance(credentials, ExecPlugin)
-    assert credentials.command == str(tmp_path / "plugin")
+    assert credentials.command == str(workdir / "plugin")
 
 
 # --- Pods ---------------------------------------------------------------------------------------------------

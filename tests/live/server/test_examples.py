@@ -30,9 +30,8 @@ def asked(url, line):
 
 
 @pytest.mark.parametrize("place", ["page", "help"])
-def test_the_examples_run(place, monkeypatch):
+def test_the_examples_run(place, at_the_root):
     """The server starts as it stands there, on another port, and each call is answered."""
-    monkeypatch.chdir(ROOT)
     command = cli.commands["serve"]
     assert isinstance(command, click.Command)
     text = (ROOT / "docs" / "live" / "serve.md").read_text() if place == "page" else command.help or ""
