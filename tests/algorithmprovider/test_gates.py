@@ -350,15 +350,18 @@ def test_first_best():
     assert cells.first_best(2, 4) == (0, False)
 
 
-class TestErrorJoiner:
-    def test_one_error_stands_alone(self):
-        """One text is shown without brackets."""
-        assert cells.listed(["a"]) == cells.listed_once(["a"]) == cells.listed_once(["a", "a"]) == "a"
+# --- Error joiner -------------------------------------------------------------------------------------------
 
-    def test_several(self):
-        """Equal texts are shown as often as they are, or once."""
-        assert cells.listed(["a", "b", "a"]) == "[a, b, a]"
-        assert cells.listed_once(["a", "b", "a"]) == "[a, b]"
+
+def test_one_error_stands_alone():
+    """One text is shown without brackets."""
+    assert cells.listed(["a"]) == cells.listed_once(["a"]) == cells.listed_once(["a", "a"]) == "a"
+
+
+def test_several_errors_join():
+    """Equal texts are shown as often as they are, or once."""
+    assert cells.listed(["a", "b", "a"]) == "[a, b, a]"
+    assert cells.listed_once(["a", "b", "a"]) == "[a, b]"
 
 
 # --- Ratio mean ---------------------------------------------------------------------------------------------

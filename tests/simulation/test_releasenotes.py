@@ -178,35 +178,34 @@ def with_capacity(claims, *more, reports=True):
     ]
 
 
-class TestPublishedCapacity:
-    def told(self, result):
-        """Of which pods it is said."""
-        return [
-            notice.where
-            for group in result.warnings
-            for notice in group.notices
-            if notice.what == CAPACITY_STAYS
-        ]
+# --- Published capacity -------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "release, is_told", [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
+
+def told(result):
+    """Of which pods it is said."""
+    return [
+        notice.where for group in result.warnings for notice in group.notices if notice.what == CAPACITY_STAYS
+    ]
+
+
+@pytest.mark.parametrize(
+    "release, is_told", [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
+)
+def test_who_shares_it(release, is_told):
+    """Where several pods wait for volumes it is said of each that what is published stays as it is, if
+    the release reads it."""
+    assert told(kubeclassic.simulate(with_capacity(2), release)) == (
+        ["Pod default/p0", "Pod default/p1"] if is_told else []
     )
-    def test_who_shares_it(self, release, is_told):
-        """Where several pods wait for volumes it is said of each that what is published stays as it is, if
-        the release reads it."""
-        assert self.told(kubeclassic.simulate(with_capacity(2), release)) == (
-            ["Pod default/p0", "Pod default/p1"] if is_told else []
-        )
-        assert self.told(kubeclassic.simulate(with_capacity(1), release)) == []
-        assert self.told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
+    assert told(kubeclassic.simulate(with_capacity(1), release)) == []
+    assert told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
 
-    def test_copies(self):
-        """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
-        cluster = with_capacity(1)
-        assert self.told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == [
-            "Pod default/p0"
-        ]
-        assert self.told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
+
+def test_copies():
+    """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
+    cluster = with_capacity(1)
+    assert told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == ["Pod default/p0"]
+    assert told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
 
 
 def test_fields_of_the_configuration():

@@ -73,43 +73,49 @@ def test_allowances_are_used_up():
     assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
 
 
-class TestShortlist:
-    def nodes(self):
-        """150 nodes, the last of which is the best to preempt on."""
-        return [
-            item
-            for i in range(150)
-            for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))
-        ]
+# --- Shortlist ----------------------------------------------------------------------------------------------
 
-    def test_not_all_nodes_are_tried(self):
-        """The dry run ends with the hundredth candidate."""
-        engine = scheduler(*self.nodes())
-        assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n099", ["e99"])
 
-    def test_all_are_where_that_is_asked_for(self):
-        """Without shortlists every node is tried."""
-        engine = scheduler(*self.nodes(), shortlists=False)
-        assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
+def nodes():
+    """150 nodes, the last of which is the best to preempt on."""
+    return [
+        item
+        for i in range(150)
+        for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))
+    ]
 
-    def test_each_kind_has_a_list_of_its_own(self):
-        """As many candidates are kept that violate a budget as that do not, and it ends with so many together
-        if one does not."""
-        assert kept([0, 1, 0], 2) == ([0, 1], True)
-        assert kept([2, 1, 3], 2) == ([0, 1], False)
-        assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
-        assert kept([0, 0], 3) == ([0, 1], False)
 
-    def test_a_list_without_places(self):
-        """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
-        config = yaml.safe_load("""
+def test_not_all_nodes_are_tried():
+    """The dry run ends with the hundredth candidate."""
+    engine = scheduler(*nodes())
+    assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n099", ["e99"])
+
+
+def test_all_are_where_that_is_asked_for():
+    """Without shortlists every node is tried."""
+    engine = scheduler(*nodes(), shortlists=False)
+    assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
+
+
+def test_each_kind_has_a_list_of_its_own():
+    """As many candidates are kept that violate a budget as that do not, and it ends with so many together
+    if one does not."""
+    assert kept([0, 1, 0], 2) == ([0, 1], True)
+    assert kept([2, 1, 3], 2) == ([0, 1], False)
+    assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
+    assert kept([0, 0], 3) == ([0, 1], False)
+
+
+def test_a_list_without_places():
+    """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
+    config = yaml.safe_load("""
         - name: DefaultPreemption
           args: {minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 0}
         """)
-        nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", cpu="1")]
-        engine = scheduler(*nodes, profile={"pluginConfig": config})
-        decision = decided(engine, pod("p", priority=9, requests=BIG))
-        assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
+    nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", cpu="1")]
+    engine = scheduler(*nodes, profile={"pluginConfig": config})
+    decision = decided(engine, pod("p", priority=9, requests=BIG))
+    assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
 
 
 def kept(violations, wanted):

@@ -251,11 +251,10 @@ def test_a_service_that_comes_later_is_seen():
     assert len(judge.constraints(cycle.template, "ScheduleAnyway", cycle)) == 2
 
 
-class TestSoft:
-    def test_an_invalid_selector_is_an_error(self):
-        """An invalid soft constraint is an error of PreScore."""
-        cycle = cycle_of(incoming(soft(selector=NEAR)), A)
-        status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
-        of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
-        text = f'{of_soft}: "Near" is not a valid label selector operator'
-        assert status == Status(Code.ERROR, (text,))
+def test_an_invalid_selector_of_a_soft_one_is_an_error():
+    """An invalid soft constraint is an error of PreScore."""
+    cycle = cycle_of(incoming(soft(selector=NEAR)), A)
+    status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
+    of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
+    text = f'{of_soft}: "Near" is not a valid label selector operator'
+    assert status == Status(Code.ERROR, (text,))

@@ -171,47 +171,50 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
         assert words in refusal_text(ManifestError, simkube.read, tmp_path / "t")
 
 
-class TestDumps:
-    NODE: ClassVar[Manifest] = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
+# --- Dumps --------------------------------------------------------------------------------------------------
 
-    def pod(self, name, **spec):
-        """A pod of namespace a."""
-        metadata = {"name": name, "namespace": "a"}
-        return {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": {"containers": [{"name": "c"}], **spec},
-        }
 
-    def test_a_cluster_info_dump_is_a_folder(self, tmp_path):
-        """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
-        (tmp_path / "a" / "p").mkdir(parents=True)
-        write(
-            tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [self.NODE]})
-        )
-        pods = [self.pod("p"), self.pod("q", nodeName="n")]
-        write(tmp_path, "a/pods.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": pods}))
-        write(tmp_path, "a/p/logs.txt", "==== START logs\n{\n")
-        assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
+NODE: ClassVar[Manifest] = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
 
-    def test_a_must_gather_is_a_folder(self, tmp_path):
-        """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted
-        once."""
-        base = tmp_path / "must-gather.local" / "image"
-        for folder in (
-            "cluster-scoped-resources/core/nodes",
-            "namespaces/a/core",
-            "namespaces/a/pods/p/c/c/logs",
-        ):
-            (base / folder).mkdir(parents=True)
-        write(base, "cluster-scoped-resources/core/nodes/n.yaml", yaml.safe_dump(self.NODE))
-        write(
-            base,
-            "namespaces/a/core/pods.yaml",
-            yaml.safe_dump({"kind": "PodList", "apiVersion": "v1", "items": [self.pod("p")]}),
-        )
-        write(base, "namespaces/a/pods/p/p.yaml", yaml.safe_dump(self.pod("p")))
-        write(base, "namespaces/a/pods/p/c/c/logs/current.log", "not: [yaml\n")
-        write(base, "event-filter.html", "<html>")
-        assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
+
+def pod(name, **spec):
+    """A pod of namespace a."""
+    metadata = {"name": name, "namespace": "a"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [{"name": "c"}], **spec},
+    }
+
+
+def test_a_cluster_info_dump_is_a_folder(tmp_path):
+    """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
+    (tmp_path / "a" / "p").mkdir(parents=True)
+    write(tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [NODE]}))
+    pods = [pod("p"), pod("q", nodeName="n")]
+    write(tmp_path, "a/pods.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": pods}))
+    write(tmp_path, "a/p/logs.txt", "==== START logs\n{\n")
+    assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
+
+
+def test_a_must_gather_is_a_folder(tmp_path):
+    """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted
+    once."""
+    base = tmp_path / "must-gather.local" / "image"
+    for folder in (
+        "cluster-scoped-resources/core/nodes",
+        "namespaces/a/core",
+        "namespaces/a/pods/p/c/c/logs",
+    ):
+        (base / folder).mkdir(parents=True)
+    write(base, "cluster-scoped-resources/core/nodes/n.yaml", yaml.safe_dump(NODE))
+    write(
+        base,
+        "namespaces/a/core/pods.yaml",
+        yaml.safe_dump({"kind": "PodList", "apiVersion": "v1", "items": [pod("p")]}),
+    )
+    write(base, "namespaces/a/pods/p/p.yaml", yaml.safe_dump(pod("p")))
+    write(base, "namespaces/a/pods/p/c/c/logs/current.log", "not: [yaml\n")
+    write(base, "event-filter.html", "<html>")
+    assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
