@@ -1,9 +1,7 @@
 """The Python API: schedulers for a cluster, one pod at a time or many, and rules of one's own."""
 
-from __future__ import annotations
-
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -280,7 +278,7 @@ class OnlyLast(Plugin):
     reserved."""
 
     name = "OnlyLast"
-    reserved: ClassVar[list[str]] = []
+    reserved: ClassVar = []
 
     @each_node
     def filter(self, pod, node, cycle):
@@ -299,7 +297,7 @@ class TestProfiles:
     """Releases with the framework."""
 
     NODES = (node("a", cpu="8"), node("b"), node("c", cpu="2"))
-    PACKING: ClassVar[Any] = yaml.safe_load("""
+    PACKING = yaml.safe_load("""
     plugins:
       score:
         disabled:

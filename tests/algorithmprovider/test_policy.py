@@ -1,7 +1,5 @@
 """Reading Policies: null and absent, what cannot be read, what nobody reads, extenders."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

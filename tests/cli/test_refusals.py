@@ -1,11 +1,8 @@
 """Each configuration that a release refuses is refused by the command line, in the release's own words and
 with the place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -15,7 +12,6 @@ from kubeclassic.algorithmprovider import CATALOGUE
 from kubeclassic.framework import schedulerspec
 from tests.support.program import ran
 
-Json = dict[str, Any]
 HEAVY = 922337203685477580
 FIVE = ("1.12", "1.13", "1.14", "1.15", "1.16")
 OLD = FIVE[:2]
@@ -50,9 +46,9 @@ TASTE = {"labelPreference": {"label": "ssd", "presence": True}}
 class Refusal:
     """A Policy in its JSON form, and what the releases say that refuse it."""
 
-    policy: Json
+    policy: dict
     says: str
-    releases: tuple[str, ...] = FIVE
+    releases: tuple = FIVE
     gates: str = ""
 
 

@@ -1,8 +1,6 @@
 """Extenders by a configuration: called, switched off, recorded and replayed, on the command line and in
 Python."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

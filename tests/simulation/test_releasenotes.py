@@ -1,7 +1,5 @@
 """What a release does not read of a cluster. (Each field: tests/stumbles/test_inventory.py.)"""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -11,7 +9,6 @@ import yaml
 import kubeclassic
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.options import default_release
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.simulation.releasenotes import (
@@ -138,7 +135,7 @@ def test_what_the_oldest_read_is_never_told(version):
 # --- Missing ------------------------------------------------------------------------------------------------
 
 
-CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
+CSI = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
 CLAIMING = pod("p", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: c}}]"))
 
 

@@ -1,7 +1,5 @@
 """A user's own rules and plugins: whatever they do wrong is one line that names them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -298,7 +296,7 @@ class Kept(Plugin):
     """A plugin in a module, so that it can be pickled."""
 
     name = "Kept"
-    asked: ClassVar[list[str]] = []
+    asked: ClassVar = []
 
     def pre_enqueue(self, pod):
         """Nothing against it."""

@@ -1,10 +1,7 @@
 """Extender servers for tests, in process: from few words to an application, and calls of it without sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import Any
 
 import attrs
 import httpx
@@ -14,7 +11,6 @@ from kubeclassic.simulation.conform import build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
 
-Json = dict[str, Any]
 KEPT = ROOT / "tests" / "conformance"
 JSON = {"content-type": "application/json"}
 

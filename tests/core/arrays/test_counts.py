@@ -1,9 +1,5 @@
 """Declared counts: what they give the whole table and one row is what a naive look at all pods gives."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import attrs
 import numpy as np
 import pytest
@@ -24,10 +20,8 @@ from kubeclassic.core.arrays.counts import (
     masked,
 )
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
 from kubeclassic.core.incremental.cachedanswer import Answer
-from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
@@ -48,9 +42,9 @@ class Town:
     """Nodes in four zones, each with a host name of its own but for some without labels, and pods that come
     and go."""
 
-    table: NodeTable = attrs.field(init=False)
-    there: list[tuple[int, Entry]] = attrs.field(factory=list)
-    templates: Any = attrs.field(init=False)
+    table: object = attrs.field(init=False)
+    there: list = attrs.field(factory=list)
+    templates: object = attrs.field(init=False)
 
     def __attrs_post_init__(self):
         nodes = [

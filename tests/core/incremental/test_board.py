@@ -1,13 +1,10 @@
 """Boards: who fits and who is best for one template, as a naive look at all nodes says."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import pytest
 import yaml
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board, Boards
@@ -47,7 +44,7 @@ def cluster(*more, **options):
 class Asked:
     """The boards of an engine, asked by pod."""
 
-    engine: Engine
+    engine: object
     known: Boards = attrs.field(init=False)
 
     def __attrs_post_init__(self):

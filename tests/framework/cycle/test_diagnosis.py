@@ -1,9 +1,5 @@
 """What a FitError says, which nodes have a status and where the next search starts, release by release."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import yaml
 from msgspec.structs import replace
@@ -100,7 +96,7 @@ def test_after_the_message_of_post_filter(release):
 class Named(Plugin):
     """A PreFilter plugin that says what it is told to."""
 
-    answer: Any = None
+    answer = None
 
     def pre_filter(self, pod, cycle):
         return type(self).answer

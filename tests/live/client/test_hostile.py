@@ -1,8 +1,6 @@
 """What an API server, or a proxy before it, should not answer: nothing of it ends an informer, and all of it
 is told in one line."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from contextlib import asynccontextmanager

@@ -1,9 +1,6 @@
 """Whatever is cut, refused or lost: informers end up with the objects of the server."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Iterator
 from contextlib import asynccontextmanager, suppress
 from random import Random
 
@@ -73,7 +70,7 @@ STEPS = st.builds(
 class Trouble:
     """Decides which request fails, until it is over."""
 
-    faults: Iterator[Fault]
+    faults: object
     is_over: bool = False
     is_dark: bool = False
     """The link is down."""

@@ -1,7 +1,5 @@
 """Events of core/v1: what is sent, what is counted, a server that fails, and too many of them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from contextlib import asynccontextmanager
@@ -27,8 +25,8 @@ class World:
     store: Store
     link: StoreTransport
     events: Events
-    said: list[str]
-    dropped: list[None]
+    said: list
+    dropped: list
 
     def tell(self, text="no", name="p"):
         """Tell that a pod fits nowhere."""

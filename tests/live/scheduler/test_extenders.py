@@ -1,8 +1,6 @@
 """Extenders of the live scheduler: they are asked in cycles while the rest goes on, and one with a bind verb
 binds."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
@@ -26,11 +24,11 @@ FILTER = ExtenderConfig(url_prefix="http://e", filter_verb="filter", node_cache_
 class Extender:
     """Leaves the last node alone, and binds through the API server; it waits while :attr:`going` is clear."""
 
-    world: World | None = None
-    going: threading.Event = attrs.field(factory=threading.Event)
-    asked: threading.Event = attrs.field(factory=threading.Event)
-    threads: set[str] = attrs.field(factory=set)
-    bound: list[str] = attrs.field(factory=list)
+    world: World = None
+    going: object = attrs.field(factory=threading.Event)
+    asked: object = attrs.field(factory=threading.Event)
+    threads: set = attrs.field(factory=set)
+    bound: list = attrs.field(factory=list)
     fails: bool = False
 
     def __call__(self, url, body, timeout):

@@ -1,8 +1,6 @@
 """`kubeclassic serve` as a program: over real sockets, with slow and large requests, TLS, signals and bad
 options."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket
@@ -43,7 +41,7 @@ REFUSED = {
 class Running:
     """A server that runs as a program."""
 
-    process: subprocess.Popen[str]
+    process: object
     url: str
 
     @property

@@ -1,9 +1,6 @@
 """What other tools write, as manifests: SimKube, kube-scheduler-simulator, dumps in folders."""
 
-from __future__ import annotations
-
 import json
-from typing import ClassVar
 
 import msgspec
 import pytest
@@ -14,7 +11,6 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube
 from kubeclassic.questions.importing.ask import read_export
-from kubeclassic.questions.importing.rows import Manifest
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
@@ -174,7 +170,7 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
 # --- Dumps --------------------------------------------------------------------------------------------------
 
 
-NODE: ClassVar[Manifest] = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
+NODE = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
 
 
 def pod(name, **spec):

@@ -1,10 +1,6 @@
 """Replays with the framework: its queue and its event hints over time, gates, profiles, preemption, and a
 user's plugins step by step."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import yaml
 
@@ -138,7 +134,7 @@ class Steps(Plugin):
     """Notes when it has its turn, with what an earlier turn left in the cycle, and can refuse."""
 
     name = "Steps"
-    clock: Any = None
+    clock = None
 
     def __init__(self, args, handle):
         super().__init__(args, handle)
