@@ -4,6 +4,7 @@ from itertools import pairwise, product
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import UNSET
@@ -84,7 +85,7 @@ def test_the_status_is_that_of_the_pod_that_is_asked_about():
 def test_a_pod_may_have_to_make_room():
     """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting
     it."""
-    sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
+    sidecar = yaml.safe_load("{name: s, restartPolicy: Always, resources: {requests: {cpu: '2'}}}")
     low = made_pod("low", on="n", cpu=1, initContainers=[sidecar])
     found = upgrade(
         [node("n", cpu="4"), low, made_pod("high", cpu=2, priority=9)], "1.27", "1.29", pod="high"
@@ -305,10 +306,12 @@ def test_a_policy_is_carried_over():
 def test_a_profile_is_carried_over():
     """A profile runs as it is, in a version that the release reads, and is translated where its plugins
     are gone."""
-    score = {
-        "disabled": [{"name": "NodeResourcesLeastAllocated"}],
-        "enabled": [{"name": "NodeResourcesMostAllocated", "weight": 3}],
-    }
+    score = yaml.safe_load("""
+        disabled:
+        - {name: NodeResourcesLeastAllocated}
+        enabled:
+        - {name: NodeResourcesMostAllocated, weight: 3}
+        """)
     profile = {
         "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
         "kind": "KubeSchedulerConfiguration",
