@@ -604,7 +604,7 @@ class View:
     True
     """
 
-    title: str
+    title: str = ""
     verdict: Part = ""
     """The outcome in one sentence."""
     lead: Sequence[Part] = ()

@@ -1,7 +1,5 @@
 """The cycle: where searches start and end, which nodes are visited, and the message if none fits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -174,7 +172,7 @@ class Steps(Plugin):
     """Records the steps after the decision, and can refuse."""
 
     name = "Steps"
-    seen: list[str]
+    seen: list
     refuses = ""
 
     def __init__(self, args, handle):
