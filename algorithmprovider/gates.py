@@ -11,7 +11,6 @@ UNKNOWN_GATE = "unrecognized feature gate: "
 """How the refusal of a gate that a release does not have begins."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
-POD_PRIORITY = "PodPriority"
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")
 """What Go reads as true and as false."""
@@ -20,7 +19,7 @@ FALSE = ("0", "f", "F", "FALSE", "false", "False")
 def keeps_priorities(gates: Mapping[str, bool]) -> bool:
     """Whether gate PodPriority is on in *gates*, where the release has it: without it the API server drops
     the priorities of new pods."""
-    return gates.get(POD_PRIORITY, True)
+    return gates.get("PodPriority", True)
 
 
 def parse_gates(text: str) -> dict[str, bool]:

@@ -26,7 +26,6 @@ from .match import VolumeMatcher, can_provision, requested_size, storage_left
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
-MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
@@ -164,7 +163,10 @@ class VolumeSearch:
                 numbers = np.full(nodes.n, -1, np.int64)
                 failed = None
             if failed is not None:
-                finding.fail(MODE_NOT_DEFAULTED, failed & finding.decided)
+                finding.fail(
+                    "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed",
+                    failed & finding.decided,
+                )
             finding.matches.append((claim, numbers))
             finding.volumes = matcher.volumes
         kinds = [kind for _, kind in (*selected, *others)]
