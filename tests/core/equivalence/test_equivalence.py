@@ -22,6 +22,7 @@ from tests.support.equivalencebuild import (
     place,
     why,
 )
+from tests.support.manifests import policy_of
 from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
 
 
@@ -45,11 +46,7 @@ FULL = "0/1 nodes are available: 1 Insufficient cpu."
 
 def policy(name, **argument):
     """A Policy with one predicate."""
-    return {
-        "kind": "Policy",
-        "apiVersion": "v1",
-        "predicates": [{"name": name} | ({"argument": argument} if argument else {})],
-    }
+    return policy_of(predicates=[{"name": name} | ({"argument": argument} if argument else {})])
 
 
 @both_releases
