@@ -23,8 +23,8 @@ from .declaring.flags import (
     FileName,
     Output,
     click_option,
+    options_from,
     output_options,
-    process_options,
     scheduler_options,
     takes_cluster,
     takes_paths,
@@ -91,7 +91,12 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
             (arguments if takes == "argument" else cluster if field_name in shared else own).append(
                 click_option(field)
             )
-    own += [process_options(*question.jobs)] if question.jobs else []
+    if question.jobs:
+        jobs, said = question.jobs
+        own += options_from(f"""
+--jobs -j | 1.. {jobs or ""} | | The number of processes.  [default: {said}]
+--dask | ADDRESS | | Run on this Dask cluster, such as tcp://10.0.0.1:8786.
+""")
     if question.argument:
         paths: list[Any] = [click.argument(question.argument, type=FILE)]
     elif question.cases:

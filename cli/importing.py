@@ -11,7 +11,7 @@ import click
 from ..questions.importing.options import TRACES
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.flags import FileName, Output, output_options
+from .declaring.flags import FileName, Output, options_from, output_options
 
 CSV = FileName(allow_dash=False)
 
@@ -77,12 +77,10 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
     importing.command(name, short_help=short_help, help=text)(command)
 
 
-PROFILE = click.option(
-    "--profile",
-    metavar="FILE",
-    help="Write the scheduler's configuration there, for --profile of other commands.",
+PROFILE = options_from(
+    "--profile | FILE | | Write the scheduler's configuration there, for --profile of other commands."
 )
 MAP = click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what.")
-OPTIONS = {"simulator": [PROFILE], "csv": [MAP]}
+OPTIONS = {"simulator": PROFILE, "csv": [MAP]}
 for each, (short, files, told) in TRACES.items():
     _trace(each, short, files, told, *OPTIONS.get(each, ()))

@@ -12,8 +12,8 @@ import attrs
 import click
 
 from .console.output import needing_extra, note
-from .declaring.commands import CommonOption, command
-from .declaring.flags import ClusterChoice, Whole, cluster_options, scheduler_options, takes_paths
+from .declaring.commands import command
+from .declaring.flags import ClusterChoice, cluster_options, options_of, scheduler_options, takes_paths
 
 if TYPE_CHECKING:
     from ..questions.lab.lab import Lab
@@ -24,24 +24,18 @@ if TYPE_CHECKING:
 @takes_paths()
 @scheduler_options
 @cluster_options
-@click.option(
-    "--port",
-    cls=CommonOption,
-    type=Whole(0, 65535),
-    metavar="N",
-    default=0,
-    show_default="any free one",
-    help="The port to listen on.",
-)
-@click.option(
-    "--no-open",
-    cls=CommonOption,
-    is_flag=True,
-    help="Do not open a browser; the address is on standard error.",
-)
-@click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
+@options_of("""
+--port | 0..65535 | common | The port to listen on.  [default: (any free one)]
+--no-open | switch | common | Do not open a browser; the address is on standard error.
+--verbose -v | switch | | Log what runs to standard error.
+""")
 def lab(
-    paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int, no_open: bool, verbose: bool
+    paths: tuple[Path, ...],
+    setup: Setup,
+    cluster: ClusterChoice,
+    port: int | None,
+    no_open: bool,
+    verbose: bool,
 ) -> None:
     """Open a page on a cluster: choose release and rules, move weights, edit pods and nodes, and see what
     changes.
@@ -82,12 +76,12 @@ def lab(
         if not no_open:
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
 
-    run_server(LabApp(lab=found, files=page_file).serve(port, ready))
+    run_server(LabApp(lab=found, files=page_file).serve(port or 0, ready))
 
 
 def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> Lab:
     """The lab; with words for a *live* cluster that is the first of *paths*."""
-    from ..framework.options import options_of
+    from ..framework.options import options_of as options_from
     from ..questions.lab.lab import Given, Lab
     from ..questions.lab.rules import scheduler_of
     from ..questions.lab.scenarios import LabState
@@ -96,7 +90,7 @@ def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: li
     setup.refuse_early()
     files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
-    options = options_of(settled.values)
+    options = options_from(settled.values)
     spec = settled.spec
     start = LabState(
         scheduler=scheduler_of(options, spec, files.loaded), order=cluster.order, edits=tuple(cluster.edits)

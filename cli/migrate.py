@@ -22,6 +22,7 @@ from .declaring.flags import (
     Output,
     click_option,
     environments_max_pd_vols,
+    options_of,
     output_options,
     takes_cluster,
 )
@@ -63,10 +64,8 @@ def _declared(function: Any) -> Any:
     page=False,
     verbose="List every warning about the cluster of --check.",
 )
-@click.option(
-    "--report",
-    metavar="FILE",
-    help="Write the whole comparison to this file: .html (a page to file), .json or .txt.",
+@options_of(
+    "--report | FILE | | Write the whole comparison to this file: .html (a page to file), .json or .txt."
 )
 @click.argument("more", type=FILE, nargs=-1)
 def migrate(

@@ -69,15 +69,15 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
     tell_release(setup, settled, files.nodes)
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
-    return Input.of(
-        scenario,
-        spec,
-        release=setup.release,
+    given = Input(
+        scenario=scenario,
+        spec=spec,
         order=options.order,
         defaults=options.defaults,
         strict=options.strict,
         rules=settled.in_words(),
     )
+    return given.noted(setup.release)
 
 
 def scenario_of_default(paths: Sequence[Path], options: ClusterOptions) -> Scenario:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .declaring.commands import command
+from .declaring.flags import options_of
 
 if TYPE_CHECKING:
     from ..api.record import DocumentRecord
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 @click.option(
     "--diff", "pair", nargs=2, metavar="A B", help="What release B does differently from release A."
 )
-@click.option("--all-gates", is_flag=True, help="Show gates that no decision depends on, too.")
-@click.option("-o", "form", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True)
+@options_of("""
+--all-gates | switch | | Show gates that no decision depends on, too.
+-o form | table,json,yaml table | |
+""")
 def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool, form: str) -> None:
     """List the releases, or describe RELEASE: its predicates and priorities or its plugins in running order,
     gates, behaviour.

@@ -13,8 +13,8 @@ import click
 from ..live.settings.flagtable import FLAGS
 from .console.output import needing_extra
 from .declaring.commands import command
-from .declaring.flags import scheduler_options
-from .declaring.live import access_options, kube_scheduler_flags, log_of, options_of
+from .declaring.flags import options_of, scheduler_options
+from .declaring.live import access_options, kube_scheduler_flags, log_of
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision

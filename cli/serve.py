@@ -12,8 +12,8 @@ import click
 from ..exceptions import KubeclassicError
 from .console.output import needing_extra
 from .declaring.commands import INPUT, SECTIONS, command
-from .declaring.flags import CONTEXT_HELP, ClusterChoice, scheduler_options
-from .declaring.live import LOG, access_options, log_of, options_of
+from .declaring.flags import CONTEXT_HELP, ClusterChoice, options_of, scheduler_options
+from .declaring.live import LOG, access_options, log_of
 
 if TYPE_CHECKING:
     from .declaring.setup import Setup

@@ -13,11 +13,10 @@ import click
 from ..exceptions import visible
 from .console.output import note
 from .declaring.commands import command
-from .declaring.flags import DEFAULT_ACCESS, scheduler_options
-from .declaring.live import LOG, access_options, log_of, options_of
+from .declaring.flags import DEFAULT_ACCESS, options_of, scheduler_options
+from .declaring.live import LOG, access_options, log_of
 
 if TYPE_CHECKING:
-    from ..live.process.logs import Log
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
     from .declaring.setup import Setup
 
@@ -53,23 +52,6 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(log_form)))
-    if form == "json":
-        click.echo(json.dumps({"summary": tally.record()}))
-    else:
-        note(tally.line())
-    sys.exit(1 if tally.counts["different"] else 0)
-
-
-async def _shadowed(
-    kubeconfig: Path | None,
-    context: str | None,
-    setup: Setup,
-    seconds: float | None,
-    shows_all: bool,
-    form: str,
-    log: Log,
-) -> ShadowAgreement:
     from ..api.record import plain
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
@@ -82,9 +64,17 @@ async def _shadowed(
         if shows_all or judgement.differs:
             click.echo(json.dumps(plain(judgement)) if form == "json" else visible(judgement.line()))
 
-    async with HttpTransport(access_to(kubeconfig, context)) as transport:
-        setup = await settled_by_server(setup.lasting(), transport, log)
-        engine = setup.spec.engine()
-        return await shadowed(
-            engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log
-        )
+    async def shadowing() -> ShadowAgreement:
+        log = log_of(log_form)
+        async with HttpTransport(access_to(kubeconfig, context)) as transport:
+            spec = (await settled_by_server(setup.lasting(), transport, log)).spec
+            return await shadowed(
+                spec.engine(), min(spec.scheduler_names), transport, tell, seconds=seconds, log=log
+            )
+
+    tally = asyncio.run(shadowing())
+    if form == "json":
+        click.echo(json.dumps({"summary": tally.record()}))
+    else:
+        note(tally.line())
+    sys.exit(1 if tally.counts["different"] else 0)

@@ -21,7 +21,7 @@ from .answering import answer, page_of, tell_unread, write_report
 from .commands import Asking
 from .console.output import note, note_lines, writing
 from .opening import Console
-from .report.simulation import ListedRecords
+from .report.simulation import forms_of, listed_by, sorting_of
 from .report.tables import view_lines, width_of
 
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
@@ -40,7 +40,7 @@ def answered(asking: Asking) -> int:
     resources = list(
         dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods")
     )
-    listing = ListedRecords.of(output.form, options.sort_by, resources, nodes=options.nodes)
+    sorting = sorting_of(output.form, options.sort_by, resources, nodes=options.nodes)
     with settled():
         if output.form == "jsonl":
             # Simulate, and write each decision as it is taken; without progress where its lines are seen.
@@ -53,11 +53,9 @@ def answered(asking: Asking) -> int:
             found = run.result()
             write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
         else:
-            found = listing.sorted(asking.answer())
+            found = listed_by(sorting, asking.answer())
             origin = partial(asking.about, found)
-            answer(
-                found, output, origin, unread=False, forms=listing.forms(found, headers=not output.no_headers)
-            )
+            answer(found, output, origin, unread=False, forms=forms_of(found, headers=not output.no_headers))
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():

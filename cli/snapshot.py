@@ -12,8 +12,7 @@ import click
 
 from .console.output import note, writing
 from .declaring.commands import command
-from .declaring.flags import LiveCluster, fetched, with_kubeconfig
-from .declaring.live import options_of
+from .declaring.flags import LiveCluster, fetched, options_of, with_kubeconfig
 
 SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
 """Beside nodes, pods and what they refer to: a drain of the file counts budgets."""

@@ -4,17 +4,19 @@ value."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 import attrs
 
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.words import count_of
 from ..exceptions import did_you_mean
 from ..framework.options import WrongOptionError, declared_of
 from ..simulation.input import SILENT, GivenCluster, Input, Observer, release_asked, scenario_of, spec_of
+from ..simulation.scenario import Scenario
 from .options import AskedOptions, ClusterOptions
 
 __all__ = ["SILENT", "GivenCluster", "Input", "Observer", "asked_by", "tell_left_out"]
@@ -36,22 +38,32 @@ class AskedQuestion(Protocol[P, O_contra, R_co]):
         ...
 
 
+def scenario_for(
+    cluster: GivenCluster,
+    options: ClusterOptions,
+    names: Collection[str] = (DEFAULT_SCHEDULER,),
+    priorities: bool = True,
+) -> Scenario:
+    """*cluster* as *options* say it, for the schedulers of these *names*; see
+    :func:`~kubeclassic.simulation.input.scenario_of`."""
+    return scenario_of(
+        cluster,
+        options.waiting(),
+        scheduler_names=names,
+        defaults=options.defaults,
+        edits=options.edits,
+        priorities=priorities,
+    )
+
+
 def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
     """*cluster* as *options* say it, read, with a new scheduler. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError`."""
     chosen = getattr(options, "scheduler", None)
     spec = spec_of(chosen, cluster, **options.changes())
-    scenario = scenario_of(
-        cluster,
-        options.waiting(),
-        scheduler_names=spec.scheduler_names,
-        defaults=options.defaults,
-        edits=options.edits,
-        priorities=spec.keeps_priorities,
-    )
-    return Input.of(
-        scenario, spec, release=release_asked(chosen), order=options.order, defaults=options.defaults
-    )
+    scenario = scenario_for(cluster, options, spec.scheduler_names, spec.keeps_priorities)
+    given = Input(scenario=scenario, spec=spec, order=options.order, defaults=options.defaults)
+    return given.noted(release_asked(chosen))
 
 
 def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> None:

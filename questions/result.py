@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+import attrs
+
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
 from ..api.view import NextStep, View
@@ -33,6 +35,7 @@ def help_for(pod: str) -> NextStep:
     return NextStep(f"What would help {pod}:", ("explain", pod, "--what-if"))
 
 
+@attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
 class Result(ABC):
     """The base of all results. They can be pickled and copied, and do not hang on files or on a scheduler."""
 
@@ -50,9 +53,13 @@ class Result(ABC):
     def document(self) -> Record | dict[str, Any]:
         """All of it, typed; manifests are as they are."""
 
-    @abstractmethod
     def view(self) -> View:
         """What is shown of it: the verdict, facts, tables, and where there are some a map and lines."""
+        return attrs.evolve(self._view(), title=type(self).__name__)
+
+    @abstractmethod
+    def _view(self) -> View:
+        """The same without its title, which is the name of its type."""
 
     def origin(self) -> dict[str, Any]:
         """What a page says of its origin beside the input, or otherwise: releases, rules, warnings, and what

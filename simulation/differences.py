@@ -19,15 +19,6 @@ Event = tuple[str, KubeObject]
 """``put``, ``replace`` or ``delete``, and the object."""
 
 
-def other_places(before: Sequence[T], now: Sequence[T]) -> list[int] | None:
-    """The places at which *now* holds another object than *before*; None if one of them is longer.
-
-    >>> other_places([a := "a", "b"], [a, "c"])
-    [1]
-    """
-    return list(compress(count(), map(is_not, before, now))) if len(before) == len(now) else None
-
-
 def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
     """What is only in *before*, and what is only in *now*."""
     # Without the objects that both begin with, and those that both end with.

@@ -58,49 +58,26 @@ class Input:
     scenario: Scenario
     """Its warnings also say what the release does not read."""
     spec: SchedulerSpec
-    engine: Engine
+    engine: Engine = attrs.field(
+        default=attrs.Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
+    )
     order: str = "input"
     """In which order pods that wait are tried."""
     defaults: bool = True
     """Whether objects were completed and admitted as the API server does it."""
     strict: bool = False
     """Whether nothing may be left unread."""
-    rules: tuple[str, ...] = ()
+    rules: Sequence[str] = ()
     """The options that choose rules, in words."""
 
-    @classmethod
-    def of(
-        cls,
-        scenario: Scenario,
-        spec: SchedulerSpec,
-        *,
-        release: str | None,
-        order: str = "input",
-        defaults: bool = True,
-        strict: bool = False,
-        rules: Iterable[str] = (),
-    ) -> Input:
-        """The input of *scenario* and the scheduler that *spec* makes; *release*: as it was asked for, None
-        for the default.
-
-        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not
-        count.
-        """
-        engine = spec.engine(scenario.config_maps)
-        ours = [engine.algorithm]
-        noted = with_release_notices(
-            scenario, ours, ours if release is None else (), ours if is_auto(release) else (), [release]
-        )
-        found = cls(
-            scenario=noted,
-            spec=spec,
-            engine=engine,
-            order=order,
-            defaults=defaults,
-            strict=strict,
-            rules=tuple(rules),
-        )
-        return found.checked()
+    def noted(self, release: str | None) -> Input:
+        """The same, with what its release does not read; *release*: as it was asked for, None for the
+        default. Raises as :meth:`checked` does."""
+        ours = [self.engine.algorithm]
+        named = ours if release is None else ()
+        by_nodes = ours if is_auto(release) else ()
+        scenario = with_release_notices(self.scenario, ours, named, by_nodes, [release])
+        return attrs.evolve(self, scenario=scenario).checked()
 
     def checked(self) -> Input:
         """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and

@@ -124,6 +124,12 @@ class Simulation:
                 yield self.note(run.cycle(pod, retry=True))
             pods = self._replace(run)
 
+    def finish(self) -> Mapping[str, Outcome]:
+        """Take all decisions that are left; what came of each pod."""
+        for _ in self.decisions():
+            pass
+        return self.outcomes
+
     def begin(self) -> Run:
         """Tell the scheduler of what it does not know of the cluster."""
         run = self._run = Run(self.engine, self.details)

@@ -124,8 +124,8 @@ class Command(click.Command):
         **attributes: Any,
     ) -> None:
         super().__init__(*arguments, **attributes)
-        self.reads_folders: bool = reads_folders
-        self.outputs: set[str] = {*outputs}
+        self.reads_folders = reads_folders
+        self.outputs = {*outputs}
         self.ignored: Mapping[str, bool] = ignored or {}
         self._everything = _help_all(hidden=not self._is_long)
 

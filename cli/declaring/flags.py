@@ -27,15 +27,11 @@ if TYPE_CHECKING:
     from ...live.snapshot import ClusterSnapshot
     from .setup import Setup
 
-
-if TYPE_CHECKING:
     NumberType: TypeAlias = click.ParamType[int]
     TextType: TypeAlias = click.ParamType[str]
-    ChoiceType: TypeAlias = click.Choice[str]
 else:  # click before 8.2 does not know these types as generic
     NumberType = click.ParamType
     TextType = click.ParamType
-    ChoiceType = click.Choice
 
 
 class FileName(click.Path):
@@ -60,8 +56,8 @@ class Whole(NumberType):
     name = "integer"
 
     def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
-        self.minimum: int | None = minimum
-        self.maximum: int | None = maximum
+        self.minimum = minimum
+        self.maximum = maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """*value* as a number."""
@@ -126,10 +122,6 @@ class ConfigurationText(TextType):
 
     name = "text"
     FILES = ("policy", "profile", "config")
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """*value* as it is."""
-        return value
 
     def files(self, value: str | None) -> Iterable[str]:
         """The files that it names."""
@@ -197,10 +189,6 @@ def environments_max_pd_vols() -> int | None:
     return max_pd_vols(os.environ)
 
 
-def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
-    return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
-
-
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
     "list": {},
@@ -249,21 +237,63 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
 
 
 SCHEDULER = [
-    click_option(field, **({"callback": _or_environment} if name == "max_pd_vols" else {}))
+    click_option(
+        field,
+        **(
+            {
+                "callback": lambda context, parameter, given: (
+                    environments_max_pd_vols() if given is None and not context.resilient_parsing else given
+                )
+            }
+            if name == "max_pd_vols"
+            else {}
+        ),
+    )
     for name, field in FIELDS.items()
     if declared_of(field).flags
 ]
 
 
-def process_options(default: int | None, said: str) -> Callable[[F], F]:
-    """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the
-    *default* number in words."""
-    told = f"The number of processes.  [default: {said}]"
-    jobs = click.option("--jobs", "-j", type=Whole(1), metavar="N", default=default, help=told)
-    dask = click.option(
-        "--dask", metavar="ADDRESS", help="Run on this Dask cluster, such as tcp://10.0.0.1:8786."
-    )
-    return lambda command: jobs(dask(command))
+def options_from(table: str) -> list[Callable[[Any], Any]]:
+    """The options of *table*, a line each: names; what it takes and its default; ``common``; help.
+
+    It takes nothing (``switch``), a ``file``, a whole number such as ``1..9`` or ``1..``, one of words
+    (``text,json``), or a text, of which there is the metavar; ``NAME...`` may be given several times. An
+    ``ignored`` one is a switch that means nothing.
+    """
+    made = []
+    for line in filter(str.strip, table.splitlines()):
+        names, takes, common, text = map(str.strip, line.split("|", 3))
+        kind, _, default = takes.partition(" ")
+        more: dict[str, Any] = {"default": default, "show_default": "[default" not in text} if default else {}
+        least, _, most = kind.partition("..")
+        if kind == "switch":
+            more["is_flag"] = True
+        elif kind == "ignored":
+            more |= {"is_flag": True, "hidden": True, "expose_value": False}
+        elif kind == "file":
+            more["type"] = FILE
+        elif "," in kind:
+            more["type"] = click.Choice(kind.split(","))
+        elif least.isdecimal():
+            more |= {"type": Whole(int(least), int(most) if most else None), "metavar": "N"}
+        else:
+            more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
+            more |= {"type": float} if kind == "SECONDS" else {}
+        cls = CommonOption if common else click.Option
+        made.append(click.option(*names.split(), cls=cls, help=text, **more))
+    return made
+
+
+def options_of(table: str) -> Callable[[F], F]:
+    """Give a command the options of *table*."""
+
+    def given(function: F) -> F:
+        for option in reversed(options_from(table)):
+            function = option(function)
+        return function
+
+    return given
 
 
 def scheduler_options(command: F) -> F:
@@ -310,29 +340,12 @@ def packed(
 CONTEXT_HELP = (
     "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
 )
-LIVE_OPTIONS = (
-    click.option(
-        "--kubeconfig",
-        cls=CommonOption,
-        type=FILE,
-        help="Read a live cluster through this kubeconfig, in addition to PATHS.",
-    ),
-    click.option("--context", metavar="NAME", help=CONTEXT_HELP),
-    click.option(
-        "--allow-missing",
-        multiple=True,
-        metavar="KIND",
-        help="With --kubeconfig or --context: if KIND cannot be listed, assume there is none. Can be repeated.",
-    ),
-    click.option(
-        "--all-namespaces",
-        "-A",
-        is_flag=True,
-        hidden=True,
-        expose_value=False,
-        help="Always on: all namespaces are read.",
-    ),
-)
+LIVE_OPTIONS = options_from(f"""
+--kubeconfig | file | common | Read a live cluster through this kubeconfig, in addition to PATHS.
+--context | NAME | | {CONTEXT_HELP}
+--allow-missing | KIND... | | With --kubeconfig or --context: if KIND cannot be listed, assume there is none. Can be repeated.
+--all-namespaces -A | ignored | | Always on: all namespaces are read.
+""")
 SERVER_VERSION = "kubeclassic.server_version"
 """Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
 DEFAULT_ACCESS = "the files in KUBECONFIG, or the pod's service account"
@@ -476,34 +489,19 @@ def output_options(
 ) -> Callable[[F], F]:
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The
     texts are for the help."""
-    report = click.option(
-        "--report", cls=CommonOption, metavar="FILE", help="Also write a self-contained HTML page there."
-    )
+    table = []
+    options = []
     if forms:
-        kinds = click.Choice(list(forms))
-        options = [
-            click.option(
-                "-o",
-                "form",
-                cls=CommonOption,
-                type=kinds,
-                default=default,
-                show_default=True,
-                help=help_of_forms,
-            )
-        ]
+        table.append(f"-o form | {','.join(forms)} {default} | common | {help_of_forms}")
         if headers:
-            options.append(
-                click.option("--no-headers", is_flag=True, help="Omit the headers of tables and CSV.")
-            )
-        options.append(
-            click.option("--output", metavar="FILE", help=f"Write {what} to this file, whole or not at all.")
-        )
+            table.append("--no-headers | switch | | Omit the headers of tables and CSV.")
+        table.append(f"--output | FILE | | Write {what} to this file, whole or not at all.")
     else:
         there = FileName(allow_dash=False)
         options = [click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)]
     if page:
-        options.append(report)
+        table.append("--report | FILE | common | Also write a self-contained HTML page there.")
     if verbose is not None:
-        options.append(click.option("--verbose", "-v", is_flag=True, help=verbose))
+        table.append(f"--verbose -v | switch | | {verbose}")
+    options += options_from("\n".join(table))
     return lambda command: packed(command, options, OUTPUT, Output, "output")

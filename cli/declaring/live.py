@@ -12,8 +12,8 @@ from ...exceptions import KubeclassicError
 from ...live.process.logs import FORMS, TEXT_LINES, Log, LogSettings
 from ...live.settings.flagtable import BOOL, FLAGS, REFUSED
 from ..console.output import note
-from .commands import SECTIONS, CommonOption
-from .flags import FILE, Whole
+from .commands import SECTIONS
+from .flags import options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 SECTIONS.update({f"--{name}": "Leader election options" for name in FLAGS if name.startswith("leader-elect")})
@@ -23,45 +23,10 @@ def access_options(
     text: str, of_context: str = "The context of the kubeconfig.  [default: its current context]"
 ) -> Callable[[F], F]:
     """The options that say which API server is meant; *text*: the help of ``--kubeconfig``."""
-    kubeconfig = click.option("--kubeconfig", cls=CommonOption, type=FILE, help=text)
-    context = click.option("--context", metavar="NAME", help=of_context)
-    return lambda function: kubeconfig(context(function))
-
-
-def options_of(table: str) -> Callable[[F], F]:
-    """Give a command the options of *table*, a line each: names; what it takes and its default; ``common``; help.
-
-    It takes nothing (``switch``), a ``file``, a whole number such as ``1..9``, one of words (``text,json``), or a
-    text, of which there is the metavar; ``NAME...`` may be given several times.
-    """
-    made = []
-    for names, takes, common, text in (
-        map(str.strip, line.split("|")) for line in table.strip().splitlines()
-    ):
-        kind, _, default = takes.partition(" ")
-        more: dict[str, Any] = {"default": default, "show_default": True} if default else {}
-        if kind == "switch":
-            more["is_flag"] = True
-        elif kind == "file":
-            more["type"] = FILE
-        elif "," in kind:
-            more["type"] = click.Choice(kind.split(","))
-        elif ".." in kind and not kind.endswith("..."):
-            least, _, most = kind.partition("..")
-            more |= {"type": Whole(int(least), int(most)), "metavar": "N"}
-        else:
-            more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
-            more |= {"type": float} if kind == "SECONDS" else {}
-        made.append(
-            click.option(*names.split(), cls=CommonOption if common else click.Option, help=text, **more)
-        )
-
-    def given(function: F) -> F:
-        for option in reversed(made):
-            function = option(function)
-        return function
-
-    return given
+    return options_of(f"""
+--kubeconfig | file | common | {text}
+--context | NAME | | {of_context}
+""")
 
 
 LOG = (

@@ -13,7 +13,6 @@ from ...api.load import Loaded, load_documents
 from ...api.meaning.labels import zone_of
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
-from ...api.reading.notices import NoticeGroup
 from ...api.view import (
     MEANINGS,
     PAGE,
@@ -77,7 +76,6 @@ class CapacityResult(Result):
     excluded: tuple[str, ...] = ()
     wanted: int | None = None
     """How many were asked for; None: as many as fit."""
-    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -160,9 +158,8 @@ class CapacityResult(Result):
             evicted=counted.evicted,
         )
 
-    def view(self) -> View:
+    def _view(self) -> View:
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self),
             facts={
                 "release": self.release,
@@ -228,7 +225,14 @@ def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT
     ]
     before = grouped([*there.items(), *placed], names)
     return CapacityResult(
-        given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings
+        given.release,
+        counted,
+        tuple(nodes),
+        before,
+        after,
+        question.excluded,
+        options.pods,
+        warnings=given.warnings,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -17,10 +17,10 @@ from ...api.reading.notices import Notice, NoticeGroup, grouped
 from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto
-from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
+from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
 from ...simulation.scenario import Scenario
-from ..asking import SILENT, GivenCluster, Observer, asked_by
+from ..asking import SILENT, GivenCluster, Observer, asked_by, scenario_for
 from ..result import Result
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
 from .comparison import compare as compare_all
@@ -36,7 +36,6 @@ class CompareResult(Result):
 
     document: ComparisonDocument
     """Everything."""
-    warnings: tuple[NoticeGroup, ...] = ()
     ends: tuple[ClusterEnd, ...] = ()
     """How each cluster ends: one for each configuration, or in mode locked that of the first."""
     show: int | None = None
@@ -47,11 +46,11 @@ class CompareResult(Result):
         cls,
         comparison: Comparison,
         warnings: tuple[NoticeGroup, ...] = (),
-        doubts: Sequence[str] = (),
+        doubt: str | None = None,
         *,
         with_ends: bool = True,
     ) -> CompareResult:
-        """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the
+        """The result of *comparison*, whose schedulers are not needed any more; *doubt*: a warning that the
         document does not have."""
         own = comparison.sides[:1] if comparison.mode == "locked" else comparison.sides
         ends = [
@@ -62,7 +61,8 @@ class CompareResult(Result):
             for one in (own if with_ends else ())
         ]
         document = comparison.document(tuple(group.record() for group in warnings))
-        return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), tuple(ends))
+        more = () if doubt is None else grouped([Notice("", doubt)])
+        return cls(document, tuple(ends), warnings=(*warnings, *more))
 
     @property
     def ok(self) -> bool:
@@ -86,8 +86,8 @@ class CompareResult(Result):
             "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides],
         }
 
-    def view(self) -> View:
-        return comparison_view(type(self).__name__, self.document, self.show, self.ends)
+    def _view(self) -> View:
+        return comparison_view(self.document, self.show, self.ends)
 
 
 def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
@@ -97,14 +97,7 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
     given = {name: options_given(one, cluster, name) for name, one in asked.items()}
     specs = {name: spec_of(found) for name, found in given.items()}
     first = specs["a"]
-    scenario = scenario_of(
-        cluster,
-        options.waiting(),
-        scheduler_names=[first.first_scheduler_name],
-        defaults=options.defaults,
-        edits=options.edits,
-        priorities=first.keeps_priorities,
-    )
+    scenario = scenario_for(cluster, options, [first.first_scheduler_name], first.keeps_priorities)
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {}
     for name, one in asked.items():
@@ -147,9 +140,7 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer 
     made = compare_all(
         scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer
     )
-    found = CompareResult.of(
-        made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
-    )
+    found = CompareResult.of(made, given.warnings, missing, with_ends=options.makes("data", "page"))
     return attrs.evolve(found, show=options.show)
 
 

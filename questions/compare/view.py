@@ -66,9 +66,7 @@ class ClusterEnd:
     """Node -> the pods on it."""
 
 
-def comparison_view(
-    title: str, found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]
-) -> View:
+def comparison_view(found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]) -> View:
     """The view of *found*, whose text lists *show* decisions that differ, None: all; *ends*: how clusters
     end, for a map."""
     count = len(found.differences)
@@ -76,7 +74,6 @@ def comparison_view(
     sides = [Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations]
     shares = _decisions_alike(found.against[0]) if len(found.against) == 1 else []
     return View(
-        title=title,
         verdict=verdict(found),
         main="pods",
         who=_who(found),

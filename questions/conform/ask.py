@@ -61,7 +61,7 @@ class ConformResult(Result):
         """Case -> where it differs."""
         return {name: lines for report in self.reports for name, lines in report.different.items()}
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.document
         different = self.different
         facts = {
@@ -104,12 +104,7 @@ class ConformResult(Result):
             rows.append([one.release, one.family, *numbers, first])
         families = Table("families", columns, rows, noun="family", several="families")
         said = [Paragraph(line, wraps=False) for line in lines]
-        return View(
-            title=type(self).__name__,
-            verdict=verdict,
-            facts=facts,
-            sections=[Section(parts=[families, *said])],
-        )
+        return View(verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
 
 
 def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:

@@ -12,7 +12,6 @@ import attrs
 
 from ...api.garbage import settled as without_collection
 from ...api.objects import Node
-from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
@@ -74,7 +73,6 @@ class DrainResult(Result):
     answer: DrainDocument
     cluster: tuple[Node, ...]
     """The nodes, in the order in which they were given."""
-    warnings: tuple[NoticeGroup, ...] = ()
     occupancy: tuple[Occupancy, Occupancy] | None = None
     """What nodes have, and which pods are on them, before and after; None unless it was asked for."""
 
@@ -120,7 +118,7 @@ class DrainResult(Result):
     def document(self) -> DrainDocument:
         return replace(self.answer, warnings=self.told_warnings())
 
-    def view(self) -> View:
+    def _view(self) -> View:
         answer = self.answer
         # The pods that have to leave, those that are not made again first.
         found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
@@ -138,7 +136,6 @@ class DrainResult(Result):
             title = "Who moves"
         pods = [PodOutcome(pod, change, why) for change, members in found.items() for pod, why in members]
         return View(
-            title=type(self).__name__,
             verdict=_verdict(answer),
             facts={
                 "release": answer.release,
@@ -197,7 +194,7 @@ def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> D
                 options, asked, steady, flags, lambda node: progress(next(number), node)
             )
     occupancy = before_and_after(steady, answer, evictions) if options.makes("page") else None
-    return DrainResult(answer, tuple(steady.nodes), given.warnings, occupancy)
+    return DrainResult(answer, tuple(steady.nodes), occupancy, warnings=given.warnings)
 
 
 # --- in words -----------------------------------------------------------------------------------------------

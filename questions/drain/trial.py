@@ -328,9 +328,7 @@ def settle(
     engine = make_engine()
     replacements = Replacements.beside((*scenario.objects, *scenario.pending), scheduler_names)
     simulation = Simulation(scenario, engine, order, replacements=replacements)
-    for _ in simulation.decisions():
-        pass
-    outcomes = simulation.outcomes.values()
+    outcomes = simulation.finish().values()
     waiting = tuple(one.pod for one in outcomes if one.host is None and one.eviction is None)
     placed = [one.pod for one in outcomes if one.host is not None]
     written = {

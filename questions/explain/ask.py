@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from ...api.objects import Node
-from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
     DATA,
@@ -23,7 +22,7 @@ from ...api.view import (
     shortened,
 )
 from ...core.decision.decision import Decision
-from ...simulation.explain.explain import explain_subject
+from ...simulation.explain.explain import explain_in, missing_in
 from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
@@ -41,7 +40,6 @@ class ExplainResult(Result):
     """A decision, and every node's part in it."""
 
     explanation: Explanation
-    warnings: tuple[NoticeGroup, ...] = ()
     every: bool = False
     cluster: tuple[Sequence[Node], FreeRoom, Sequence[Sequence[str]]] | None = None
     """For a map: the nodes when the pod is decided, how full they are, and their pods."""
@@ -75,7 +73,7 @@ class ExplainResult(Result):
         nodes = tuple(node for node in self.nodes if close is None or node.name == close.node)
         return replace(self.explanation.answer, warnings=self.told_warnings(), nodes=nodes)
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.explanation
         answer = found.answer
         close = answer.close_up
@@ -86,7 +84,6 @@ class ExplainResult(Result):
         victims = answer.eviction.victims if answer.eviction is not None and answer.room else ()
         leaving = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
         return View(
-            title=type(self).__name__,
             verdict=verdict(answer),
             facts={
                 "pod": answer.pod,
@@ -143,12 +140,15 @@ def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) 
         tell(subject.pod.key)
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
         simulation = Simulation(scenario, engine, given.order)
-        found = explain_subject(
-            simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone
-        )
+        question = subject.question(given.spec.scheduler_names)
+        if question["ignored"] is None:
+            found = explain_in(simulation, subject.pod, node=options.node, alone=alone)
+        else:
+            found = Explanation.of(Decision(subject.pod), engine.release.version)
+        found = found.told(**question, missing=missing_in(scenario, found))
     names = [node.name for node in scenario.nodes]
     cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
-    return ExplainResult(found, given.warnings, options.every, cluster)
+    return ExplainResult(found, options.every, cluster, warnings=given.warnings)
 
 
 def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:

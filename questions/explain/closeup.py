@@ -133,12 +133,9 @@ def _standing(close: CloseUp) -> Iterator[str]:
     elif close.place is not None and close.out_of > 1:
         yield f"Its total is {total:,}, place {close.place:,} of {close.out_of:,}."
     if close.against is not None:
-        ahead, behind = (
-            [lead_told(lead) for lead in close.leads if (lead.ahead > 0) is better]
-            for better in (True, False)
+        yield from leads_told(
+            close.leads, f"Better than {close.against} by", f"Worse than {close.against} by"
         )
-        yield f"Better than {close.against} by: {listed(ahead)}." if ahead else ""
-        yield f"Worse than {close.against} by: {listed(behind)}." if behind else ""
         yield "No rule scores the two differently." if not close.leads else ""
 
 
@@ -216,6 +213,13 @@ def rule_name(rule: str) -> str:
 def score_cell(score: NodeScore) -> str:
     """How a score comes about: raw, reduced, weight."""
     return f"{score.raw} -> {score.reduced} x {score.weight}"
+
+
+def leads_told(leads: Sequence[Lead], ahead: str, behind: str) -> Iterator[str]:
+    """The rules by which the node is *ahead*, and those by which it is *behind*, in these words."""
+    for words, is_better in ((ahead, True), (behind, False)):
+        found = [lead_told(lead) for lead in leads if (lead.ahead > 0) is is_better]
+        yield f"{words}: {listed(found)}." if found else ""
 
 
 def lead_told(lead: Lead, scale: str = "") -> str:

@@ -55,6 +55,7 @@ from .closeup import (
     device_part,
     lead_told,
     leads_table,
+    leads_told,
     paragraphs,
     rule_name,
     score_cell,
@@ -301,14 +302,7 @@ def _why(found: Explanation) -> Iterator[str]:
         if choice.against is not None and choice.decided is not None:
             first, *more = choice.leads
             yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
-            helped, against = (
-                [lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False)
-            )
-            told = [
-                f"Also for {host}: {listed(helped)}." if helped else "",
-                f"Against it: {listed(against)}." if against else "",
-            ]
-            yield " ".join(filter(None, told))
+            yield " ".join(filter(None, leads_told(more, f"Also for {host}", "Against it")))
     yield from reached(answer)
 
 

@@ -81,13 +81,12 @@ class ImportResult(Result):
         dropped = [f"dropped: {count:,} {what}" for what, count in self.dropped.items()]
         return [f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}", *dropped]
 
-    def view(self) -> View:
+    def _view(self) -> View:
         nodes = self.kinds["Node"]
         pods = self.kinds["Pod"]
         metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
         rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
         return View(
-            title=type(self).__name__,
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
             sections=tables(Table("objects", columns_of("kind; namespace; name"), rows, noun="object")),

@@ -23,7 +23,7 @@ from ...core.engine import Engine
 from ...core.feed import EventFeed
 from ...core.rule import Algorithm
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.differences import differing, events_between, is_handed_on, other_places, tell
+from ...simulation.differences import differing, events_between, is_handed_on, tell
 from ...simulation.edits import Edit, Edited, Edits, applied
 from ...simulation.releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ...simulation.scenario import Files, Scenario, sorted_out
@@ -151,10 +151,11 @@ def _with_others(
 ) -> Scenario | None:
     """The scenario of *now*, if it has only other nodes than *before*, and other pods that are or wait where
     those were; else None."""
-    places = other_places(before.objects, now.objects)
-    if places is None or attrs.evolve(before, objects=()) != attrs.evolve(now, objects=()):
+    if len(before.objects) != len(now.objects) or attrs.evolve(before, objects=()) != attrs.evolve(
+        now, objects=()
+    ):
         return None
-    pairs = [(before.objects[at], now.objects[at]) for at in places]
+    pairs = [pair for pair in zip(before.objects, now.objects, strict=True) if pair[0] is not pair[1]]
     if not all((sort := _sort(old, names)) is not None and sort == _sort(new, names) for old, new in pairs):
         return None
     new = {id(old): new for old, new in pairs}

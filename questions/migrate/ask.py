@@ -25,7 +25,6 @@ from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
 from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
-from ...api.reading.notices import NoticeGroup
 from ...api.reading.secrets import without_secrets
 from ...api.record import Count, Record, plain
 from ...api.view import (
@@ -233,7 +232,6 @@ class MigrateResult(Result):
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
     ok: bool = True
     """Whether no decision is different, or none was checked."""
-    warnings: tuple[NoticeGroup, ...] = ()
     show: int | None = None
     """How many different decisions text lists; None: all."""
 
@@ -253,7 +251,7 @@ class MigrateResult(Result):
             "migration": plain(self.report),
         }
 
-    def view(self) -> View:
+    def _view(self) -> View:
         facts = {
             "notes": len(self.notes),
             "agrees": None if self.comparison is None else self.ok,
@@ -262,7 +260,7 @@ class MigrateResult(Result):
         notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
-            return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
+            return View(verdict=verdict, facts=facts, sections=tables(notes))
         checked = self.comparison.view()
         against = self.comparison.document.against[0]
         causes = cause_table(against)
@@ -289,7 +287,6 @@ class MigrateResult(Result):
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self.report, against),
             lead=[locked],
             facts=facts,
@@ -327,9 +324,9 @@ class MigrateResult(Result):
 
     def proof_view(self) -> View:
         """The verdict and what to do next, the whole comparison, and the notes."""
-        checked = View(title="") if self.comparison is None else self.comparison.view()
+        checked = View() if self.comparison is None else self.comparison.view()
         notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
-        return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
+        return attrs.evolve(checked, sections=[*self._view().sections[:2], *checked.sections, notes])
 
 
 # --- asking -------------------------------------------------------------------------------------------------
@@ -412,11 +409,9 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     found = given.checked(
         with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer
     )
-    compared = CompareResult.of(
-        found, read.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
-    )
+    compared = CompareResult.of(found, read.warnings, missing, with_ends=options.makes("data", "page"))
     return MigrateResult(
-        made.document, texts, report, compared, agrees(found), compared.warnings, options.show
+        made.document, texts, report, compared, agrees(found), options.show, warnings=compared.warnings
     )
 
 

@@ -110,9 +110,7 @@ class MixTrials:
                 missing, evicted = self._copies(engine, scenario)
             else:
                 simulation = Simulation(scenario, engine, question.order)
-                for _ in simulation.decisions():
-                    pass
-                outcomes = simulation.outcomes.values()
+                outcomes = simulation.finish().values()
                 evicted = dict(simulation.evicted)
                 missing = [
                     PodWithoutNode(found.pod.key, found.error or "")
@@ -592,10 +590,9 @@ def nodes_to_add(
 def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
     """The emptiest domains of the hard spread of pods without a node, where none of the nodes to add is."""
     simulation = Simulation(trials.scenario(found.best.mix), trials.new_engine(), trials.question.order)
-    for _ in simulation.decisions():
-        pass
+    outcomes = simulation.finish()
     wanted = Counter[str]()
-    for pod in (simulation.outcomes[one.pod].pod for one in (*found.stuck, *found.best.missing)):
+    for pod in (outcomes[one.pod].pod for one in (*found.stuck, *found.best.missing)):
         for one in pod.spec.topology_spread_constraints:
             alone = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(one,)))
             counts = (

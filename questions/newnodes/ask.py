@@ -11,7 +11,6 @@ import attrs
 from ...api.controlplane.defaults import with_defaults
 from ...api.load import Loaded
 from ...api.objects import KubeObject
-from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
     DATA,
@@ -58,7 +57,6 @@ class NewNodesResult(Result):
     found: NewNodesDocument
     without_node: Mapping[str, str]
     """Pods that find no node -> why."""
-    warnings: tuple[NoticeGroup, ...] = ()
     are_copies: bool = False
     """Whether the pods are copies of a template, and none of the cluster."""
 
@@ -90,7 +88,7 @@ class NewNodesResult(Result):
     def document(self) -> NewNodesDocument:
         return replace(self.found, warnings=self.told_warnings())
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.found
         # The pods that no new node helps.
         pods = [
@@ -98,7 +96,6 @@ class NewNodesResult(Result):
             for one in found.without_node.pods
         ]
         return View(
-            title=type(self).__name__,
             verdict=_verdict(found),
             facts={
                 "release": found.release,
@@ -155,7 +152,7 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
         found, without = nodes_to_add(
             question, given, kinds, most_nodes=options.most_nodes, on_progress=lambda done: progress(done, "")
         )
-    return NewNodesResult(found, without, given.warnings, options.has("pod"))
+    return NewNodesResult(found, without, options.has("pod"), warnings=given.warnings)
 
 
 def capacity_or_nodes(

@@ -76,7 +76,7 @@ class PolicyCheckResult(Result):
         for warning in self.document.warnings:
             yield f"warning: {warning}"
 
-    def view(self) -> View:
+    def _view(self) -> View:
         report = self.document
         faults = self.faults
         name = self.file
@@ -103,7 +103,6 @@ class PolicyCheckResult(Result):
                 "faults": report.faults,
             }
         return View(
-            title=type(self).__name__,
             verdict=refused or f"{report.release} starts with {name}.",
             sections=[warned, *runs],
             facts={

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...api.garbage import settled
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
+from ...api.reading.notices import Notice, grouped, refuse_unread
 from ...api.view import (
     MEANINGS,
     PAGE,
@@ -138,7 +138,6 @@ class ReplayResult(Result):
     """Everything that happened, in order, unless it was given to *on_event*."""
     series: tuple[Row, ...] = ()
     """The cluster over time, if it was asked for."""
-    warnings: tuple[NoticeGroup, ...] = ()
     time: float = 0.0
     """The virtual seconds that passed."""
     nodes: int = 0
@@ -159,7 +158,7 @@ class ReplayResult(Result):
     def document(self) -> ReplaySummary:
         return self.summary
 
-    def view(self) -> View:
+    def _view(self) -> View:
         history = self.history
         summary = self.summary
         events = table_of("events", self.events, ("time", "event"))
@@ -188,7 +187,6 @@ class ReplayResult(Result):
             )
             over_time.insert(0, chart)
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self),
             facts={
                 "release": self.release,
@@ -253,13 +251,13 @@ def replayed(
         summary(made),
         (),
         rows,
-        grouped(inputs.warnings),
         made.now,
         len(made.cluster.ledger.nodes),
         inputs.resources,
         inputs.ignored,
         made.is_over,
         history,
+        warnings=grouped(inputs.warnings),
     )
 
 

@@ -56,8 +56,7 @@ class Ledger:
     """Columns that changed since fragmentation was last computed."""
 
     def __attrs_post_init__(self) -> None:
-        self.allocatable = np.zeros((len(self.resources), 8), np.int64)
-        self.used = np.zeros((len(self.resources), 8), np.int64)
+        self.allocatable, self.used = np.zeros((2, len(self.resources), 8), np.int64)
         self.waiting, self.totals = (
             np.zeros(len(self.resources), np.int64),
             np.zeros((2, len(self.resources)), np.int64),

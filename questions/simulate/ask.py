@@ -15,7 +15,6 @@ import attrs
 from ...api.inventory import REFUSED
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
     MEANINGS,
@@ -230,7 +229,6 @@ class SimulationResult(Result):
     shown_nodes: Sequence[NodeRecord]
     """Those that lists have."""
     all_placed: bool
-    warnings: tuple[NoticeGroup, ...] = ()
     options: SimulationOptions = SimulationOptions()  # noqa: RUF009  # it is frozen
     pods_before: Sequence[Sequence[str]] = ()
     """For a page: the pods on each node before the first cycle."""
@@ -285,7 +283,7 @@ class SimulationResult(Result):
             self.outcome, decisions=self.decision_records, nodes=nodes, warnings=self.told_warnings()
         )
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.summary
         options = self.options
         others = found.placed + found.unschedulable + found.gated
@@ -297,7 +295,6 @@ class SimulationResult(Result):
         pages = options.makes("page")
         in_text = not options.nodes
         return View(
-            title=type(self).__name__,
             verdict=verdict(found, self.outcome.reasons)
             + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
             facts={
@@ -400,7 +397,7 @@ class SimulationResult(Result):
         lines = summary_lines(self.summary)
         if self.options.recheck:
             lines.append(count_of(len(self.refused), *REJECTED))
-        return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
+        return View(sections=[block(*lines, _resources(self.outcome, TEXT))])
 
 
 # --- asking -------------------------------------------------------------------------------------------------

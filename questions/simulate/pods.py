@@ -11,6 +11,7 @@ from operator import attrgetter
 
 import attrs
 
+from ...api.objects.metadata import json_names
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
 from ...api.view import MEANINGS, PAGE, TEXT, Amount, Table, columns_of, kind_of
@@ -234,6 +235,7 @@ def pod_table(
     pods = found.pods
     reasons = {pod: one.reason for one in found.reasons for pod in one.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
+    names = json_names(ScoredPod)
     columns = []
     cells = []
     for column in POD_COLUMNS:
@@ -254,7 +256,7 @@ def pod_table(
             continue
         if name == "error" and not any(pod.error for pod in pods):
             column = attrs.evolve(column, forms=[form for form in column.forms if form != "table"])
-        columns.append(column)
+        columns.append(attrs.evolve(column, field=names.get(name, name)))
         if name == "decision":
             cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods])
         elif name == "reason":

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
-from ...api.reading.notices import NoticeGroup, ResultDocument, grouped
+from ...api.reading.notices import ResultDocument, grouped
 from ...api.record import Count, says
 from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of
@@ -65,7 +65,6 @@ class SweepResult(Result):
     settings: tuple[str, ...]
     """The columns that say what a run was."""
     objectives: tuple[str, ...]
-    warnings: tuple[NoticeGroup, ...] = ()
     rules: Sequence[str] = ()
     """Places of one's own rules."""
 
@@ -119,7 +118,7 @@ class SweepResult(Result):
         """The best configurations of each objective in which some differ."""
         return best_of(self.compared, self.objectives)
 
-    def view(self) -> View:
+    def _view(self) -> View:
         # A row a run.
         columns = [Column(RUN, "count")]
         for key in self.settings:
@@ -148,7 +147,6 @@ class SweepResult(Result):
         lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
         note = on_page("They are in no mean." if self.failed else "", look="note")
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
             sections=[

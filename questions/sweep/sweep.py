@@ -211,8 +211,7 @@ class Shared:
                 random.Random(settings.get(SEED, 0)).shuffle(pending)
                 given = attrs.evolve(given, pending=tuple(pending))
             simulation = Simulation(given, engine, order)
-            for _ in simulation.decisions():
-                pass
+            simulation.finish()
             return simulation_measures(simulation)
         except KubeclassicError as error:
             return str(error)

@@ -12,8 +12,6 @@ import attrs
 
 from ...algorithmprovider.config import configuration_document, read_policy_file
 from ...algorithmprovider.policy import Policy, read_policy
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET, replace
 from ...api.view import (
     CHANGES,
@@ -39,10 +37,10 @@ from ...api.words import count_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...framework.releases import find_any_release, nearest_release, telling_versions
-from ...simulation.input import ComparisonInput, scenario_of
+from ...simulation.input import ComparisonInput
 from ...simulation.scenario import Scenario
 from ...simulation.sides import KINDS
-from ..asking import SILENT, GivenCluster, Observer, asked_by
+from ..asking import SILENT, Observer, asked_by, scenario_for
 from ..result import NOTHING_TRIED, Result
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
@@ -73,7 +71,6 @@ class UpgradeResult(Result):
 
     document: UpgradeDocument
     """Everything."""
-    warnings: tuple[NoticeGroup, ...] = ()
     pod: str = ""
     show: int | None = None
 
@@ -102,7 +99,7 @@ class UpgradeResult(Result):
     def origin(self) -> dict[str, Any]:
         return {"releases": [stage.release for stage in self.document.stages]}
 
-    def view(self) -> View:
+    def _view(self) -> View:
         document = self.document
         shown = [found for found in document.moved if self.pod in ("", found.pod)]
         steps = _steps(document)
@@ -113,7 +110,6 @@ class UpgradeResult(Result):
         counts = {"decisions that differ": len(document.moved), "pods that move": moving}
         facts = {"mode": document.mode, "pods": document.pods, **counts}
         return View(
-            title=type(self).__name__,
             verdict=_verdict(document),
             lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"],
             facts=facts,
@@ -364,17 +360,7 @@ def _nodes(found: UpgradeDocument) -> Table:
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def _scenario(cluster: GivenCluster, options: UpgradeOptions) -> Scenario:
-    return scenario_of(
-        cluster,
-        options.waiting(),
-        scheduler_names=[DEFAULT_SCHEDULER],
-        defaults=options.defaults,
-        edits=options.edits,
-    )
-
-
-@asked_by(UpgradeOptions, "cluster", "start", "end", opens=_scenario, show=None)
+@asked_by(UpgradeOptions, "cluster", "start", "end", opens=scenario_for, show=None)
 def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SILENT) -> UpgradeResult:
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves
     which pod, and why."""
@@ -405,7 +391,7 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
             for node in asked.differing(found)
         )
         document = replace(document, nodes=nodes)
-    return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
+    return UpgradeResult(document, pod, None if options.makes("wide") else options.show, warnings=warnings)
 
 
 def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 
-from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET
 from ...api.view import (
     PAGE,
@@ -63,7 +62,6 @@ class WhatIfResult(Result):
     """The changes that help, those that disturb least first."""
     tried: int
     """How many decisions were tried."""
-    warnings: tuple[NoticeGroup, ...] = ()
     explained: ExplainResult | None = None
     """Why, for a page."""
 
@@ -96,7 +94,7 @@ class WhatIfResult(Result):
         shared = {name: getattr(answer, name) for name in WhatIfDocument.__struct_fields__ if name not in own}
         return WhatIfDocument(**shared, **own)
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.explanation.answer
         pod = found.pod
         count = len(self.suggestions)
@@ -130,7 +128,6 @@ class WhatIfResult(Result):
         ]
         table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
         return View(
-            title=type(self).__name__,
             verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,
             facts={"pod": pod, "host": self.host, "want": self.want, "suggestions": count},
             lead=lead,
@@ -206,7 +203,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
         explanation, suggestions, tried = what_would_help(
             asked, Simulation(scenario, given.engine, given.order), tell
         )
-    found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
+    found = WhatIfResult(explanation, options.want, suggestions, tried, warnings=given.warnings)
     if not options.makes("page"):
         return found
     # Why, on a cluster that no change was tried on.

@@ -4,7 +4,7 @@ would do."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -36,7 +36,6 @@ from ..reasons import shortage_of
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import Causes
-from .subject import Subject
 from .values import (
     CloseUp,
     EvictionOutcome,
@@ -369,27 +368,6 @@ class JudgedNodes:
 
 
 # --- the whole ----------------------------------------------------------------------------------------------
-
-
-def explain_subject(
-    simulation: Simulation,
-    subject: Subject,
-    scheduler_names: Collection[str],
-    *,
-    node: str | None,
-    alone: bool,
-) -> Explanation:
-    """Explain *subject*, a pod that waits, has a node or is ignored, in a new *simulation* of the pods of
-    *scheduler_names*.
-
-    *node*: look closely at this node. With *alone* the pods that are tried before it are not scheduled first.
-    """
-    question = subject.question(scheduler_names)
-    if question["ignored"] is not None:
-        found = Explanation.of(Decision(subject.pod), simulation.engine.release.version)
-    else:
-        found = explain_in(simulation, subject.pod, node=node, alone=alone)
-    return found.told(**question, missing=missing_in(simulation.scenario, found))
 
 
 _NEEDED = re.compile("volume|claim|class", re.IGNORECASE)

@@ -116,11 +116,8 @@ class Subject:
         alive = [pod for pod in self.pods if _rank(pod) < OVER]
         if len(alive) < 2 or all(pod.spec.node_name for pod in alive):
             return self
-        for _ in simulation.decisions():
-            pass
-        words = {
-            key: outcome.word for key, outcome in simulation.outcomes.items() if not outcome.has_successor
-        }
+        outcomes = simulation.finish()
+        words = {key: outcome.word for key, outcome in outcomes.items() if not outcome.has_successor}
         refused = {pod.key: why for pod, why in refusals(simulation.scenario)}
         lost = {
             key: word for key, word in words.items() if word not in ("placed", "waiting")

@@ -26,6 +26,7 @@ from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
 from tests.support.pages import page_of
+from tests.support.spreadbuild import constraint
 from tests.support.worldforms import drawn, node_form, pod_form
 
 CLUSTER = ROOT / "examples" / "cluster"
@@ -172,6 +173,11 @@ def test_nothing_is_missed(mode, seed):
     assert [one for one in shared.moved if one.effect == "unknown"] == []
 
 
+def spread(*constraints):
+    """A cluster in which a pod waits that has *constraints*."""
+    return Scenario((), (made_pod("web", topologySpreadConstraints=constraints),))
+
+
 @pytest.mark.parametrize(
     "fact, scenario, configuration, wanted",
     [
@@ -182,12 +188,21 @@ def test_nothing_is_missed(mode, seed):
         ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"memory": "0"}),)), (), False),
         ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)), (), True),
         ("images-on-all-nodes", Scenario((node("a"), node("b")), ()), (), False),
-        ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), True),
+        ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), False),
+        ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), ["events"], True),
+        ("constraints-count-apart", spread(constraint("zone"), constraint("host")), (), False),
+        ("constraints-count-apart", spread(constraint("zone"), constraint("zone")), (), True),
+        ("empty-selectors-count-nothing", spread(constraint()), (), False),
+        ("empty-selectors-count-nothing", spread(constraint(selector={})), (), True),
+        ("inclusion-policies", spread(constraint()), (), False),
+        ("inclusion-policies", spread(constraint(nodeTaintsPolicy="Honor")), (), True),
+        ("spread-gates-on", spread(constraint(nodeTaintsPolicy="Honor")), (), False),
+        ("spread-gates-on", spread(constraint(minDomains=2)), (), True),
     ],
 )
 def test_what_concerns_a_cluster(fact, scenario, configuration, wanted):
     """A fact concerns a cluster that has what it needs: nodes that avoid pods, or a profile that may;
-    amounts of 0; images."""
+    amounts of 0; images on nodes that change; what it reads of constraints."""
     assert concerns(BY_ID[fact], traits_of(scenario, configuration)) is wanted
 
 
