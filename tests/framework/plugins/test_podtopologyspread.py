@@ -31,7 +31,6 @@ def test_the_error_says_where_from_some_release_on():
     """From 1.30 on the text begins with what was being done."""
     cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
     status = plugin(release="1.30").pre_filter(cycle.template, cycle)
-    assert isinstance(status, Status)
     assert status.message.startswith(
         "get constraints from pod: obtaining pod's hard topology spread constraints: "
     )

@@ -62,7 +62,7 @@ class Following:
 @asynccontextmanager
 async def following(flavour, release, faults=lambda request: NO_FAULT):
     """Informers of *release* beside a server."""
-    said = list[str]()
+    said = []
     told = Followed()
     transport = StoreTransport(Store(flavour), faults, records=True)
     informers = Informers(transport, ALL_RELEASES[release].client, told, said.append, lambda: 0.5)

@@ -48,8 +48,8 @@ class World:
 async def running(faults=lambda request: NO_FAULT):
     """A world in which events are sent."""
     store = Store(NEW_SERVER)
-    said = list[str]()
-    dropped = list[None]()
+    said = []
+    dropped = []
     link = StoreTransport(store, faults, records=True)
     events = Events(link, said.append, lambda: dropped.append(None), wall, "default-scheduler")
     task = asyncio.create_task(events.run())

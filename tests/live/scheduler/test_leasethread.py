@@ -62,7 +62,7 @@ class Site:
 def test_it_renews_while_the_loop_of_the_work_is_blocked():
     """Work that never gives its loop a turn does not hold renewals up."""
     site = Site()
-    during = list[int]()
+    during = []
 
     async def work(elector):
         before = len(site.renewals)
@@ -79,7 +79,7 @@ def test_it_renews_while_the_loop_of_the_work_is_blocked():
 def test_a_lease_that_is_lost_ends_the_work():
     """When the thread cannot renew any more, the work is cancelled and the loss is raised."""
     site = Site()
-    ended = list[bool]()
+    ended = []
 
     async def work(elector):
         site.is_cut = True

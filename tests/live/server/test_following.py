@@ -73,7 +73,7 @@ class There:
 async def following(flavour, release, faults=lambda request: NO_FAULT):
     """A server of *release* beside an API server of version *flavour*."""
     transport = StoreTransport(Store(flavour), faults, records=True)
-    said = list[str]()
+    said = []
     app = ExtenderApp(cluster=ServedCluster(engine_for(release, {})), is_ready=False, log=log_to(said))
     task = asyncio.create_task(app.follow(transport))
     asgi = httpx.ASGITransport(app=app.gate)  # type: ignore[arg-type]  # httpx has types of its own

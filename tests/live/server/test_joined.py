@@ -89,7 +89,7 @@ class Served:
 def joined_to(cluster, release, *, names_only):
     """A server of *cluster* on a free port."""
     app = ExtenderApp(cluster=cluster)
-    statuses = dict[tuple[str, int], int]()
+    statuses = {}
     with serving(app.gate) as url:
         config = ExtenderConfig(
             url,

@@ -85,7 +85,6 @@ def serving_program(*arguments):
     """A server with these *arguments*, on a free port."""
     words = command("serve", *arguments, "--port", "0")
     with started(words, stdout=subprocess.PIPE) as process:
-        assert process.stderr is not None
         said = []
         while not (said and READY in said[-1]):
             said.append(process.stderr.readline())

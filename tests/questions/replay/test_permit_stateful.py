@@ -128,7 +128,6 @@ class Waits(RuleBasedStateMachine):
         """Plugins allow a pod; some of them may not have asked for the wait."""
         name = data.draw(st.sampled_from(sorted(self.waiting)))
         found = waits_of(self.replay.engine).get(f"default/{name}")
-        assert found is not None
         for plugin in plugins:
             found.allow(plugin)
             self.waiting[name].timeouts.pop(plugin, None)
@@ -143,7 +142,6 @@ class Waits(RuleBasedStateMachine):
         """A plugin rejects a pod; what is said after that changes nothing."""
         name = data.draw(st.sampled_from(sorted(self.waiting)))
         found = waits_of(self.replay.engine).get(f"default/{name}")
-        assert found is not None
         if words == "preempt":
             assert self.replay.cluster.binding.preempt(found.pod, found.pod)
         else:
