@@ -21,9 +21,8 @@ from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.preemption import outcomes
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import engine, node, obj, pod
+from tests.support.build import engine, manifest, node, obj, pod, policy_of
 from tests.support.examples import examples
-from tests.support.manifests import manifest, policy_of
 from tests.support.worldforms import REGION, ZONE, pod_form
 from tests.support.worlds import (
     COUNTING,

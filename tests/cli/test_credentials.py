@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from kubeclassic import Classic, Framework, KubeclassicError, simulate
 from kubeclassic.api.reading.secrets import without_secrets
 from kubeclassic.cli import cli
-from tests.support.build import node, pod
+from tests.support.build import manifest, node, pod, policy_of
 from tests.support.examples import examples
-from tests.support.manifests import manifest, policy_of
 from tests.support.program import inside
 
 MARKER = "MARKER"

@@ -14,8 +14,7 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import CLUSTER
-from tests.support.build import node, pod
-from tests.support.manifests import dumped, manifest, policy_of
+from tests.support.build import dumped, manifest, node, pod, policy_of
 from tests.support.pages import page_of
 from tests.support.program import ran
 

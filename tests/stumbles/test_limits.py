@@ -10,8 +10,7 @@ from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
-from tests.support.build import node, pod
-from tests.support.manifests import dumped, manifest
+from tests.support.build import dumped, manifest, node, pod
 from tests.support.program import ran
 
 FULL = "node(s) exceed max volume count"

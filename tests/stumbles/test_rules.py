@@ -16,8 +16,7 @@ from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
-from tests.support.build import node, pod
-from tests.support.manifests import dumped, manifest
+from tests.support.build import dumped, manifest, node, pod
 from tests.support.program import ran
 
 HERE = Path(__file__).name

@@ -10,9 +10,8 @@ from kubeclassic.api.objects import Pod, PodDisruptionBudget
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.ask import drain
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

@@ -4,8 +4,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.feed import EventFeed
-from tests.support.build import engine, node, pod
-from tests.support.manifests import policy_of
+from tests.support.build import engine, node, pod, policy_of
 from tests.support.volumebuild import claim, ebs, using
 
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")

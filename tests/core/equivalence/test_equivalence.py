@@ -7,7 +7,7 @@ import yaml
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.explain.explain import explain
-from tests.support.build import engine, pod
+from tests.support.build import engine, pod, policy_of
 from tests.support.equivalencebuild import (
     ASKING,
     CLAIM,
@@ -22,7 +22,6 @@ from tests.support.equivalencebuild import (
     place,
     why,
 )
-from tests.support.manifests import policy_of
 from tests.support.volumebuild import BOUND, WAIT, claim, storage_class, volume
 
 

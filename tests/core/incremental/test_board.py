@@ -9,8 +9,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board, Boards
 from kubeclassic.core.rule import PriorityError
-from tests.support.build import engine, node, obj, pod
-from tests.support.manifests import policy_of
+from tests.support.build import engine, node, obj, pod, policy_of
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 SMALL = {"cpu": "500m", "memory": "64Mi"}

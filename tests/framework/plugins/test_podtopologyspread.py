@@ -10,8 +10,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
 from tests.support.asking import cycle_of, found_by, scores
-from tests.support.build import node, obj, overlay, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, overlay, pod
 from tests.support.spreadbuild import (
     LEAVING,
     NEAR,

@@ -17,10 +17,7 @@ from kubeclassic.live.client.api import OTHER, Request, TransportError
 from kubeclassic.live.client.credentials import Access, TokenFile
 from kubeclassic.live.client.http import HttpTransport, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from tests.apiserver.app import make_app, serving, serving_store
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import StoreTransport
+from tests.apiserver import NEW_SERVER, Store, StoreTransport, make_app, serving, serving_store
 from tests.support.kubeconfigs import kubeconfig
 
 NODES = Request("GET", "/api/v1/nodes")

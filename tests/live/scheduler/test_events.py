@@ -9,9 +9,7 @@ import pytest
 import yaml
 
 from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, StoreTransport, refused
 from tests.support.build import pod
 from tests.support.virtualtime import now, wall
 

@@ -10,11 +10,7 @@ import pytest
 
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, LeaseTimes
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Store, User, refused, serving_store
 
 pytestmark = pytest.mark.whole
 

@@ -26,7 +26,7 @@ from kubeclassic.simulation.conform import (
     read_cases,
     read_items,
 )
-from tests.apiserver.app import serving
+from tests.apiserver import serving
 from tests.conftest import ROOT
 
 RELEASES = ("1.12", "1.16", "1.27", "1.36")

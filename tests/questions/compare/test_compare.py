@@ -16,9 +16,8 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import MODES, decided
-from tests.support.build import node, pod
+from tests.support.build import node, pod, policy_of
 from tests.support.examples import examples
-from tests.support.manifests import policy_of
 from tests.support.worldforms import drawn
 
 

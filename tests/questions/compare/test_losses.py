@@ -11,8 +11,7 @@ from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario
-from tests.support.build import node, pod
-from tests.support.manifests import policy_of
+from tests.support.build import node, pod, policy_of
 
 
 def policy(*predicates):

@@ -9,8 +9,7 @@ from kubeclassic.framework.migrate.frompolicy import migrate
 from kubeclassic.framework.releases import PROFILE_RELEASE
 from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
-from tests.support.build import node, obj, pod
-from tests.support.manifests import manifest, policy_of
+from tests.support.build import manifest, node, obj, pod, policy_of
 
 
 def checked(objects, pending, changes=None, config=None, **policy):

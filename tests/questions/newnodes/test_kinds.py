@@ -13,9 +13,8 @@ from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.newnodes.kinds import kinds_of
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 HOSTNAME = "kubernetes.io/hostname"
