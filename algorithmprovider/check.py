@@ -247,36 +247,15 @@ def _warnings(
 ) -> Iterator[str]:
     yield from notes_on_form(policy, chosen.registry.release)
     yield from (_never(name, policy) for name in never)
-    yield from _about_predicates(policy, running, before)
-    yield from _about_priorities(policy, chosen)
-    for extender in policy.extenders:
-        if extender.timeout < SHORTEST_TIMEOUT:
-            yield f"extender {extender.name}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"
-
-
-def _never(name: str, policy: Policy) -> str:
-    entry = next(entry for entry in policy.predicates or () if entry.name == name)
-    if name in ALIASES:
-        return f"predicate {name}: accepted, but never runs: it is an old name; use {ALIASES[name]}"
-    if entry.argument is None:
-        return f"predicate {name}: accepted, but never runs: it is not in the release's ordering"
-    usual = "CheckNodeLabelPresence" if entry.argument.service_affinity is None else "CheckServiceAffinity"
-    return f"predicate {name}: accepted, but never runs: only names of the release's ordering do; call it {usual}"
-
-
-def _about_predicates(policy: Policy, running: list[str], before: frozenset[str]) -> Iterator[str]:
     listed = policy.predicates or ()
     for name, times in Counter(entry.name for entry in listed).items():
         if times > 1:
             yield f"predicate {name}: named {times} times; the last one with an argument counts, and it runs once"
-    for entry in listed:
-        if entry.argument is not None and entry.name in before:
-            yield f"predicate {entry.name}: its argument replaces upstream's predicate of that name"
+    for predicate in listed:
+        if predicate.argument is not None and predicate.name in before:
+            yield f"predicate {predicate.name}: its argument replaces upstream's predicate of that name"
     if not any(name in running for name in REQUESTS_CHECKED_BY):
         yield f"neither {' nor '.join(REQUESTS_CHECKED_BY)} runs: no predicate checks what pods request"
-
-
-def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
     for name, times in Counter(entry.name for entry in policy.priorities or ()).items():
         if times > 1:
             yield f"priority {name}: named {times} times; the last weight counts"
@@ -291,3 +270,16 @@ def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
                 yield f"priority {entry.name}: resource {one.name}: expected 1 or more, got weight {one.weight}; upstream only logs it"
     if not chosen.priorities and not policy.extenders:
         yield "no priorities and no extenders: every node scores 1"
+    for extender in policy.extenders:
+        if extender.timeout < SHORTEST_TIMEOUT:
+            yield f"extender {extender.name}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"
+
+
+def _never(name: str, policy: Policy) -> str:
+    entry = next(entry for entry in policy.predicates or () if entry.name == name)
+    if name in ALIASES:
+        return f"predicate {name}: accepted, but never runs: it is an old name; use {ALIASES[name]}"
+    if entry.argument is None:
+        return f"predicate {name}: accepted, but never runs: it is not in the release's ordering"
+    usual = "CheckNodeLabelPresence" if entry.argument.service_affinity is None else "CheckServiceAffinity"
+    return f"predicate {name}: accepted, but never runs: only names of the release's ordering do; call it {usual}"

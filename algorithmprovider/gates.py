@@ -11,7 +11,6 @@ UNKNOWN_GATE = "unrecognized feature gate: "
 """How the refusal of a gate that a release does not have begins."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
-POD_PRIORITY = "PodPriority"
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")
 """What Go reads as true and as false."""
@@ -20,7 +19,7 @@ FALSE = ("0", "f", "F", "FALSE", "false", "False")
 def keeps_priorities(gates: Mapping[str, bool]) -> bool:
     """Whether gate PodPriority is on in *gates*, where the release has it: without it the API server drops
     the priorities of new pods."""
-    return gates.get(POD_PRIORITY, True)
+    return gates.get("PodPriority", True)
 
 
 def parse_gates(text: str) -> dict[str, bool]:
@@ -77,17 +76,8 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
                 {name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage}
             )
     found.update(settings)
-    if settings:
-        _check_needs(release, settings, found)
-    for name, what in release.configuration.not_modelled.items():
-        if found.get(name, False):
-            raise PolicyError(f"feature gate {name}: expected false, got true: {what}: this is not modelled")
-    return found
-
-
-def _check_needs(release: Release, settings: Mapping[str, bool], found: Gates) -> None:
-    """Refuse gates that are on by *settings* while one is off that they need, or the other way round.
-    Upstream: featuregate Validate."""
+    # Refuse gates that are on by *settings* while one is off that they need, or the other way round. Upstream:
+    # featuregate Validate.
     faults = []
     for name, needed in release.configuration.gate_needs.items():
         off = [one for one in needed if not found[one]]
@@ -95,3 +85,7 @@ def _check_needs(release: Release, settings: Mapping[str, bool], found: Gates) -
             faults.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
     if faults:
         raise PolicyError(faults[0] if len(faults) == 1 else f"[{', '.join(sorted(faults))}]")
+    for name, what in release.configuration.not_modelled.items():
+        if found.get(name, False):
+            raise PolicyError(f"feature gate {name}: expected false, got true: {what}: this is not modelled")
+    return found

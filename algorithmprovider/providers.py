@@ -160,9 +160,6 @@ def _always(rule: Priority) -> Callable[[], Priority]:
     return lambda: rule
 
 
-EQUIVALENCE_CACHE = "EnableEquivalenceClassCache"
-
-
 @attrs.frozen(repr=False)
 class Selection:
     """What a configuration chooses: predicates and priorities by name, also those that never run."""
@@ -214,7 +211,8 @@ def resolve(
         max_pd_vols=max_pd_vols,
         ignored_resources=ignored_resources(extenders),
         metadata_fails=metadata_fails,
-        equivalence_cache=release.equivalence_cache and (equivalence_cache or known[EQUIVALENCE_CACHE]),
+        equivalence_cache=release.equivalence_cache
+        and (equivalence_cache or known["EnableEquivalenceClassCache"]),
         has_predicates=bool(chosen.predicates),
         unread=unread,
     )

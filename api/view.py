@@ -138,7 +138,6 @@ SEEN_AND_DATA = (*SEEN, "data")
 REST = ("page", "data")
 FORMS = {"text": TEXT, "seen": SEEN, "rest": REST, "none": (), **{form: (form,) for form in EVERYWHERE}}
 """How :func:`columns_of` calls forms."""
-_DRAWING = "..cli.report.page.notebook"
 
 
 def slug(title: str) -> str:
@@ -625,7 +624,7 @@ class View:
 
     def html(self) -> str:
         """The whole as one ``div`` with its style, without scripts: for a notebook."""
-        return str(import_module(_DRAWING, __package__).view_html(self))
+        return str(import_module("..cli.report.page.notebook", __package__).view_html(self))
 
     @property
     def tables(self) -> list[Table]:

@@ -98,11 +98,21 @@ def build_profiles(
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         if release.configuration.sorters_first:
-            _check_sorter(profile, config)
+            # Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the
+            # first profile has.
+            sorters = len(profile.at("queueSort").enabled)
+            begins = f"{config.begins}{release.configuration.profile_prefix.removesuffix(CREATING)}"
+            if sorters != 1:
+                raise PolicyError(
+                    f"{begins}{release.configuration.sorters_text.format(name=profile.scheduler_name, count=sorters)}"
+                )
+            if sorter_args(profile) != sorter_args(config.profiles[0]):
+                raise PolicyError(
+                    f'{begins}different queue sort plugin args for profile "{profile.scheduler_name}"'
+                )
         try:
-            if config.release.configuration.shares_waiting_pods:
-                own = handle
-            else:
+            own = handle
+            if not release.configuration.shares_waiting_pods:
                 own = attrs.evolve(handle, waiting_pods=WaitingPods())
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
@@ -110,19 +120,6 @@ def build_profiles(
                 f"{config.begins}{release.configuration.profile_prefix.format(name=name)}{error}"
             ) from None
     return found
-
-
-def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) -> None:
-    """Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the first
-    profile has."""
-    cells = config.release.configuration
-    name = profile.scheduler_name
-    sorters = len(profile.at("queueSort").enabled)
-    begins = f"{config.begins}{cells.profile_prefix.removesuffix(CREATING)}"
-    if sorters != 1:
-        raise PolicyError(f"{begins}{cells.sorters_text.format(name=name, count=sorters)}")
-    if sorter_args(profile) != sorter_args(config.profiles[0]):
-        raise PolicyError(f'{begins}different queue sort plugin args for profile "{name}"')
 
 
 def faults_of(

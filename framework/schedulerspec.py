@@ -392,7 +392,16 @@ def _refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterat
 
 def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
     """The component configuration of *options*, which count before what it says itself."""
-    written = _config(options.config)
+    written: Any = options.config
+    if written is None:
+        written = classic.AlgorithmConfiguration(folder=Path())
+    elif isinstance(written, Mapping):
+        written = classic.read_configuration(written)
+    elif isinstance(written, str | os.PathLike):
+        written = classic.load_configuration(written)
+    check_type(
+        "config", written, classic.AlgorithmConfiguration, "one of releases with predicates and priorities"
+    )
     changes: dict[str, Any] = {
         "percentage": options.percentage_of_nodes_to_score,
         "hard_pod_affinity_weight": options.hard_pod_affinity_weight,
@@ -400,11 +409,12 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
         "source": _source(options),
         "folder": Path() if options.policy is not None else None,
     }
-    return attrs.evolve(
+    found: classic.AlgorithmConfiguration = attrs.evolve(
         written,
         gates={**written.gates, **_gates(options.gates)},
         **{name: value for name, value in changes.items() if value is not None},
     )
+    return found
 
 
 def _source(options: GivenOptions) -> classic.AlgorithmSource | None:
@@ -427,16 +437,3 @@ def _policy(given: Any) -> Policy:
 
 def _gates(given: Mapping[str, bool] | str | None) -> dict[str, bool]:
     return parse_gates(given) if isinstance(given, str) else dict(given or {})
-
-
-def _config(given: Any) -> classic.AlgorithmConfiguration:
-    if given is None:
-        return classic.AlgorithmConfiguration(folder=Path())
-    if isinstance(given, Mapping):
-        return classic.read_configuration(given)
-    if isinstance(given, str | os.PathLike):
-        return classic.load_configuration(given)
-    check_type(
-        "config", given, classic.AlgorithmConfiguration, "one of releases with predicates and priorities"
-    )
-    return cast(classic.AlgorithmConfiguration, given)

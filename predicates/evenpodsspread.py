@@ -37,7 +37,6 @@ NAME = "EvenPodsSpread"
 Limits = list[tuple[TopologySpreadConstraint, str | None, int]]
 _DOMAINS: StateKey[dict[str, Domains]] = StateKey(NAME)
 _LIMITS: StateKey[Limits] = StateKey(f"{NAME} limits")
-NO_METADATA = "metadata not pre-computed for EvenPodsSpreadPredicate"
 
 
 def _key(pod: Template) -> Hashable:
@@ -88,7 +87,9 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     """
     constraints = hard_constraints(pod)
     if not cycle.has_metadata:
-        return Failures.error(NO_METADATA, np.ones(nodes.n, np.bool_))
+        return Failures.error(
+            "metadata not pre-computed for EvenPodsSpreadPredicate", np.ones(nodes.n, np.bool_)
+        )
     namespaces = frozenset((pod.namespace,))
     if nodes.rows is None or _DOMAINS not in cycle.notes:
         # Worked out again for the whole table: a cached answer has to see which counters are read.

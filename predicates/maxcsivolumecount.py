@@ -9,7 +9,6 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..api.objects import Volume
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
@@ -93,7 +92,21 @@ def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attac
     for volume in pod.volumes:
         name = claim_name(pod.pod, volume, counts_ephemeral(cells))
         if name is None:
-            yield from _of_inline(volume, cycle)
+            plugin = plugin_of(volume) if cells.inline_migrates else None
+            if plugin is not None:
+                driver = PLUGINS[plugin].driver
+                try:
+                    yield Attachable(
+                        (driver, PLUGINS[plugin].inline(volume)), _limit_key(driver, cycle), plugin
+                    )
+                except VolumeError as error:
+                    # Upstream: 1.27 writes the whole volume, with addresses in memory, in place of its name.
+                    yield Attachable(
+                        None,
+                        "",
+                        plugin,
+                        Fault(f"converting volume({volume.name}) from inline to csi: {error}"),
+                    )
             continue
         fault = claim_fault(pod, volume, cycle, incoming)
         if fault is not None:
@@ -105,20 +118,6 @@ def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attac
             # Upstream: before 1.16 equal handles of two drivers are one volume.
             identity = (driver, handle) if cells.csi_reads_migration else handle
             yield Attachable(identity, _limit_key(driver, cycle), plugin)
-
-
-def _of_inline(volume: Volume, cycle: Cycle) -> Iterator[Attachable]:
-    plugin = plugin_of(volume) if cycle.release.volumes.inline_migrates else None
-    if plugin is None:
-        return
-    driver = PLUGINS[plugin].driver
-    try:
-        yield Attachable((driver, PLUGINS[plugin].inline(volume)), _limit_key(driver, cycle), plugin)
-    except VolumeError as error:
-        # Upstream: 1.27 writes the whole volume, with addresses in memory, in place of its name.
-        yield Attachable(
-            None, "", plugin, Fault(f"converting volume({volume.name}) from inline to csi: {error}")
-        )
 
 
 def _of_claim(key: str, cycle: Cycle) -> Found | None:

@@ -119,15 +119,14 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
 def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True) -> Iterator[str]:
     """What *pod* needs and *objects* lack, each with what to do about it. *devices*: claims to devices count."""
     there = _There.of(objects)
-    names = [*_storage_names(pod, there), *(_device_names(pod, there) if devices else ())]
-    for name, kind, key in dict.fromkeys(names):
+    for name, kind, key in dict.fromkeys(_missing_names(pod, there, devices)):
         namespace, _, short = key.rpartition("/")
         others = (other.rpartition("/") for other in there.by_kind.get(kind, {}))
         near = did_you_mean(short, [other for place, _, other in others if place == namespace])
         yield f"{name} is not in the input: create it, or add it to the input{near or '.'}"
 
 
-def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
+def _missing_names(pod: Pod, there: _There, devices: bool) -> Iterator[tuple[str, type[KubeObject], str]]:
     """What is missing in words, its class and its key."""
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
         key = f"{pod.namespace}/{name}"
@@ -149,21 +148,19 @@ def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObje
                 PersistentVolume,
                 "",
             )
-
-
-def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
-    for one in pod.spec.resource_claims:
+    for one in pod.spec.resource_claims if devices else ():
         template = one.resource_claim_template_name
         key, made = (f"{pod.namespace}/{name}" for name in (one.resource_claim_name, template))
-        claim = there.get(ResourceClaim, key)
-        if one.resource_claim_name and claim is None:
+        asked = there.get(ResourceClaim, key)
+        if one.resource_claim_name and asked is None:
             yield f"ResourceClaim {key}", ResourceClaim, key
         elif template and not there.has(ResourceClaimTemplate, made):
             yield f"ResourceClaimTemplate {made}", ResourceClaimTemplate, made
-        for request in () if claim is None else claim.spec.devices.requests:
-            names = (each.device_class_name for each in request.asks)
-            for name in (name for name in names if not there.has(DeviceClass, name)):
-                yield f"DeviceClass {name}, which claim {key} asks for,", DeviceClass, name
+        for request in () if asked is None else asked.spec.devices.requests:
+            for each in request.asks:
+                name = each.device_class_name
+                if not there.has(DeviceClass, name):
+                    yield f"DeviceClass {name}, which claim {key} asks for,", DeviceClass, name
 
 
 @attrs.frozen(repr=False)

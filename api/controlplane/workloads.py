@@ -43,7 +43,6 @@ MAX_MADE = 500_000
 """How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
 _MAX_DIGITS = 19
 LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its selector matches count as its own (kubectl get replicasets)"
-QUIET_CRON_JOB = "a CronJob makes no pods here unless asked (--cron-jobs)"
 
 _REVISION = "deployment.kubernetes.io/revision"
 
@@ -280,7 +279,7 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
     if workload.spec.suspend or owners.workloads_of(workload, "Job") or owners.has_pods_of_jobs(workload):
         return
     if not expansion.cron_jobs:
-        expansion.notice(workload, QUIET_CRON_JOB)
+        expansion.notice(workload, "a CronJob makes no pods here unless asked (--cron-jobs)")
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
     _job(

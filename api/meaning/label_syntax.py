@@ -122,25 +122,19 @@ def int64_or_none(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-_NEEDS_VALUES = "for 'in', 'notin' operators, values set can't be empty"
-_NEEDS_NONE = "values set must be empty for exists and does not exist"
-_NEEDS_ONE = "for 'Gt', 'Lt' operators, exactly one value is required"
-_NEEDS_INTEGER = "for 'Gt', 'Lt' operators, the value must be an integer"
-
-
 def check_requirement(key: str, operator: str, values: Sequence[str]) -> None:
     """Raise :class:`SelectorError` for an expression that upstream refuses; *operator* is a known one."""
     if faults := is_valid_label_key(key):
         raise SelectorError(f"invalid label key {quoted(key)}: {'; '.join(faults)}")
     fault = None
     if operator in ("In", "NotIn"):
-        fault = None if values else _NEEDS_VALUES
+        fault = None if values else "for 'in', 'notin' operators, values set can't be empty"
     elif operator in ("Exists", "DoesNotExist"):
-        fault = _NEEDS_NONE if values else None
+        fault = "values set must be empty for exists and does not exist" if values else None
     elif len(values) != 1:
-        fault = _NEEDS_ONE
+        fault = "for 'Gt', 'Lt' operators, exactly one value is required"
     elif int64_or_none(values[0]) is None:
-        fault = _NEEDS_INTEGER
+        fault = "for 'Gt', 'Lt' operators, the value must be an integer"
     if fault is not None:
         raise SelectorError(fault)
     for value in values:

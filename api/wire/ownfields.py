@@ -50,11 +50,35 @@ def own_fields(value: Any) -> dict[str, Json]:
 def _merged(given: Json, was: Any, now: Any) -> Json:
     """*given*, which said *was*, as it has to be to say *now*."""
     if is_value(type(now)):
-        return _with_fields(
-            given if isinstance(given, dict) else {}, type(now)() if was is None else was, now
-        )
+        was = type(now)() if was is None else was
+        written = dict(given) if isinstance(given, dict) else {}
+        names = json_names(type(now))
+        for attribute, default in attributes(type(now)).items():
+            before = getattr(was, attribute)
+            held = getattr(now, attribute)
+            name = names[attribute]
+            if held == before:
+                continue
+            if held is None or held == default:
+                written.pop(name, None)
+            else:
+                written[name] = _merged(written.get(name), before, held)
+        return written
     if isinstance(now, tuple):
-        return _with_items(given, was, now)
+        # What an item says that is not read here stays with the one of its name, or else of its place.
+        pairs = (
+            list(zip(given, was, strict=True))
+            if isinstance(given, list) and isinstance(was, tuple) and len(given) == len(was)
+            else []
+        )
+        named = {one.name: (item, one) for item, one in pairs if getattr(one, "name", "")}
+        items = []
+        for place, held in enumerate(now):
+            item, one = named.get(getattr(held, "name", "")) or (
+                pairs[place] if not named and place < len(pairs) else (None, None)
+            )
+            items.append(item if one is not None and one == held else _merged(item, one, held))
+        return items
     if isinstance(now, dict):
         before = given if isinstance(given, dict) else {}
         same = was if isinstance(was, dict) else {}
@@ -63,40 +87,6 @@ def _merged(given: Json, was: Any, now: Any) -> Json:
             for key, held in now.items()
         }
     return str(now) if isinstance(now, Quantity) else now
-
-
-def _with_fields(given: Mapping[str, Json], was: Any, now: Any) -> Json:
-    written = dict(given)
-    names = json_names(type(now))
-    for attribute, default in attributes(type(now)).items():
-        before = getattr(was, attribute)
-        held = getattr(now, attribute)
-        name = names[attribute]
-        if held == before:
-            continue
-        if held is None or held == default:
-            written.pop(name, None)
-        else:
-            written[name] = _merged(given.get(name), before, held)
-    return written
-
-
-def _with_items(given: Json, was: Any, now: tuple[Any, ...]) -> list[Json]:
-    """The items of a list; what an item says that is not read here stays with the one of its name, or else of
-    its place."""
-    before = (
-        list(zip(given, was, strict=True))
-        if isinstance(given, list) and isinstance(was, tuple) and len(given) == len(was)
-        else []
-    )
-    named = {one.name: (item, one) for item, one in before if getattr(one, "name", "")}
-    found = []
-    for place, held in enumerate(now):
-        item, one = named.get(getattr(held, "name", "")) or (
-            before[place] if not named and place < len(before) else (None, None)
-        )
-        found.append(item if one is not None and one == held else _merged(item, one, held))
-    return found
 
 
 # --- claims to devices --------------------------------------------------------------------------------------

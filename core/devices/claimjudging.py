@@ -58,7 +58,12 @@ class Expression:
         if self.error:
             raise DeviceSelectorError(f"CEL compile error: {self.error}")
         try:
-            device = self._with_domains(make.as_input())
+            device = make.as_input()
+            # Upstream: a domain of which the device has nothing is an empty object.
+            for part in ("attributes", "capacity"):
+                absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
+                if absent:
+                    device = {**device, part: {**device[part], **absent}}
             try:
                 found = self._program.eval(data={"device": device})
                 kind = found.type().name().lower()
@@ -76,14 +81,6 @@ class Expression:
                 raise DeviceSelectorError(f"CEL result could not be converted to bool: {error}") from None
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-
-    def _with_domains(self, device: Values) -> Values:
-        # Upstream: a domain of which the device has nothing is an empty object.
-        for part in ("attributes", "capacity"):
-            absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
-            if absent:
-                device = {**device, part: {**device[part], **absent}}
-        return device
 
     def _of_optional(self, device: Values) -> bool:
         """The flag in an optional. Upstream: ConvertToNative of cel-go's Optional."""

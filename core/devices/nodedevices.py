@@ -108,32 +108,30 @@ class Devices:
             kept.by_look = np.concatenate([kept.by_look, more])
         found = kept.by_look[self.pools.looks[rows]]
         if (found == UNKNOWN).any():
-            self._fill(kept, claims, rows[found == UNKNOWN])
+            # Search on one of the rows for each look.
+            unknown = rows[found == UNKNOWN]
+            looks, first = np.unique(self.pools.looks[unknown], return_index=True)
+            ends_at = time.monotonic() + self.seconds
+            for look, at in zip(looks.tolist(), first.tolist(), strict=True):
+                row = int(unknown[at])
+                try:
+                    plan = self._search(claims, row, ends_at)
+                    if plan is None:
+                        is_invalid = self.cells.whole_pools and any(
+                            pool.invalid for pool in self.pools.of_row[row]
+                        )
+                        kept.by_look[look] = INVALID if is_invalid else NONE
+                        continue
+                    kept.by_look[look] = FOUND
+                    names = ({one.option.result_name for one in taken} for taken in plan)
+                    worth = sum(map(score_of, claims, names))
+                    if worth:
+                        kept.worth[look] = worth
+                except AllocationError:
+                    kept.by_look[look] = ERROR
+                except SearchTimeout:
+                    kept.by_look[look] = TOO_LATE
         return kept
-
-    def _fill(self, kept: _Kept, claims: Sequence[ResourceClaim], rows: Rows) -> None:
-        """Search on one of *rows* for each look."""
-        looks, first = np.unique(self.pools.looks[rows], return_index=True)
-        ends_at = time.monotonic() + self.seconds
-        for look, at in zip(looks.tolist(), first.tolist(), strict=True):
-            row = int(rows[at])
-            try:
-                found = self._search(claims, row, ends_at)
-                if found is None:
-                    is_invalid = self.cells.whole_pools and any(
-                        pool.invalid for pool in self.pools.of_row[row]
-                    )
-                    kept.by_look[look] = INVALID if is_invalid else NONE
-                    continue
-                kept.by_look[look] = FOUND
-                names = ({one.option.result_name for one in taken} for taken in found)
-                worth = sum(map(score_of, claims, names))
-                if worth:
-                    kept.worth[look] = worth
-            except AllocationError:
-                kept.by_look[look] = ERROR
-            except SearchTimeout:
-                kept.by_look[look] = TOO_LATE
 
     def error(self, claims: Sequence[ResourceClaim], row: int) -> str:
         """The error of a search on *row*."""

@@ -176,7 +176,15 @@ class VolumeBinder:
         decision = self._decision(pod, node_name)
         made = VolumeDecision(
             tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
-            tuple(_for_node(claim, node_name) for claim in decision.provisionings),
+            tuple(
+                replace(
+                    claim,
+                    metadata=replace(
+                        claim.metadata, annotations=Map({**claim.annotations, SELECTED_NODE: node_name})
+                    ),
+                )
+                for claim in decision.provisionings
+            ),
         )
         assumed: list[KubeObject] = []
         try:
@@ -244,8 +252,3 @@ def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Persis
         metadata=replace(volume.metadata, annotations=annotations),
         spec=volume.spec if named else replace(volume.spec, claim_ref=reference),
     )
-
-
-def _for_node(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
-    annotations = Map({**claim.annotations, SELECTED_NODE: node_name})
-    return replace(claim, metadata=replace(claim.metadata, annotations=annotations))

@@ -32,7 +32,6 @@ AWS_EBS = "kubernetes.io/aws-ebs"
 GCE_PD = "kubernetes.io/gce-pd"
 AZURE_DISK = "kubernetes.io/azure-disk"
 CINDER = "kubernetes.io/cinder"
-AZURE_FILE = "kubernetes.io/azure-file"
 PORTWORX = "kubernetes.io/portworx-volume"
 RBD = "kubernetes.io/rbd"
 RBD_HANDLE = "rbd.csi.ceph.com/volume-handle"
@@ -159,8 +158,6 @@ PLUGINS: Mapping[str, InTreePlugin] = {
     ),
     RBD: InTreePlugin("rbd.csi.ceph.com", "CSIMigrationRBD", "rbd", attrgetter("image"), _rbd_handle),
 }
-MIGRATABLE = frozenset({GCE_PD, AWS_EBS, CINDER, AZURE_DISK, AZURE_FILE})
-"""Plugins that can be replaced; azure-file never is, as it has no gate."""
 
 
 def may_migrate(plugin: str, cells: VolumeCells, gates: Gates) -> bool:

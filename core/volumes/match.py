@@ -6,7 +6,7 @@ beside it).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 from operator import or_
 
@@ -138,7 +138,22 @@ class VolumeMatcher:
             self._give(found, volume, wanting & free)
             wanting &= ~free
         left = np.count_nonzero(wanting)
-        for volume in self._by_size(claim, usable):
+        labels = _selector(claim)
+        least = requested_size(claim)
+        kind = claim.storage_class
+        modes = frozenset(claim.spec.access_modes)
+        # The volumes that are large enough and that a claim like this one may have.
+        large = [
+            volume
+            for volume in usable
+            if volume.spec.claim_ref is None
+            and (volume.phase == "Available" or not self.cells.checks_phase)
+            and size(volume) >= least
+            and volume_class(volume) == kind
+            and modes.issubset(volume.spec.access_modes)
+            and labels(volume.labels)
+        ]
+        for volume in sorted(large, key=size):
             if not left:
                 break
             given = self._give(found, volume, wanting)
@@ -170,26 +185,6 @@ class VolumeMatcher:
             for taken in self._taken:
                 free &= taken != number
         return free
-
-    def _by_size(
-        self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]
-    ) -> list[PersistentVolume]:
-        """The volumes that are large enough and that a claim like this one may have, the smallest first."""
-        labels = _selector(claim)
-        least = requested_size(claim)
-        kind = claim.storage_class
-        modes = frozenset(claim.spec.access_modes)
-        free = [
-            volume
-            for volume in volumes
-            if volume.spec.claim_ref is None
-            and (volume.phase == "Available" or not self.cells.checks_phase)
-            and size(volume) >= least
-            and volume_class(volume) == kind
-            and modes.issubset(volume.spec.access_modes)
-            and labels(volume.labels)
-        ]
-        return sorted(free, key=size)
 
     def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         if volume.metadata.deletion_timestamp is not None:

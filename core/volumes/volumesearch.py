@@ -26,7 +26,6 @@ from .match import VolumeMatcher, can_provision, requested_size, storage_left
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
-MODE_NOT_DEFAULTED = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
@@ -66,7 +65,18 @@ class VolumeSearch:
         except VolumeError as error:
             finding.fail(str(error), np.ones(nodes.n, np.bool_))
             return finding
-        self._check_bound(needs, matcher, finding)
+        for claim in needs.bound:
+            # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it
+            # is not noticed.
+            try:
+                volume = self.volumes.get(claim.spec.volume_name)
+            except VolumeError as error:
+                if self.cells.missing_volume_is_reason:
+                    finding.exists &= ~finding.bound
+                    break
+                finding.fail(str(error), finding.bound)
+                continue
+            finding.bound &= self._reach(volume, matcher, finding)
         if needs.delayed:
             self._find_unbound(needs, matcher, finding)
         return finding
@@ -97,20 +107,6 @@ class VolumeSearch:
             return None
         found = self.listings.classes.get(claim.storage_class)
         return found if found is not None and delays_binding(found) else None
-
-    def _check_bound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
-        for claim in needs.bound:
-            # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it
-            # is not noticed.
-            try:
-                volume = self.volumes.get(claim.spec.volume_name)
-            except VolumeError as error:
-                if self.cells.missing_volume_is_reason:
-                    finding.exists &= ~finding.bound
-                    return
-                finding.fail(str(error), finding.bound)
-                continue
-            finding.bound &= self._reach(volume, matcher, finding)
 
     def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
         """The nodes that can reach a bound volume: bool[n]."""
@@ -156,33 +152,30 @@ class VolumeSearch:
         # Upstream: the sort is unstable, which makes no difference below twelve claims.
         others.sort(key=lambda pair: requested_size(pair[0]))
         for claim, _ in others:
-            self._match(claim, matcher, finding)
+            if self.cells.matches_by_beta_class:
+                name = claim.storage_class
+            else:
+                name = claim.spec.storage_class_name or ""
+            try:
+                numbers, failed = matcher.match(claim, self.volumes.within(name))
+            except VolumeError as error:
+                finding.fail(str(error), finding.decided)
+                numbers = np.full(nodes.n, -1, np.int64)
+                failed = None
+            if failed is not None:
+                finding.fail(
+                    "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed",
+                    failed & finding.decided,
+                )
+            finding.matches.append((claim, numbers))
+            finding.volumes = matcher.volumes
         kinds = [kind for _, kind in (*selected, *others)]
         everywhere = np.ones(nodes.n, np.bool_)
         finding.provisions = [(claim, everywhere) for claim, _ in selected]
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
-        self._provide(kinds, nodes, finding)
-
-    def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
-        if self.cells.matches_by_beta_class:
-            name = claim.storage_class
-        else:
-            name = claim.spec.storage_class_name or ""
-        try:
-            numbers, failed = matcher.match(claim, self.volumes.within(name))
-        except VolumeError as error:
-            finding.fail(str(error), finding.decided)
-            numbers = np.full(matcher.nodes.n, -1, np.int64)
-            failed = None
-        if failed is not None:
-            finding.fail(MODE_NOT_DEFAULTED, failed & finding.decided)
-        finding.matches.append((claim, numbers))
-        finding.volumes = matcher.volumes
-
-    def _provide(self, kinds: Sequence[StorageClass], nodes: Batch, finding: Finding) -> None:
-        """Find out where volumes can be provisioned for all claims that need one; the first claim that fails
-        gives the reason."""
-        pending = np.ones(nodes.n, np.bool_)
+        # Where volumes can be provisioned for all claims that need one; the first claim that fails gives the
+        # reason.
+        pending = everywhere.copy()
         for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
             if needed.any():
                 made = ~needed | can_provision(kind, nodes)

@@ -64,7 +64,6 @@ def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
     return (invalid(path, value, text) for path, value, text, _ in faults_of(extenders))
 
 
-SORT = "queueSort"
 AFFINITY = "InterPodAffinity"
 _UNREAD = {"unread": True}
 
@@ -225,7 +224,7 @@ def decoded_configuration(
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
     profiles = tuple(
-        attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get(SORT))
+        attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get("queueSort"))
         for one in profiles or (ProfileConfig(),)
     )
     if len(profiles) == 1 and profiles[0].scheduler_name is None:

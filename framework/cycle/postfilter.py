@@ -92,7 +92,15 @@ def run_post_filter(
     messages: list[str] = []
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
-        result = _as_result(answer)
+        if isinstance(answer, Status):
+            is_error = answer.code is Code.ERROR
+            result = PostFilterResult(
+                message=answer.message,
+                is_error=is_error,
+                plan=Preemption(error=answer.message) if is_error else Preemption(),
+            )
+        else:
+            result = PostFilterResult() if answer is None else answer
         if (
             result.is_error
             or (isinstance(answer, Status) and answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
@@ -105,14 +113,3 @@ def run_post_filter(
         messages.append(result.message)
     found.message = ", ".join(filter(None, messages))
     return found
-
-
-def _as_result(answer: PostFilterResult | Status | None) -> PostFilterResult:
-    if isinstance(answer, Status):
-        is_error = answer.code is Code.ERROR
-        return PostFilterResult(
-            message=answer.message,
-            is_error=is_error,
-            plan=Preemption(error=answer.message) if is_error else Preemption(),
-        )
-    return PostFilterResult() if answer is None else answer

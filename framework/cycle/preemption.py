@@ -32,7 +32,6 @@ _PROTECTIONS = {
 }
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
-NO_CANDIDATE = "no candidate node for preemption"
 NEVER = "not eligible due to preemptionPolicy=Never."
 NO_ROWS: Rows = np.zeros(0, np.intp)
 LEAVING = "not eligible due to a terminating pod on the nominated node."
@@ -148,7 +147,9 @@ class Evaluator:
                     return PostFilterResult(
                         message=str(error), is_error=True, plan=Preemption(error=str(error))
                     )
-                return PostFilterResult(plan.node, "" if plan.node is not None else NO_CANDIDATE, plan=plan)
+                return PostFilterResult(
+                    plan.node, "" if plan.node is not None else "no candidate node for preemption", plan=plan
+                )
         if self.errors and self._cells.dry_run_errs:
             text = aggregated(sorted(self.errors))
             return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))

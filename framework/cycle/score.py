@@ -49,7 +49,17 @@ def prioritize(
         if isinstance(raw, PriorityError):
             raise _error(cycle, cells.score_error, rule.name, raw)
         ranking.raw[rule.name] = raw
-    _normalize(cycle, rules, nodes, ranking)
+    for rule, weight in rules:
+        is_again = rule.name in ranking.by_priority
+        raw = ranking.by_priority[rule.name] if is_again else ranking.raw[rule.name]
+        try:
+            scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
+        except PriorityError as error:
+            raise _error(cycle, cells.normalize_error, rule.name, error) from None
+        if is_again:
+            ranking.totals -= ranking.by_priority[rule.name] * weight
+        ranking.by_priority[rule.name] = scores
+        ranking.totals += scores if weight == 1 else scores * weight
     try:
         _check_range(ranking, cells.checks_plugin_by_plugin)
         if len(ranking.raw) < len(rules):
@@ -86,22 +96,6 @@ def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[st
             raise _error(cycle, cycle.release.framework.pre_score_error, plugin.name, status.message)
         skipped.add(plugin.name)
     return skipped
-
-
-def _normalize(
-    cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: Batch, ranking: Ranking
-) -> None:
-    for rule, weight in rules:
-        is_again = rule.name in ranking.by_priority
-        raw = ranking.by_priority[rule.name] if is_again else ranking.raw[rule.name]
-        try:
-            scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
-        except PriorityError as error:
-            raise _error(cycle, cycle.release.framework.normalize_error, rule.name, error) from None
-        if is_again:
-            ranking.totals -= ranking.by_priority[rule.name] * weight
-        ranking.by_priority[rule.name] = scores
-        ranking.totals += scores if weight == 1 else scores * weight
 
 
 def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:

@@ -34,7 +34,6 @@ from ..status import SKIP, Status, error, reason, unresolvable
 
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"
-NAME_FIELD = "metadata.name"
 
 
 def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] | None:
@@ -49,7 +48,7 @@ def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] 
     required = required_node_affinity(pod)
     found: set[str] = set()
     for term in required.node_selector_terms if required is not None else ():
-        named = [set(f.values) for f in term.match_fields if f.key == NAME_FIELD and f.operator == "In"]
+        named = [set(f.values) for f in term.match_fields if f.key == "metadata.name" and f.operator == "In"]
         if not named:
             return None
         names = reduce(and_, named)

@@ -19,8 +19,6 @@ from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason
 
 GATE = "NodeDeclaredFeatures"
-RESTART_ALL = "RestartAllContainersOnContainerExits"
-USER_NAMESPACES = "UserNamespacesHostNetworkSupport"
 
 
 class NodeDeclaredFeatures(Plugin):
@@ -63,7 +61,10 @@ class NodeDeclaredFeatures(Plugin):
         """The features that a pod needs."""
         restarts = any(container.restarts_all for container in (*spec.containers, *spec.init_containers))
         shares = self.handle.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
-        return (*([RESTART_ALL] if restarts else ()), *([USER_NAMESPACES] if shares else ()))
+        return (
+            *(["RestartAllContainersOnContainerExits"] if restarts else ()),
+            *(["UserNamespacesHostNetworkSupport"] if shares else ()),
+        )
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if not self.handle.enabled(GATE):

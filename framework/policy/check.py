@@ -176,7 +176,20 @@ def _warnings(
     cells: PolicyCells,
 ) -> Iterator[str]:
     yield from config.notes
-    yield from _about_names(policy, cells)
+    for kind, entries, rules in (
+        ("predicate", policy.predicates or (), cells.predicates),
+        ("priority", policy.priorities or (), cells.priorities),
+    ):
+        for name, times in Counter(entry.name for entry in entries).items():
+            if times > 1:
+                yield f"{kind} {name}: named {times} times; it runs once"
+        for entry in entries:
+            name = cells.aliases.get(entry.name, entry.name)
+            if entry.argument is not None and name in rules and not cells.arguments_first:
+                why = "give it another name" if name in BY_ARGUMENT else "the rule of that name runs"
+                yield f"{kind} {entry.name}: its argument is not read, as this release has a rule of that name: {why}"
+            if name == PORTS and name in rules:
+                yield f"{kind} {name}: accepted, but never runs: it is an old name; use PodFitsHostPorts"
     if REQUESTS not in profile.at("filter").names:
         yield f"plugin {REQUESTS} does not run: nothing checks what pods request"
     if policy.always_check_all and not config.checks_all:
@@ -192,20 +205,3 @@ def _warnings(
         yield f"priorities SelectorSpreadPriority and EvenPodsSpreadPriority are one plugin, {SPREAD}: the weight of the latter counts"
     if not profile.plugins["score"].enabled and not policy.extenders:
         yield "no priorities and no extenders: every node scores 1"
-
-
-def _about_names(policy: Policy, cells: PolicyCells) -> Iterator[str]:
-    for kind, entries, rules in (
-        ("predicate", policy.predicates or (), cells.predicates),
-        ("priority", policy.priorities or (), cells.priorities),
-    ):
-        for name, times in Counter(entry.name for entry in entries).items():
-            if times > 1:
-                yield f"{kind} {name}: named {times} times; it runs once"
-        for entry in entries:
-            name = cells.aliases.get(entry.name, entry.name)
-            if entry.argument is not None and name in rules and not cells.arguments_first:
-                why = "give it another name" if name in BY_ARGUMENT else "the rule of that name runs"
-                yield f"{kind} {entry.name}: its argument is not read, as this release has a rule of that name: {why}"
-            if name == PORTS and name in rules:
-                yield f"{kind} {name}: accepted, but never runs: it is an old name; use PodFitsHostPorts"

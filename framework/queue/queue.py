@@ -80,8 +80,6 @@ class Flights:
 
 
 FAILURE = "ScheduleAttemptFailure"
-BACKOFF_COMPLETE = "BackoffComplete"
-POP_EARLY = "PopFromBackoffQ"
 PREEMPTION = "DefaultPreemption"
 GATES = "SchedulingGates"
 SPREAD = "PodTopologySpread"
@@ -175,7 +173,7 @@ class FrameworkQueue(QueueBase):
                 item = heap.pop()
                 # Where pods are popped early, their plugins were asked as they came into the backoff queue.
                 if self._activate(item, asks=not self.pops_early):
-                    self._note(ACTIVE, BACKOFF_COMPLETE)
+                    self._note(ACTIVE, "BackoffComplete")
 
     # --- in and out -----------------------------------------------------------------------------------------
 
@@ -234,7 +232,7 @@ class FrameworkQueue(QueueBase):
         item = super()._next()
         if item is None and self.can_pop and isinstance(self._waiting, BackoffHeaps):
             item = self._waiting.rejected.pop()
-            self._note(ACTIVE, POP_EARLY)
+            self._note(ACTIVE, "PopFromBackoffQ")
         if item is not None:
             item.is_gated = False
             item.holder = ""

@@ -128,7 +128,10 @@ class _Document:
             elif kind is AliasEvent:
                 value = self._known(event)
             else:
-                value = _collection(event)
+                is_mapping = kind is MappingStartEvent
+                if event.tag not in (None, "!", _MAPPING if is_mapping else _SEQUENCE):
+                    raise _unwanted_tag(event)
+                value = {} if is_mapping else []
             if type(made) is list:
                 made.append(value)
             elif key is None:
@@ -201,14 +204,6 @@ class _Document:
             made.update(own)
         if anchor is not None:
             anchor.size = self.own + self.by_aliases - anchor.begin + 1
-
-
-def _collection(event: Any) -> Any:
-    """An empty list or object."""
-    is_mapping = type(event) is MappingStartEvent
-    if event.tag not in (None, "!", _MAPPING if is_mapping else _SEQUENCE):
-        raise _unwanted_tag(event)
-    return {} if is_mapping else []
 
 
 def _key(value: Any, event: Any) -> str:
