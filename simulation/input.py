@@ -212,7 +212,7 @@ SILENT = Observer()
 
 
 def options_given(
-    scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler"
+    scheduler: GivenScheduler, cluster: GivenCluster, name: str = "scheduler"
 ) -> GivenOptions:
     """*scheduler* as options, with the release that the nodes of *cluster* run where it names none.
 
