@@ -65,13 +65,17 @@ class Catalogue:
             raise PolicyError(f'rule: expected a name of its own, got "{rule.name}", which there is already')
         if isinstance(rule, Predicate):
             rule = guarded_predicate(rule)
-            added = (*self.added_predicates, rule.name)
             return attrs.evolve(
-                self, predicates=_and(self.predicates, rule.name, rule), added_predicates=added
+                self,
+                predicates=_and(self.predicates, rule.name, rule),
+                added_predicates=(*self.added_predicates, rule.name),
             )
         rule = guarded_priority(rule)
-        weights = _and(self.added_priorities, rule.name, weight)
-        return attrs.evolve(self, priorities=_and(self.priorities, rule.name, rule), added_priorities=weights)
+        return attrs.evolve(
+            self,
+            priorities=_and(self.priorities, rule.name, rule),
+            added_priorities=_and(self.added_priorities, rule.name, weight),
+        )
 
 
 def _and(items: Mapping[str, V], name: str, value: V) -> Mapping[str, V]:

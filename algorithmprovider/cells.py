@@ -30,11 +30,7 @@ def fixed_share(nodes: int, percentage: int) -> int:
 def adaptive_share(nodes: int, percentage: int) -> int:
     """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means a share that falls as the
     cluster grows, to 5 percent."""
-    if nodes < FEWEST_NODES or percentage >= 100:
-        return nodes
-    if percentage <= 0:
-        percentage = max(5, 50 - nodes // 125)
-    return max(FEWEST_NODES, nodes * percentage // 100)
+    return fixed_share(nodes, percentage if percentage > 0 else max(5, 50 - nodes // 125))
 
 
 def round_robin(ties: int, times: int) -> tuple[int, bool]:
@@ -135,14 +131,13 @@ def in_words(release: Release, pick: PickHost) -> str:
     >>> in_words(RELEASES["1.15"], RELEASES["1.15"].pick_host)
     'each gets its turn, as in the original'
     """
+    is_own = pick == release.pick_host
     if pick is round_robin:
-        return "each gets its turn" + (", as in the original" if release.pick_host is round_robin else "")
+        return f"each gets its turn{', as in the original' if is_own else ''}"
     if pick is first_best:
-        return "the first in visiting order is taken" + (
-            "; the original takes one at random" if release.pick_host is first_best else ""
-        )
+        return f"the first in visiting order is taken{'; the original takes one at random' if is_own else ''}"
     if isinstance(pick, TopOfHeap):
-        return "the one on top of the heap of scored nodes is taken" + (
-            ", as in the original" if pick == release.pick_host else ""
+        return (
+            f"the one on top of the heap of scored nodes is taken{', as in the original' if is_own else ''}"
         )
     return "one is drawn at random" if isinstance(pick, Lottery) else "a rule of your own picks one"

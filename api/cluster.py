@@ -134,13 +134,6 @@ class Cluster:
         )
 
     def _repr_html_(self) -> str:
-        told = f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait."
-        facts = {
-            "nodes": len(self.nodes),
-            "pods": len(self.pods),
-            "waiting": len(self.pending),
-            "warnings": len(self.warnings) or None,
-        }
         on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
         uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
         rows = [
@@ -154,8 +147,13 @@ class Cluster:
         nodes = table_of("nodes", rows, ("node", "pods", *RESOURCES))
         return View(
             title="Cluster",
-            verdict=told,
-            facts=facts,
+            verdict=f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait.",
+            facts={
+                "nodes": len(self.nodes),
+                "pods": len(self.pods),
+                "waiting": len(self.pending),
+                "warnings": len(self.warnings) or None,
+            },
             sections=[Section(parts=[uses, nodes] if self.nodes else [nodes])],
         ).html()
 
@@ -264,8 +262,10 @@ class Cluster:
                 and known.uid == item.uid
                 and known.spec.node_name not in ("", item.spec.node_name)
             ):
-                moved = f'expected {known.spec.node_name}, got "{item.spec.node_name}"'
-                raise ManifestError(f"Pod {known.key}: spec.nodeName: {moved}: pods do not move")
+                raise ManifestError(
+                    f"Pod {known.key}: spec.nodeName: expected {known.spec.node_name}, "
+                    f'got "{item.spec.node_name}": pods do not move'
+                )
         for item in found:
             old = self._objects[_identity(item)]
             if old.uid != item.uid:
@@ -287,8 +287,10 @@ class Cluster:
                 metadata = given.get("metadata") or {}
                 namespace = metadata.get("namespace")
                 name = metadata.get("name")
-                kind = kind_with_group(str(given.get("kind")), given.get("apiVersion"))
-                item = self.find(kind, f"{namespace}/{name}" if namespace else name)
+                item = self.find(
+                    kind_with_group(str(given.get("kind")), given.get("apiVersion")),
+                    f"{namespace}/{name}" if namespace else name,
+                )
             else:
                 raise wrong_type("delete", given, 'an object, its manifest, or a text such as "node/a"')
             found[_identity(item)] = item
@@ -337,8 +339,7 @@ class Cluster:
     def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
         """*items* as objects, then what their workloads would make."""
         parts = list[Loaded]()
-        given = tuple[object, ...](items)
-        for number, item in enumerate(given, 1):
+        for number, item in enumerate(tuple[object, ...](items), 1):
             if isinstance(item, KubeObject):
                 parts.append(Loaded((with_defaults(item) if self.defaults else item,)))
                 continue
@@ -346,8 +347,12 @@ class Cluster:
                 reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
                 raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
             parts.append(load_documents([Document(item, f"manifest {number}")], defaults=self.defaults))
-        known = self.objects if any(part.raw for part in parts) else tuple(self._classes.values())
-        inventory = take_in(parts, known, defaults=self.defaults, cron_jobs=self.cron_jobs)
+        inventory = take_in(
+            parts,
+            self.objects if any(part.raw for part in parts) else tuple(self._classes.values()),
+            defaults=self.defaults,
+            cron_jobs=self.cron_jobs,
+        )
         if inventory.refused:
             raise ManifestError(str(inventory.refused[0]))
         # Refuse manifests that scheduling does not use; in files they are skipped.

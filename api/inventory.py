@@ -156,8 +156,12 @@ def made_by_workloads(
     )
     if not given:
         return Made()
-    there = (*known, *(item for part in parts for item in part.objects))
-    made = expand(given, there, cron_jobs=cron_jobs, strict=defaults)
+    made = expand(
+        given,
+        (*known, *(item for part in parts for item in part.objects)),
+        cron_jobs=cron_jobs,
+        strict=defaults,
+    )
     return attrs.evolve(made, notices=(*repeated, *made.notices))
 
 

@@ -146,15 +146,16 @@ class _Loading:
                     numbers=self.numbers.copy(),
                     odd=attrs.evolve(self.odd, notices=self.odd.notices.copy()),
                 )
-                where = f"{file.where}, document 1"
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
                     if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._is_taken(
                         pod_of_texts(parts)
                     ):
-                        data = {name: whole_value(part) for name, part in parts.items()}
                         trial._take_item(
-                            long_list.kind, data, f"{where}, item {index + 1}", long_list.api_version
+                            long_list.kind,
+                            {name: whole_value(part) for name, part in parts.items()},
+                            f"{file.where}, document 1, item {index + 1}",
+                            long_list.api_version,
                         )
                 return trial
         for document in file.documents():
@@ -287,5 +288,9 @@ class _Loading:
             is_unknown = isinstance(item, Pod) and not item.metadata.uid
             uid = known.get((item.namespace, item.name), "") if is_unknown else ""
             objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
-        raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
-        return Loaded(tuple(objects), raw, dict(self.ignored), tuple(self.odd.notices))
+        return Loaded(
+            tuple(objects),
+            {kind: tuple(documents) for kind, documents in self.raw.items()},
+            dict(self.ignored),
+            tuple(self.odd.notices),
+        )

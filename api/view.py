@@ -321,8 +321,12 @@ class Table:
 def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
     """A table of *records*, which may lack fields: a column a field, those of *first* before all others."""
     names = list(dict.fromkeys([*first, *(name for record in records for name in record)]))
-    rows = [[record.get(name) for name in names] for record in records]
-    return Table(name, [Column(name) for name in names], rows, forms=DATA)
+    return Table(
+        name,
+        [Column(name) for name in names],
+        [[record.get(name) for name in names] for record in records],
+        forms=DATA,
+    )
 
 
 @attrs.frozen

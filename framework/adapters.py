@@ -45,12 +45,11 @@ def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Pr
             return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
         return found
 
-    concerns = plugin.concerns if missing is None else every_pod
     return Predicate(
         name=plugin.name,
         check=check,
         reads=plugin.filter_reads,
-        concerns=concerns,
+        concerns=plugin.concerns if missing is None else every_pod,
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
@@ -78,13 +77,12 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
         raise PriorityError(missing or "")
 
-    normalize = getattr(plugin, "normalize_score", None)
     return Priority(
         name=plugin.name,
         score=plugin.score if missing is None else fails,
         reads=plugin.score_reads,
         key=plugin.score_key,
-        reduce=normalize,
+        reduce=getattr(plugin, "normalize_score", None),
         whole_list=plugin.scores_together,
         concerns=plugin.score_concerns if missing is None else every_pod,
         sums=None if missing is not None else getattr(plugin, "score_sums", None),

@@ -175,13 +175,12 @@ ReleasesDocument = Annotated[
 
 def summaries() -> tuple[ReleaseSummary, ...]:
     """Every release, oldest first."""
-    defaults = (DEFAULT_RELEASE, NEWEST_RELEASE)
     return tuple(
         ReleaseSummary(
             name,
             ALL_PATCH_LEVELS[name],
             "plugins" if has_plugins(name) else "predicates and priorities",
-            name in defaults,
+            name in (DEFAULT_RELEASE, NEWEST_RELEASE),
             OTHER_PATCHES.get(name, ""),
         )
         for name in ALL_RELEASES
@@ -201,14 +200,20 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     """
     release = find_any_release(name)
     version = release.version
-    gates = dict(_gates(release, all_gates))
+    parts = _parts(release, all_gates)
     like = ALL_PATCH_LEVELS[version]
     rest = (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, ""))
     if has_plugins(version):
-        return PluginRelease(version, like, "plugins", _plugins(release), gates, *rest)
-    predicates = dict(_predicates(release))
-    priorities = dict(_priorities(release))
-    return ClassicRelease(version, like, "predicates and priorities", predicates, priorities, gates, *rest)
+        return PluginRelease(version, like, "plugins", _plugins(release), parts["gates"], *rest)
+    return ClassicRelease(
+        version,
+        like,
+        "predicates and priorities",
+        parts["predicates"],
+        parts["priorities"],
+        parts["gates"],
+        *rest,
+    )
 
 
 def _predicates(release: Release) -> Iterator[tuple[str, str]]:
@@ -237,13 +242,12 @@ def _priorities(release: Release) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*release.priorities, *gated)):
         effect = gated.get(name)
         weight = release.default_priorities.get(name)
+        how = "named by a Policy" if weight is None else f"default, weight {weight}"
         if effect is not None:
-            yield (
-                name,
-                f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}",
+            how = (
+                f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}"
             )
-        else:
-            yield name, "named by a Policy" if weight is None else f"default, weight {weight}"
+        yield name, how
 
 
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
@@ -298,10 +302,8 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     older, newer = sorted(releases, key=list(ALL_RELEASES.values()).index)
     facts = tuple(map(ReleaseFact.of, facts_between(older.version, newer.version)))
     sides = [_parts(release, all_gates) for release in releases]
-    rules: tuple[Successor, ...] = ()
-    if sides[0].keys() != sides[1].keys():
-        described = _parts(older, all_gates)
-        rules = tuple(successors(older, described, newer))
+    differ = sides[0].keys() != sides[1].keys()
+    rules = tuple(successors(older, _parts(older, all_gates), newer)) if differ else ()
     differences = tuple(
         ReleaseDifference(part, what, gate_words(what) if part == "gates" else None, one, other)
         for part in sides[0]
@@ -332,10 +334,9 @@ def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]
 
 def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
     """Extension point, or multiPoint -> plugin -> weight, of the default profile of *release*."""
-    context = Context(release, resolved_gates(release))
-    points = default_plugins(context)
     return {
-        point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()
+        point: {plugin.name: plugin.weight for plugin in found.enabled}
+        for point, found in default_plugins(Context(release, resolved_gates(release))).items()
     }
 
 
@@ -371,11 +372,10 @@ def successors(
     ``predicates`` and ``priorities``."""
     known = weights(newer)
     rules = rule_facts()
-    arguments = (name for name, rule in rules.items() if rule.kind == "argument")
     named = {
         **described["predicates"],
         **described["priorities"],
-        **dict.fromkeys(arguments, "named by a Policy"),
+        **{name: "named by a Policy" for name, rule in rules.items() if rule.kind == "argument"},
     }
     for name, how in named.items():
         if name in rules:

@@ -110,17 +110,19 @@ def framework_engine(
     """
     config = read_configuration() if config is None else config
     release = config.release
-    handle = handle_of(
-        config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols
+    profiles = build_profiles(
+        config,
+        registry_of(release) if registry is None else registry,
+        handle_of(config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols),
     )
-    profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
-    ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
-    flow = partial(
-        FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists
+    return Engine(
+        first,
+        partial(FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists),
+        sorted(extenders, key=lambda extender: extender.is_ignorable),
+        **options,
     )
-    return Engine(first, flow, ordered, **options)
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -247,8 +249,12 @@ class FrameworkFlow:
         engine = self.engine
         cells = engine.release.framework
         if pod.spec.volumes and cells.missing_claims_end_cycle:
-            ephemeral = has_ephemeral_claims(engine.release.volumes, engine.gates)
-            refused = basic_checks(pod, engine.listings.claims, ephemeral, cells.foreign_claim_text)
+            refused = basic_checks(
+                pod,
+                engine.listings.claims,
+                has_ephemeral_claims(engine.release.volumes, engine.gates),
+                cells.foreign_claim_text,
+            )
             if refused is not None:
                 return Decision(pod, error=refused, plugins=NONE)
         if not engine.cache.node_count:
@@ -327,17 +333,18 @@ class FrameworkFlow:
             return found
         if self.batches is not None:
             cycle.hint = self.batches.hint(cycle, profile.scheduler_name)
-        pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
-        nominations = self.engine.nominations
-        searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, known)
-        found.passed_extenders = searched.passed_extenders
-        order.start = searched.start
-        found.feasible_rows = searched.feasible
-        found.search = diagnosis.search
-        if searched.error is not None:
-            raise FilterError(
-                filter_error(searched.error, cycle.pod.name, profile.algorithm.release.framework)
-            )
+        order.start, failed = search(
+            cycle,
+            profile,
+            self.engine.nominations,
+            found,
+            outcome,
+            order.start,
+            self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None,
+            known,
+        )
+        if failed is not None:
+            raise FilterError(filter_error(failed, cycle.pod.name, profile.algorithm.release.framework))
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking | LateRanking:
@@ -392,8 +399,13 @@ class FrameworkFlow:
         preempts = self.preempts and self._profile(cycle.pod).points["postFilter"]
         if not preempts or ineligible(cycle, unresolvable) is not None:
             return {}
-        potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
-        return victims_beside(cycle, self.engine.nominations, potential, protection_of(cycle), given)
+        return victims_beside(
+            cycle,
+            self.engine.nominations,
+            self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]]),
+            protection_of(cycle),
+            given,
+        )
 
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return self._blamed.pop(pod.key, NONE)
@@ -472,8 +484,13 @@ class FrameworkFlow:
                 yield f"  {point}: {', '.join(names) or 'none'}"
 
     def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:
-        nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        queue = queue_for(self.engine, self.config, clock, nominations, partial(held_by, self.profiles))
+        queue = queue_for(
+            self.engine,
+            self.config,
+            clock,
+            self.engine.new_nominations() if apart else self.engine.nominations,
+            partial(held_by, self.profiles),
+        )
         if not apart:
             self.binding.queue = queue
         return queue

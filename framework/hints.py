@@ -14,6 +14,7 @@ import attrs
 
 from ..api.meaning.labels import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
 from ..api.objects import (
+    Affinity,
     CSIStorageCapacity,
     Node,
     NodeSelector,
@@ -49,11 +50,11 @@ def node_matches_affinity(
 
 def is_selected(pod: Pod, node: Node) -> bool:
     """Whether the pod's node selector and required affinity match the node."""
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
-    required = None if affinity is None else affinity.required
-    if not pairs_match(pod.spec.node_selector, node.labels):
-        return False
-    return required is None or node_selector_matches(required, node.labels, node.name)
+    affinity = (pod.spec.affinity or Affinity()).node_affinity
+    required = affinity.required if affinity else None
+    return pairs_match(pod.spec.node_selector, node.labels) and (
+        required is None or node_selector_matches(required, node.labels, node.name)
+    )
 
 
 def node_is_schedulable(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
@@ -120,9 +121,9 @@ def class_gives(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Reque
     """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
     explicit = new.spec.extended_resource_name
     asked = requests(pod)
-    if old is not None and (old.spec.extended_resource_name or "") == (explicit or ""):
-        return False
-    return explicit in asked or (old is None and IMPLICIT + new.name in asked)
+    if old is None:
+        return explicit in asked or IMPLICIT + new.name in asked
+    return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in asked
 
 
 def pod_leaves_room(
@@ -205,16 +206,15 @@ def volume_moves(pod: Pod, old: Any, new: Any, *, labels: tuple[str, ...]) -> bo
 
 
 def _zones(volume: PersistentVolume, labels: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
-    found = ((label, zones_of(volume.labels[label])) for label in labels if label in volume.labels)
-    return [(label, zones) for label, zones in found if zones]
+    return [(label, zones) for label in labels if (zones := zones_of(volume.labels.get(label, "")))]
 
 
 def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
     """A pod of the namespace is gone that used a disk or a claim which the pod wants for itself."""
-    if old.namespace != pod.namespace:
-        return False
-    shares = not set(claim_keys(pod)).isdisjoint(claim_keys(old))
-    return shares or any(disks_conflict(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
+    return old.namespace == pod.namespace and (
+        not set(claim_keys(pod)).isdisjoint(claim_keys(old))
+        or any(disks_conflict(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
+    )
 
 
 # --- limits -------------------------------------------------------------------------------------------------
@@ -261,9 +261,9 @@ def claim_changes(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
     return any(claim.uid == new.uid for claim in found) and (old is None or bool(old.status != new.status))
 
 
-def claims_are_made(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
+def claims_are_made(pod: Pod, old: Any, new: Pod, *, claims: ClaimsOf) -> bool:
     """The pod itself has all of its claims now. Upstream: isSchedulableAfterPodChange."""
-    return bool(pod.uid == new.uid) and not isinstance(claims(new), str)
+    return pod.uid == new.uid and not isinstance(claims(new), str)
 
 
 # --- host ports ---------------------------------------------------------------------------------------------
@@ -272,15 +272,14 @@ def claims_are_made(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
 def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
     """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted
     of NodePorts."""
-    if not was_on_node(old, nominated):
-        return False
-    return any(ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old))
+    return was_on_node(old, nominated) and any(
+        ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old)
+    )
 
 
 def ports_clash(one: Port, other: Port) -> bool:
     """Whether no node has both ports."""
-    everywhere = "0.0.0.0"
-    return one[1:] == other[1:] and (one[0] == other[0] or everywhere in (one[0], other[0]))
+    return one[1:] == other[1:] and (one[0] == other[0] or "0.0.0.0" in (one[0], other[0]))
 
 
 # --- affinity between pods ----------------------------------------------------------------------------------
@@ -295,7 +294,7 @@ def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> 
     """
     if wider and old is not None and new is not None and pod.uid == new.uid:
         return True
-    if any(other is not None and not was_on_node(other, wider) for other in (old, new)):
+    if not all(other is None or was_on_node(other, wider) for other in (old, new)):
         return False
     wanted, avoided = affinity_terms(pod)
     if old is None:
@@ -327,12 +326,10 @@ def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
 
 def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAffinityTerm]]:
     """The required terms of affinity and of anti-affinity."""
-    affinity = pod.spec.affinity
-    wanted = () if affinity is None or affinity.pod_affinity is None else affinity.pod_affinity.required
-    avoided = (
-        () if affinity is None or affinity.pod_anti_affinity is None else affinity.pod_anti_affinity.required
-    )
-    return wanted, avoided
+    affinity = pod.spec.affinity or Affinity()
+    near = affinity.pod_affinity
+    away = affinity.pod_anti_affinity
+    return near.required if near else (), away.required if away else ()
 
 
 def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bool:

@@ -93,7 +93,7 @@ _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 
 def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     declared = declared_of(field)
-    if value is None and field.default is None:
+    if value is field.default is None:
         return
     types, wanted = TAKEN.get(declared.takes, ((object,), ""))
     check_type(
@@ -104,15 +104,10 @@ def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     )
     if declared.choices and value not in declared.choices:
         raise UnknownNameError(f'{field.name}: expected {", ".join(declared.choices)}, got "{value}"')
-    if value is None:
-        return
-    if (declared.least is not None and value < declared.least) or (
-        declared.most is not None and value > declared.most
-    ):
-        if declared.most is None:
-            wanted = f"{declared.least} or more"
-        else:
-            wanted = f"{declared.least} to {declared.most}"
+    least = declared.least
+    most = declared.most
+    if value is not None and ((least is not None and value < least) or (most is not None and value > most)):
+        wanted = f"{least} or more" if most is None else f"{least} to {most}"
         raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
 
 
@@ -124,19 +119,21 @@ def option(
     **declared: Any,
 ) -> Any:
     """A field that is an option: its default, and what :class:`Declared` has."""
-    metadata = {"declared": Declared(help=help, **declared)}
     return attrs.field(
-        default=default, validator=_checked, converter=converter, kw_only=True, metadata=metadata
+        default=default,
+        validator=_checked,
+        converter=converter,
+        kw_only=True,
+        metadata={"declared": Declared(help=help, **declared)},
     )
 
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
     """What is said of the option that *field* is, with what follows from its name and default."""
     found: Declared = field.metadata["declared"]
-    limited = "choice" if found.choices else "whole" if found.least is not None else ""
     takes = (
         found.takes
-        or limited
+        or ("choice" if found.choices else "whole" if found.least is not None else "")
         or ("no-flag" if field.default is True else _TAKES.get(type(field.default), "text"))
     )
     flag = f"--{'no-' * (takes == 'no-flag')}{field.name.replace('_', '-')}"
@@ -460,11 +457,11 @@ def check_older(values: Mapping[str, Any], version: str, called: Callable[[str],
     given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
     policies = FRAMEWORK_RELEASES[version].policies
     has = {
-        "policy": policies is not None,
-        "policy_configmap": policies is not None,
-        "provider": bool(policies and policies.providers),
+        "policy": policies,
+        "policy_configmap": policies,
+        "provider": policies and policies.providers,
+        "hard_pod_affinity_weight": policies and policies.weight_is_argument,
     }
-    has["hard_pod_affinity_weight"] = bool(policies and policies.weight_is_argument)
     for name in OLDER:
         if name in given and not has[name]:
             raise _lacked(name, values[name], version, called)
@@ -477,8 +474,9 @@ def check_older(values: Mapping[str, Any], version: str, called: Callable[[str],
 
 def _lacked(name: str, value: object, version: str, called: Callable[[str], str]) -> UnknownNameError:
     instead = declared_of(FIELDS[name]).instead
+    shown = value if isinstance(value, str | int | os.PathLike) and not isinstance(value, bool) else "one"
     return UnknownNameError(
-        f"{called(name)}: expected {instead}, got {_shown(value)}, which release {version} does not have"
+        f"{called(name)}: expected {instead}, got {shown}, which release {version} does not have"
     )
 
 
@@ -499,12 +497,7 @@ EXCLUDES = {("profile", "config"): f"from {FIRST_FRAMEWORK} on they are the same
 """Options that cannot be combined, and why."""
 
 
-def as_named(name: str) -> str:
-    """An option as Python calls it."""
-    return name
-
-
-def options_of(values: Mapping[str, Any], called: Callable[[str], str] = as_named) -> GivenOptions:
+def options_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> GivenOptions:
     """*values* as the options of the kind of releases that they choose; those that are their defaults do not
     count.
 
@@ -546,10 +539,6 @@ def _is_given(name: str, value: object) -> bool:
     )
 
 
-def _shown(value: object) -> str:
-    return str(value) if isinstance(value, str | int | os.PathLike) and not isinstance(value, bool) else "one"
-
-
 def version_of(values: Mapping[str, Any]) -> str:
     """The release that *values* choose, without a patch level. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError`."""
@@ -563,9 +552,8 @@ def follows_nodes(values: Mapping[str, Any]) -> bool:
     with Policies alone."""
     from .releases import AUTO
 
-    return values.get("release") in (None, AUTO) and (
-        values.get("release") == AUTO or not _has_policy(values)
-    )
+    given = values.get("release")
+    return given == AUTO or (given is None and not _has_policy(values))
 
 
 def settled_options(
@@ -601,9 +589,9 @@ def _has_policy(values: Mapping[str, Any]) -> bool:
         return False
     theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
     config = _written(values.get("config"))
-    older = config.get("apiVersion") in API_VERSIONS or "algorithmSource" in config
     return (
-        older
+        config.get("apiVersion") in API_VERSIONS
+        or "algorithmSource" in config
         or any(_is_given(name, values.get(name)) for name in theirs)
         or names_catalogue(values.get("rules") or ())
     )

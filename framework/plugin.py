@@ -224,7 +224,7 @@ class Handle:
 
     def get_waiting_pod(self, uid: str) -> WaitingPod | None:
         """The pod of that UID if its binding waits for Permit plugins; else None."""
-        return self.waiting_pods.get(uid)
+        return self.waiting_pods.by_uid.get(uid)
 
     def iterate_over_waiting_pods(self) -> Iterator[WaitingPod]:
         """The profile's pods that wait for Permit plugins, in the order in which they began; each may be

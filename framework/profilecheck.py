@@ -52,8 +52,11 @@ def without_unknown(
         return config
     are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")
     told = f"{count_of(len(left), 'plugin')} of the configuration {are} left out, so what {they} does not count: {', '.join(left)}"
-    profiles = tuple(_without(profile, known) for profile in config.profiles)
-    return attrs.evolve(config, profiles=profiles, notes=(*config.notes, told))
+    return attrs.evolve(
+        config,
+        profiles=tuple(_without(profile, known) for profile in config.profiles),
+        notes=(*config.notes, told),
+    )
 
 
 def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> ProfileConfig:
@@ -68,8 +71,11 @@ def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> Profi
         others = [name for name in everywhere if known[name].joins(point) and off.isdisjoint((name, "*"))]
         if not (given.enabled or others):
             plugins[point] = PluginSet((PluginEntry(default.name),))
-    kept = tuple(entry for entry in profile.plugin_config if entry.name in known)
-    return attrs.evolve(profile, plugins=plugins, plugin_config=kept)
+    return attrs.evolve(
+        profile,
+        plugins=plugins,
+        plugin_config=tuple(entry for entry in profile.plugin_config if entry.name in known),
+    )
 
 
 FIT = "NodeResourcesFit"
@@ -145,15 +151,13 @@ def check_profile(
     if config is not None and leaves_out:
         config = without_unknown(config, plugins)
     if config is not None:
-        texts = dict.fromkeys(config.faults())
-        known = [fault_of(text) for text in texts]
+        known = [fault_of(text) for text in dict.fromkeys(config.faults())]
         faults += known
         for i, profile in enumerate(config.profiles):
             for fault in faults_of(profile, config, registry):
-                if fault.where.startswith("arguments of"):
-                    where = fault.where
-                else:
-                    where = f"profiles[{i}].{fault.where}".rstrip(".")
+                where = fault.where
+                if not where.startswith("arguments of"):
+                    where = f"profiles[{i}].{where}".rstrip(".")
                 if not any(where == other.where and fault.got == other.got for other in known):
                     faults.append(replace(fault, where=where))
     built: Mapping[str, Profile] = {}
@@ -164,11 +168,34 @@ def check_profile(
             faults.append(fault_of(str(error)))
     if faults or config is None:
         found = tuple(replace(one, where=own_path(one.where, document.data)) for one in faults)
-        hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
+        # Where a plugin can come from that does not exist, or what takes its place.
+        hints: dict[str, None] = {}
+        for one in found:
+            hint = hint_of_plugins(one.what)
+            name = (one.got or "").strip('"')
+            if hint is None and name in release.configuration.gone_plugins:
+                hint = f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
+            if hint is not None:
+                hints[hint] = None
         return replace(report, faults=found, warnings=tuple(hints))
+    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
     return replace(
         report,
-        profiles=tuple(_checked(found, config) for found in built.values()),
+        profiles=tuple(
+            CheckedProfile(
+                scheduler_name=profile.scheduler_name,
+                filters=tuple(
+                    RunningPredicate(rule.name, "default" if rule.name in defaults else "profile")
+                    for rule in profile.algorithm.predicates
+                ),
+                scores=tuple(
+                    WeightedPriority(rule.name, weight) for rule, weight in profile.algorithm.priorities
+                ),
+                post_filters=tuple(plugin.name for plugin in profile.points["postFilter"]),
+                percentage=profile.percentage,
+            )
+            for profile in built.values()
+        ),
         extenders=tuple(
             one.name for one in in_calling_order(config.extenders, release.ignorable_extenders_last)
         ),
@@ -193,16 +220,6 @@ def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
             if (fault.got or "").strip('"') not in foreign:
                 raise PolicyError(f"profiles[{i}].{fault.where}: {fault.what}")
     return foreign
-
-
-def _hint(fault: ProfileFault, release: Release) -> str | None:
-    """Where a plugin can come from that does not exist, or what takes its place."""
-    if (hint := hint_of_plugins(fault.what)) is not None:
-        return hint
-    name = (fault.got or "").strip('"')
-    if name in release.configuration.gone_plugins:
-        return f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
-    return None
 
 
 def _decoded(
@@ -231,30 +248,31 @@ def _decoded(
 # --- what runs ----------------------------------------------------------------------------------------------
 
 
-def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedProfile:
-    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
-    algorithm = profile.algorithm
-    return CheckedProfile(
-        scheduler_name=profile.scheduler_name,
-        filters=tuple(
-            RunningPredicate(rule.name, "default" if rule.name in defaults else "profile")
-            for rule in algorithm.predicates
-        ),
-        scores=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        post_filters=tuple(plugin.name for plugin in profile.points["postFilter"]),
-        percentage=profile.percentage,
-    )
-
-
 def _warnings(
     data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]
 ) -> Iterator[str]:
-    yield from _about_points(data, config)
+    context = config.context
+    version = config.release.version
+    for i, written in enumerate(with_profiles(data, context.cells).get("profiles") or ()):
+        for point, found in (written.get("plugins") or {}).items():
+            path = own_path(f"profiles[{i}].plugins.{point}", data)
+            if point in context.cells.unread_points:
+                yield f"{path}: ignored by {version}, as this apiVersion has it by mistake"
+            elif context.cells.adds_plugins_alone and (found or {}).get("disabled"):
+                yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
     yield from (f"{path}: unknown field, ignored" for path in config.unread)
     yield from config.notes
     for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
         path = own_path(f"profiles[{i}].", data)
-        yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))
+        for entry in given.plugin_config:
+            if (
+                takes_args(entry.name, context)
+                and not reads_args(entry.name, context)
+                and isinstance(entry.args, Mapping)
+            ):
+                yield f"{path}pluginConfig: arguments of {entry.name} are ignored: it has none in {version}"
+            elif entry.name not in profile.plugins():
+                yield f"{path}pluginConfig: arguments of {entry.name} have no effect: it runs at no point"
         rules = {rule.name for rule in profile.algorithm.predicates}
         if FIT not in rules:
             yield f"{path}plugins: plugin {FIT} does not run: nothing checks what pods request"
@@ -262,31 +280,3 @@ def _warnings(
             yield f"{path}plugins: no pod preempts others: no plugin runs at postFilter"
         if not profile.algorithm.priorities and not config.extenders:
             yield f"{path}plugins: no Score plugins and no extenders: all nodes are equally good"
-
-
-def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
-    cells = config.context.cells
-    version = config.release.version
-    for i, profile in enumerate(with_profiles(data, cells).get("profiles") or ()):
-        for point, found in (profile.get("plugins") or {}).items():
-            path = own_path(f"profiles[{i}].plugins.{point}", data)
-            if point in cells.unread_points:
-                yield f"{path}: ignored by {version}, as this apiVersion has it by mistake"
-            elif cells.adds_plugins_alone and (found or {}).get("disabled"):
-                yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
-
-
-def _about_arguments(
-    given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration
-) -> Iterator[str]:
-    context = config.context
-    version = config.release.version
-    for entry in given.plugin_config:
-        if (
-            takes_args(entry.name, context)
-            and not reads_args(entry.name, context)
-            and isinstance(entry.args, Mapping)
-        ):
-            yield f"arguments of {entry.name} are ignored: it has none in {version}"
-        elif entry.name not in profile.plugins():
-            yield f"arguments of {entry.name} have no effect: it runs at no point"

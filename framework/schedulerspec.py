@@ -28,7 +28,7 @@ from ..core.engine import Engine
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
-from .options import OLDER, Classic, Framework, GivenOptions, as_named
+from .options import OLDER, Classic, Framework, GivenOptions
 from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
@@ -71,16 +71,20 @@ def build_engine(
     does not say so itself; upstream reads KUBE_MAX_PD_VOLS. Raises
     :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
-    draw = _tie_break(tie_break)
+    if isinstance(tie_break, str) and tie_break not in TIE_BREAKS:
+        raise UnknownNameError(
+            f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{tie_break}"{did_you_mean(tie_break, TIE_BREAKS)}'
+        )
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
         raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
     release = wanted.release
+    options["pick_host"] = TIE_BREAKS[tie_break](release, seed) if isinstance(tie_break, str) else tie_break
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if leaves_uncalled and wanted.extenders:
         wanted = attrs.evolve(wanted, extenders=tuple(map(UncalledExtender.of, wanted.extenders)))
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
-        return classic_engine(wanted, pick_host=draw(release, seed), **options)
+        return classic_engine(wanted, **options)
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
     from .registry import registry_of, with_plugins
 
@@ -92,19 +96,8 @@ def build_engine(
         preempts=preempts,
         shortlists=False,
         max_pd_vols=max_pd_vols,
-        pick_host=draw(release, seed),
         **options,
     )
-
-
-def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:
-    if not isinstance(wanted, str):
-        return lambda release, seed: wanted
-    if wanted not in TIE_BREAKS:
-        raise UnknownNameError(
-            f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{wanted}"{did_you_mean(wanted, TIE_BREAKS)}'
-        )
-    return TIE_BREAKS[wanted]
 
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -154,7 +147,7 @@ class SchedulerSpec:
         cls,
         options: GivenOptions,
         extenders: Iterable[Extender] | ExtenderChoice = (),
-        called: Callable[[str], str] = as_named,
+        called: Callable[[str], str] = str,
     ) -> SchedulerSpec:
         """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages
         name an option.
@@ -186,14 +179,11 @@ class SchedulerSpec:
                 ) from None
         if options.equivalence_cache and not find_any_release(version).equivalence_cache:
             raise UnknownNameError(f"{called('equivalence_cache')}: {version} has none")
-        catalogue = catalogue_of(options.rules, options.catalogue or CATALOGUE)
-        policy = None if options.policy is None or _is_file(options.policy) else _policy(options.policy)
-        config = _classic_config(options)
         return cls(
             **shared,
-            config=config,
-            policy=policy,
-            catalogue=catalogue,
+            config=_classic_config(options),
+            policy=None if options.policy is None or _is_file(options.policy) else _policy(options.policy),
+            catalogue=catalogue_of(options.rules, options.catalogue or CATALOGUE),
             equivalence_cache=options.equivalence_cache,
         ).checked(lambda name: called("config" if getattr(options, name) is None else name))
 
@@ -220,8 +210,12 @@ class SchedulerSpec:
             from .profilecheck import without_unknown
 
             found = without_unknown(found, plugins)
-        file = os.fspath(profile) if isinstance(profile, str | os.PathLike) else ""
-        return cls(**{**shared, "version": found.release.version}, profiles=found, file=file, plugins=plugins)
+        return cls(
+            **{**shared, "version": found.release.version},
+            profiles=found,
+            file=os.fspath(profile) if isinstance(profile, str | os.PathLike) else "",
+            plugins=plugins,
+        )
 
     @classmethod
     def _of_older(
@@ -253,7 +247,7 @@ class SchedulerSpec:
             found = configuration_of_policy(policy, release, **started)
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
-    def checked(self, called: Callable[[str], str] = as_named) -> SchedulerSpec:
+    def checked(self, called: Callable[[str], str] = str) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
         release does not have."""
         check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)
@@ -318,11 +312,9 @@ class SchedulerSpec:
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config*
         may name one."""
-        found = self.settled(config_maps)
+        profiles = self.settled(config_maps).profiles
         with _refusals(self.file, find_any_release(self.version), self.configuration.gates):
-            return self.engine_of(
-                found.profiles if found.profiles is not None else self.algorithm(config_maps)
-            )
+            return self.engine_of(self.algorithm(config_maps) if profiles is None else profiles)
 
     def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
         """The same; where a ConfigMap has a Policy of which profiles are made, with these profiles."""
@@ -335,14 +327,15 @@ class SchedulerSpec:
         place = source.where(Path())
         policy = config.policy(config_maps)
         assert policy is not None
-        weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
-        started: dict[str, Any] = {
-            "gates": config.gates,
-            "percentage": config.percentage,
-            "hard_pod_affinity_weight": weight,
-        }
-        with _refusals(place, self.profiles.release, config.gates):
-            made = configuration_of_policy(policy, self.profiles.release, **started)
+        release = self.profiles.release
+        with _refusals(place, release, config.gates):
+            made = configuration_of_policy(
+                policy,
+                release,
+                gates=config.gates,
+                percentage=config.percentage,
+                hard_pod_affinity_weight=config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
+            )
         return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
@@ -407,9 +400,10 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
         "source": _source(options),
         "folder": Path() if options.policy is not None else None,
     }
-    gates = {**written.gates, **_gates(options.gates)}
     return attrs.evolve(
-        written, gates=gates, **{name: value for name, value in changes.items() if value is not None}
+        written,
+        gates={**written.gates, **_gates(options.gates)},
+        **{name: value for name, value in changes.items() if value is not None},
     )
 
 

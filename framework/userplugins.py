@@ -78,8 +78,11 @@ def made(kind: type[Plugin], *arguments: Any) -> Plugin:
     for point in (*CHECKS, *REDUCES):
         if (method := getattr(plugin, point, None)) is not None:
             what = f"{name}: {point}"
-            guard = guarded_reduce(what, method) if point in REDUCES else guarded(what, method, CHECKS[point])
-            object.__setattr__(plugin, point, guard)  # the class may be frozen
+            object.__setattr__(  # the class may be frozen
+                plugin,
+                point,
+                guarded_reduce(what, method) if point in REDUCES else guarded(what, method, CHECKS[point]),
+            )
     return plugin
 
 

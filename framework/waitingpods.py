@@ -91,27 +91,15 @@ class WaitingPod:
 class WaitingPods:
     """The waiting pods of one profile, in the order in which they began to wait."""
 
-    _by_uid: dict[str, WaitingPod] = attrs.Factory(dict)
+    by_uid: dict[str, WaitingPod] = attrs.Factory(dict)
 
     def __iter__(self) -> Iterator[WaitingPod]:
         """All of them; they may come and go during the iteration."""
-        return iter(tuple(self._by_uid.values()))
-
-    def add(self, waiting: WaitingPod) -> None:
-        """A pod begins to wait."""
-        self._by_uid[waiting.pod.uid] = waiting
-
-    def get(self, uid: str) -> WaitingPod | None:
-        """The waiting pod of that UID; None if there is none."""
-        return self._by_uid.get(uid)
-
-    def remove(self, uid: str) -> WaitingPod | None:
-        """Take a pod out: its wait is over, or its binding was given up."""
-        return self._by_uid.pop(uid, None)
+        return iter(tuple(self.by_uid.values()))
 
     def reject(self, uid: str) -> bool:
         """Reject a pod that is deleted; answers whether it was waiting. Upstream: RejectWaitingPod."""
-        waiting = self.get(uid)
+        waiting = self.by_uid.get(uid)
         if waiting is not None:
             waiting.reject("", "removed")
         return waiting is not None
@@ -119,13 +107,13 @@ class WaitingPods:
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
         """A context in which nothing that plugins say to waiting pods counts."""
-        before = self._by_uid
-        self._by_uid = {uid: one.copy() for uid, one in before.items()}
+        before = self.by_uid
+        self.by_uid = {uid: one.copy() for uid, one in before.items()}
         try:
             yield
         finally:
-            self._by_uid = before
+            self.by_uid = before
 
     def replace(self, waiting: Iterable[WaitingPod]) -> None:
         """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
-        self._by_uid = {one.pod.uid: one for one in waiting}
+        self.by_uid = {one.pod.uid: one for one in waiting}

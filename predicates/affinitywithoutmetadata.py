@@ -222,8 +222,7 @@ class _OwnTerms:
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
             texts = self.cycle.release.affinity_texts
-            key = self.cycle.pod.key
-            return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
+            return texts["affinity"].format(pod=self.cycle.pod.key, node=self.nodes.name(i), error=error[1])
         if refused < NO_PLACE:
             return ANTI_AFFINITY_VIOLATED
         is_first = self.itself and _first(self.affinity.anywhere, gone) == NO_PLACE

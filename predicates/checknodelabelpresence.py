@@ -27,7 +27,9 @@ def node_label_presence(name: str, labels: Sequence[str], presence: bool) -> Pre
         """Turn down nodes that lack one of the labels, or that have one of them; the values do not matter."""
         if not labels:
             return None
-        violated = reduce(or_, (nodes.label(key).present != presence for key in labels))
-        return Failures.where(NODE_LABEL_PRESENCE_VIOLATED, violated)
+        return Failures.where(
+            NODE_LABEL_PRESENCE_VIOLATED,
+            reduce(or_, (nodes.label(key).present != presence for key in labels)),
+        )
 
     return check_node_label_presence

@@ -37,8 +37,8 @@ def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
     if not pod.claims or not cycle.binder.enabled:
         return None
     finding = cycle.binder.find(pod.claims, nodes)
-    fine = finding.errors == 0
-    codes = np.where(fine, ~finding.bound + 2 * ~finding.unbound, 0)
-    failures = Failures.coded(codes, _REASONS)
+    failures = Failures.coded(
+        np.where(finding.errors == 0, ~finding.bound + 2 * ~finding.unbound, 0), _REASONS
+    )
     errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
     return Failures.joined([failures, *errors])

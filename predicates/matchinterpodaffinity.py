@@ -103,8 +103,7 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
         anti = AntiAffinity.of(pod)
         violated = anti_affinity_violated(anti, nodes, partial(change_of, nodes, coming=anti.any_term))
     refused = refused_by_existing(nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY), nodes)
-    reasons = (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED)
-    return first_of((refused, unmet, violated), reasons)
+    return first_of((refused, unmet, violated), (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
 
 
 def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
@@ -216,11 +215,10 @@ class AntiAffinity:
         found = pod.notes.get(_ANTI_AFFINITY)
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
-            by_key = tuple(
-                (key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys
+            found = pod.notes[_ANTI_AFFINITY] = cls(
+                tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys),
+                targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False),
             )
-            any_term = targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
-            found = pod.notes[_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
     def clauses(self, table: NodeTable, violated: Reasons) -> list[Clause]:

@@ -43,8 +43,11 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         allocatable, requested = nodes.transient
         counted = allocatable > 0
         volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
-        evenness = np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory))
-        return _of_any(evenness, (cpu < 1) & (memory < 1) & (volumes < 1), best)
+        return _of_any(
+            np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory)),
+            (cpu < 1) & (memory < 1) & (volumes < 1),
+            best,
+        )
     if is_everywhere(within):
         return _parts(used, best)
     if np.count_nonzero(used < 0):

@@ -59,8 +59,7 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
     if not cycle.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
         return None
     # How often each node is among the feasible ones: after nodes have changed, a search can visit one twice.
-    listed: Scores = np.bincount(nodes.indexes)[nodes.indexes]
-    times = listed
+    times: Scores = np.bincount(nodes.indexes)[nodes.indexes]
     if times.max() == 1:
         return None
     raw = raw * times
@@ -140,12 +139,8 @@ def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
         raise PriorityError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
-            text = next(
-                text
-                for entry in table.pods[row]
-                if (text := unreadable(entry.template, query.roles[0])) is not None
-            )
-            raise PriorityError(text, once=True)
+            texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
+            raise PriorityError(next(text for text in texts if text is not None), once=True)
 
 
 def _own_text(pod: Template) -> str | None:

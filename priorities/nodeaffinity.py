@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
 from ..api.meaning.labels import SelectorError
-from ..api.objects import PreferredSchedulingTerm
+from ..api.objects import NodeSelectorTerm, PreferredSchedulingTerm
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.types import Mask, Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import expressions_mask
 from ..core.pods.template import Template
@@ -17,13 +17,14 @@ from ..core.rule import PriorityError, Reads
 from .rule import normalize_reduce, priority
 
 
-def _preferred(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
+def preferred_terms(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
+    """The preferred node affinity of *pod*."""
     affinity = pod.affinity.node_affinity
     return () if affinity is None else affinity.preferred
 
 
 def _asked(pod: Template) -> Hashable:
-    return tuple((term.weight, term.preference.match_expressions) for term in _preferred(pod))
+    return tuple((term.weight, term.preference.match_expressions) for term in preferred_terms(pod))
 
 
 @priority("NodeAffinityPriority", reads=Reads.NODE, key=_asked, reduce=normalize_reduce())
@@ -34,18 +35,25 @@ def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     Raises PriorityError with upstream's text where an expression is not valid.
     Upstream: pkg/scheduler/algorithm/priorities/node_affinity.go CalculateNodeAffinityPriorityMap.
     """
-    total = np.zeros(nodes.n, np.int64)
-    for term in _preferred(pod):
-        if term.weight != 0:
-            total += term.weight * _matching(term, nodes, cycle)
+    try:
+        total = weighed(preferred_terms(pod), nodes, expressions_of_term_mask)
+    except SelectorError as error:
+        raise PriorityError(cycle.release.selector_text(error)) from error
     # Upstream: the sum is kept in 32 bits.
     return total.astype(np.int32).astype(np.int64)
 
 
-def _matching(term: PreferredSchedulingTerm, nodes: Batch, cycle: Cycle) -> Scores:
-    """1 where the term matches, else 0: int64[n]."""
-    # Upstream: matchFields are not read; a term without matchExpressions matches no node.
-    try:
-        return expressions_mask(term.preference.match_expressions, nodes).astype(np.int64)
-    except SelectorError as error:
-        raise PriorityError(cycle.release.selector_text(error)) from error
+def expressions_of_term_mask(term: NodeSelectorTerm, nodes: Batch) -> Mask:
+    """Where the expressions of *term* match, without its fields: bool[n]; nowhere if it has none."""
+    return expressions_mask(term.match_expressions, nodes)
+
+
+def weighed(
+    terms: Iterable[PreferredSchedulingTerm], nodes: Batch, mask_of: Callable[[NodeSelectorTerm, Batch], Mask]
+) -> Scores:
+    """The sum of the weights of the *terms* that match each node: int64[n]."""
+    total = np.zeros(nodes.n, np.int64)
+    for term in terms:
+        if term.weight != 0:
+            total += term.weight * mask_of(term.preference, nodes)
+    return total

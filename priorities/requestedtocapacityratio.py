@@ -46,8 +46,10 @@ def requested_to_capacity_ratio_of(
     def requested_to_capacity_ratio(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
         """Prefer nodes by how full they would be: the line's score for each resource, combined as the release
         does it."""
-        scores = np.stack([line[_utilization(pod, nodes, resource)] for resource in weights])
-        combined: Scores = cycle.release.ratio_mean(scores, np.array([*weights.values()], np.int64))
+        combined: Scores = cycle.release.ratio_mean(
+            np.stack([line[_utilization(pod, nodes, resource)] for resource in weights]),
+            np.array([*weights.values()], np.int64),
+        )
         return combined
 
     return requested_to_capacity_ratio

@@ -59,19 +59,13 @@ _PEERS: StateKey[Remembered[PodsMatching | None]] = StateKey("peers of owners")
 
 def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching | None:
     """What counts the pods of *pod*'s owners; None where it has none."""
-    release = cycle.release
-    find = _peers_of_any if release.spread_matches_any_selector else _peers_of_all
+    any_of_them = cycle.release.spread_matches_any_selector
+
+    def find(pod: Template, listings: Listings) -> PodsMatching | None:
+        selectors = owner_selectors(pod, listings)
+        return peers(pod.namespace, selectors, any_of_them=any_of_them) if selectors else None
+
     return remembered(_PEERS, find, pod, cycle.listings)
-
-
-def _peers_of_any(pod: Template, listings: Listings) -> PodsMatching | None:
-    selectors = owner_selectors(pod, listings)
-    return peers(pod.namespace, selectors, any_of_them=True) if selectors else None
-
-
-def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
-    selectors = owner_selectors(pod, listings)
-    return peers(pod.namespace, selectors) if selectors else None
 
 
 def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda pod: False) -> Reduction:

@@ -25,8 +25,7 @@ def service_anti_affinity(name: str, label: str) -> Priority:
         values = nodes.label(label)
         if not total:
             return values.present * np.int64(MAX_PRIORITY)
-        by_value = np.bincount(values.codes, raw).astype(np.int64)
-        share = (total - by_value) / float(total)
+        share = (total - np.bincount(values.codes, raw).astype(np.int64)) / float(total)
         return (float(MAX_PRIORITY) * share).astype(np.int64)[values.codes] * values.present
 
     @priority(

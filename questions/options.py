@@ -12,7 +12,7 @@ import attrs
 
 from ..choices import NEWEST_RELEASE, ORDERS
 from ..exceptions import KubeclassicError, check_type
-from ..framework.options import as_named, declared_of
+from ..framework.options import declared_of
 from ..framework.options import option as option
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class AskedOptions:
 
     forms: Collection[str] = ("data",)
     """The forms in which the answer is shown: what others need is not kept."""
-    called: Callable[[str], str] = attrs.field(default=as_named, eq=False)
+    called: Callable[[str], str] = attrs.field(default=str, eq=False)
     """How messages name an option."""
     server: str = ""
     """The version of the API server that was read, if its nodes say none."""

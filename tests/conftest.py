@@ -188,3 +188,16 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)")
     return SHARED
+
+
+@pytest.fixture
+def workdir(tmp_path, monkeypatch):
+    """An empty folder, in which the test runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def at_the_root(monkeypatch):
+    """The test runs in the repository's root."""
+    monkeypatch.chdir(ROOT)

@@ -9,7 +9,6 @@ import yaml
 
 import kubeclassic
 from kubeclassic import Classic, Framework
-from tests.conftest import ROOT
 from tests.support.golden import COMMANDS, kept, printed
 from tests.support.manifests import manifest
 from tests.support.program import inside
@@ -121,11 +120,10 @@ OTHERS = {
 """Command -> the same from Python."""
 
 
-def check(whole, ask, monkeypatch):
+def check(whole, ask, at_the_root):
     """Hold what Python answers against *whole*: the exit status and what the command printed, field by field
     in one order."""
     status, _, text = whole.partition("\n")
-    monkeypatch.chdir(ROOT)
     found = ask()
     told = json.loads(text)
     assert list(found.record().items()) == list(told.items())[2:]
@@ -193,8 +191,7 @@ def test_one_document_in_each_form(name, tmp_path):
 
 
 @pytest.mark.parametrize("limits", [{"pods": 5, "max_limit": 3}, {"max_limit": -1}, {"pods": 0}])
-def test_limits_that_the_command_refuses_are_refused(limits, monkeypatch):
+def test_limits_that_the_command_refuses_are_refused(limits, at_the_root):
     """Python takes no limits that the command line does not take."""
-    monkeypatch.chdir(ROOT)
     with pytest.raises(kubeclassic.KubeclassicError, match="expected"):
         kubeclassic.capacity(CLUSTER, SMALL, **limits)

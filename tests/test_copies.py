@@ -220,7 +220,15 @@ def test_clusters(way, root):
 def test_rules_of_a_program_itself(root, tmp_path):
     """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a
     process without the script."""
-    hosts = [in_a_process(text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
+    hosts = [
+        subprocess.run(
+            [sys.executable, "-c", FIND + text.format(root=root, file=tmp_path / "pickled")],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for text in (SCRIPT, READER)
+    ]
     assert hosts[0] == hosts[1]
     assert "'database-b1': ['node(s) were in a zone that is worked on']" in hosts[0]
 
@@ -261,13 +269,6 @@ class Counting(Plugin):
     def pre_filter(self, pod, cycle):
         """One more pod."""
         self.seen += 1
-
-
-def in_a_process(text):
-    """What a program prints in a process of its own, in which the package is the one that is tested."""
-    return subprocess.run(
-        [sys.executable, "-c", FIND + text], capture_output=True, text=True, check=True
-    ).stdout
 
 
 SCRIPT = """

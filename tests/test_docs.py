@@ -33,16 +33,15 @@ PYTHON_ELSEWHERE = {
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir, monkeypatch):
     """A folder with the examples and the conformance cases, in which the commands of a page run."""
     for name in ("examples", "tests"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    monkeypatch.chdir(tmp_path)
+        (workdir / name).symlink_to(ROOT / name)
     monkeypatch.setenv("COLUMNS", WIDTH)
     monkeypatch.setattr(
         os, "sched_getaffinity", lambda _: {0}, raising=False
     )  # a page's cluster is smaller than more processes
-    return tmp_path
+    return workdir
 
 
 @pytest.mark.parametrize("page", [name for name, examples in PAGES.items() if examples])

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ from tests.support.worldforms import REGION, ZONE, pod_form
 from tests.support.worlds import (
     COUNTING,
     GATES,
+    NODES,
     OWNERS,
     RULES,
     SCHEDULING,
@@ -63,6 +65,17 @@ def every_step_is_verified():
         yield
 
 
+def of_rule(name, release, seed, count=12, gates=GATES, *, begins=True):
+    """A rule, the subject of the pods that it is about, a world of theirs, and the steps with which that
+    begins, or is to begin."""
+    subject = subject_of(name)
+    world = World.of(classic_engine(algorithm(release, gates)), subject=subject)
+    steps = beginning(seed, verbs_of(name), count)
+    for step in steps if begins else ():
+        world.take(step)
+    return RULES[name], subject, world, steps
+
+
 def declaration_of(rule, cycle):
     """The clauses or sums that a rule declares for the pod of *cycle*, None where it declares none."""
     declare = rule.clauses if isinstance(rule, Predicate) else rule.sums
@@ -92,11 +105,8 @@ class TestEachRule:
     )
     def test_remembered_is_worked_out_anew(self, name, release, seed, forms, data):
         """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
-        rule = RULES[name]
-        subject = subject_of(name)
-        verbs = verbs_of(name)
-        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
-        steps = beginning(seed, verbs) + data.draw(steps_of(verbs))
+        rule, subject, world, steps = of_rule(name, release, seed, begins=False)
+        steps += data.draw(steps_of(verbs_of(name)))
         for number, step in enumerate(steps):
             world.take(step)
             cycle = world.engine.begin(pod_form(subject, forms[number % 2]), details=False)
@@ -113,11 +123,7 @@ class TestEachRule:
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
     def test_parts_answer_as_the_whole(self, name, release, seed, form):
         """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
-        rule = RULES[name]
-        subject = subject_of(name)
-        world = World.of(classic_engine(algorithm(release, COUNTING)), subject=subject)
-        for step in beginning(seed, verbs_of(name), 20):
-            world.take(step)
+        rule, subject, world, _ = of_rule(name, release, seed, 20, COUNTING)
         cycle = world.engine.begin(pod_form(subject, form))
         rows = judged(cycle)
         some = np.array(rows[::-2], np.intp)
@@ -142,13 +148,9 @@ class TestEachRule:
     def test_a_trial_answers_as_the_deed(self, name, release, seed, form, other, at):
         """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod
         is there."""
-        rule = RULES[name]
-        subject = subject_of(name)
+        rule, subject, world, _ = of_rule(name, release, seed)
         if rule.reads & (ELSEWHERE | Reads.EFFECTS):
             return
-        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
-        for step in beginning(seed, verbs_of(name)):
-            world.take(step)
         pod = pod_form(subject, form)
         cycle = world.engine.begin(pod)
         rows = judged(cycle)
@@ -171,11 +173,7 @@ class TestEachRule:
     def test_what_is_declared_ahead(self, name, release, seed, form, others):
         """What follows from a rule's declaration, whole and row by row, is what it answers, also for pods
         that came after it declared."""
-        rule = RULES[name]
-        subject = subject_of(name)
-        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
-        for step in beginning(seed, verbs_of(name), 20):
-            world.take(step)
+        rule, subject, world, _ = of_rule(name, release, seed, 20)
         pod = pod_form(subject, form)
         cycle = world.engine.begin(pod)
         declared = declaration_of(rule, cycle)
@@ -198,14 +196,12 @@ class TestEachRule:
     def test_a_rule_that_declares_nothing_makes_no_difference(self, name, release, seed, form):
         """A rule without clauses or sums for a pod objects to no node and scores all alike, until a node, a
         term or an owner changes."""
-        rule = RULES[name]
-        subject = subject_of(name)
+        rule, subject, world, steps = of_rule(name, release, seed, begins=False)
         if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is None:
             return
-        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         idle_at = None
         pod = pod_form(subject, form)
-        for step in [*beginning(seed, verbs_of(name)), *drawn(random.Random(seed), verbs_of(name), 30)]:
+        for step in [*steps, *drawn(random.Random(seed), verbs_of(name), 30)]:
             world.take(step)
             cycle = world.engine.begin(pod)
             now = cycle.table.changed.node_revision, *revisions(cycle)
@@ -225,11 +221,7 @@ class TestEachRule:
     def test_pods_of_one_key_get_one_answer(self, name, release, seed):
         """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no
         objection."""
-        rule = RULES[name]
-        subject = subject_of(name)
-        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
-        for step in beginning(seed, verbs_of(name), 20):
-            world.take(step)
+        rule, subject, world, _ = of_rule(name, release, seed, 20)
         by_key = {}
         for form in range(40):
             cycle = world.engine.begin(pod_form("any" if form % 3 else subject, form * 7 + seed % 7))
@@ -255,21 +247,25 @@ POLICY = {
             )
         ),
         {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": [REGION]}}},
-        {
-            "name": "CheckNodeLabelPresence",
-            "argument": {"labelsPresence": {"labels": ["gone"], "presence": False}},
-        },
+        yaml.safe_load("""
+            name: CheckNodeLabelPresence
+            argument:
+              labelsPresence:
+                labels: [gone]
+                presence: false
+            """),
     ],
     "priorities": [
         *(
             {"name": name, "weight": 2}
             for name in ("MostRequestedPriority", "SelectorSpreadPriority", "ImageLocalityPriority")
         ),
-        {
-            "name": "LabelPreferred",
-            "weight": 1,
-            "argument": {"labelPreference": {"label": "disk", "presence": True}},
-        },
+        yaml.safe_load("""
+            name: LabelPreferred
+            weight: 1
+            argument:
+              labelPreference: {label: disk, presence: true}
+            """),
         {"name": "Spread", "weight": 3, "argument": {"serviceAntiAffinity": {"label": ZONE}}},
     ],
 }
@@ -355,39 +351,29 @@ class TestSchedules:
             records = [decision.record(details=True) for decision in world.take(step)]
             assert records[:1] == records[1:], f"step {number}"
 
-    @sequences(0.1)
+    @sequences(0.15)
     @given(
-        forms=st.lists(st.integers(0, 63), min_size=1, max_size=3),
+        nodes=st.sampled_from((NODES, 150)),
+        form=st.integers(0, 63),
         seed=st.integers(0, 1 << 20),
         count=st.integers(3, 40),
+        data=st.data(),
     )
-    def test_equal_pods_one_after_another(self, configuration, memory_bytes, forms, seed, count):
-        """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""
-        engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
-        world = World.of(*engines, subject="any", details=(False, True))
-        for step in beginning(seed, SCHEDULING, 6):
-            world.take(step)
-        for form in forms:
-            for _ in range(count // len(forms)):
-                quick, long = (decision.record() for decision in world.take(("schedule", 0, form)))
-                assert quick == long
-
-    @sequences(0.05)
-    @given(form=st.integers(0, 63), seed=st.integers(0, 1 << 20), count=st.integers(3, 30), data=st.data())
-    def test_many_nodes(self, configuration, memory_bytes, form, seed, count, data):
-        """So do pods of a cluster that is large enough for the search to stop early, while nodes and pods
-        come and go."""
-        engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
-        world = World.of(*engines, details=(False, True), nodes=150)
-        for step in beginning(seed, SCHEDULING, 6, 150):
+    def test_equal_pods_one_after_another(self, configuration, memory_bytes, nodes, form, seed, count, data):
+        """Runs of equal pods, which are foreseen, get the hosts that they get one by one, also where the cluster
+        is large enough for the search to stop early, and nodes and pods come and go."""
+        world = World.of(
+            *(engine_of(configuration, size) for size in (memory_bytes, 0)),
+            details=(False, True),
+            nodes=nodes,
+        )
+        for step in beginning(seed, SCHEDULING, 6, nodes):
             world.take(step)
         between = data.draw(steps_of(SCHEDULING, 8))
         for number in range(count):
-            quick, long = (decision.record() for decision in world.take(("schedule", 0, form)))
-            assert quick == long, f"pod {number}"
-            for step in between[number : number + 1]:
+            for step in (("schedule", 0, form), *between[number : number + 1]):
                 records = [decision.record() for decision in world.take(step)]
-                assert records[:1] == records[1:], f"step {number} of {between}"
+                assert records[:1] == records[1:], f"pod {number}, {step} of {between}"
 
 
 def test_a_pass_that_visits_a_node_twice():

@@ -26,10 +26,9 @@ SOME_UNSCHEDULABLE = 1
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_runs(line, monkeypatch):
+def test_a_command_runs(line, at_the_root):
     """Each command of "Use it" runs at the root, with status 1 where an example's unschedulable pod takes
     part unaided."""
-    monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"
     answered = {"shop/orders-1", "capacity", "--what-if"} & set(arguments)
@@ -44,9 +43,8 @@ def test_the_commands_for_live_clusters_are_run_elsewhere():
     assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text()))
 
 
-def test_it_opens_with_what_it_is_for(monkeypatch):
+def test_it_opens_with_what_it_is_for(monkeypatch, at_the_root):
     """The first thing on the page is a pod that waits and what would help it; the command prints just that."""
-    monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", WIDTH)
     opening = README.partition("\n## ")[0]
     (example,) = examples_of(opening)
@@ -89,17 +87,15 @@ def run_python(text):
     exec(compile(program, "page", "exec"), {"__name__": "page"})
 
 
-def test_its_python_runs(monkeypatch, capsys):
+def test_its_python_runs(at_the_root, capsys):
     """The Python code runs at the repository's root."""
-    monkeypatch.chdir(ROOT)
     run_python(README)
     assert re.fullmatch(r"database-\w\d\n", capsys.readouterr().out)
 
 
-def test_the_first_steps_in_python_run(monkeypatch, capsys):
+def test_the_first_steps_in_python_run(at_the_root, capsys):
     """The first steps in Python, block after block, run at the repository's root, and a rule of one's own has
     its say."""
-    monkeypatch.chdir(ROOT)
     run_python((ROOT / "docs" / "python" / "first.md").read_text())
     first, failed, totals, *others, explained, plugin = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"database-\w\d \d+", first)
@@ -128,9 +124,8 @@ CLASSIC = ("examples/classic/cluster.yaml", "--policy", "examples/classic/policy
 @pytest.mark.parametrize(
     "question", ["simulate", "capacity --pod examples/capacity/small-pod.yaml", "drain --auto"]
 )
-def test_no_example_warns_of_itself(question, cluster, monkeypatch):
+def test_no_example_warns_of_itself(question, cluster, at_the_root):
     """Each example is a cluster of its release: nothing in it is missing, or unknown there."""
-    monkeypatch.chdir(ROOT)
     command, *options = question.split()
     assert "warning" not in ran(command, *cluster, *options, status=(0, 1)).err
 

@@ -1,9 +1,7 @@
 """The Python API: schedulers for a cluster, one pod at a time or many, and rules of one's own."""
 
-from __future__ import annotations
-
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -41,79 +39,84 @@ def hosts(decisions):
     return [decision.host for decision in decisions]
 
 
-class TestSchedule:
-    def test_what_is_placed_is_taken_as_bound(self):
-        """Each pod finds the cluster as the pods before it left it."""
-        ours = scheduler(node("a", cpu="2"), pod("p", cpu=2), pod("q", cpu=1))
-        assert ours.schedule("p").host == "a"
-        decision = ours.schedule("q")
-        assert (decision.host, decision.error, decision.is_fit_error) == (None, NO_CPU, True)
-        assert [item.name for item in ours.waiting] == ["q"]
+# --- Schedule -----------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("given", ["p", "default/p", pod("p"), manifest("Pod", "p")])
-    def test_which_pod(self, given):
-        """A pod may be given by name, as a value or as a manifest."""
-        assert scheduler(node("a"), pod("p")).schedule(given).host == "a"
 
-    def test_a_pod_of_no_cluster(self):
-        """A pod need not be of the cluster; it gets defaults and priority as if it were, and stays outside."""
-        classes = manifest("PriorityClass", "high", value=7)
-        limited = {"name": "c", "resources": {"limits": {"cpu": "2"}}}
-        ours = scheduler(node("a", cpu="2"), classes)
-        decision = ours.schedule(
-            manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]})
-        )
-        assert (decision.host, decision.pod.priority) == ("a", 7)
-        assert not ours.cluster.pods
-        assert ours.schedule(pod("q", cpu=1)).host is None
+def test_what_is_placed_is_taken_as_bound():
+    """Each pod finds the cluster as the pods before it left it."""
+    ours = scheduler(node("a", cpu="2"), pod("p", cpu=2), pod("q", cpu=1))
+    assert ours.schedule("p").host == "a"
+    decision = ours.schedule("q")
+    assert (decision.host, decision.error, decision.is_fit_error) == (None, NO_CPU, True)
+    assert [item.name for item in ours.waiting] == ["q"]
 
-    def test_arrays_and_names(self):
-        """A decision carries rows and totals as arrays, and the same by name."""
-        decision = scheduler(node("a"), node("b"), node("c", cpu="0"), pod("p", cpu=1)).schedule("p")
-        details = decision.details
-        assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
-        assert details.totals.tolist() == list(decision.scores.values())
-        assert decision.failed == {"c": ["Insufficient cpu"]}
-        assert set(decision.priorities["LeastRequestedPriority"]) == {"a", "b"}
 
-    def test_a_decision_stays_as_it_was(self):
-        """What a decision says does not change with the cluster."""
-        ours = scheduler(node("a"), node("b", cpu="1"), node("c"), *(pod(name, cpu=2) for name in "pqrst"))
-        first = ours.schedule("p")
-        told = first.record(details=True)
-        again = scheduler(*ours.cluster.objects).schedule("p")
-        ours.run()
-        ours.cluster.delete(ours.cluster.nodes[0])
-        ours.schedule("t")
-        assert again.record(details=True) == told == first.record(details=True)
+@pytest.mark.parametrize("given", ["p", "default/p", pod("p"), manifest("Pod", "p")])
+def test_which_pod(given):
+    """A pod may be given by name, as a value or as a manifest."""
+    assert scheduler(node("a"), pod("p")).schedule(given).host == "a"
 
-    def test_without_details(self):
-        """Without details a decision has host and error alone."""
-        decision = scheduler(node("a"), node("b"), pod("p")).schedule("p", details=False)
-        assert (decision.host, decision.has_details, decision.scores) == ("a", False, {})
 
-    @pytest.mark.parametrize(
-        "given, message",
-        [
-            ("nope", 'pod: expected a pod without a node, got "nope"'),
-            ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
-            (pod("placed"), 'pod: expected a pod without a node, got "default/placed", which is on node a'),
-            (
-                pod("bound", on="a"),
-                'pod: expected a pod without a node, got "default/bound", which is on node a',
-            ),
-            (manifest("Node", "b"), "pod: expected one Pod, got Node b"),
-            (
-                pod("p", priorityClassName="x"),
-                "Pod default/p: refused by the API server: no PriorityClass with name x was found",
-            ),
-        ],
+def test_a_pod_of_no_cluster():
+    """A pod need not be of the cluster; it gets defaults and priority as if it were, and stays outside."""
+    classes = manifest("PriorityClass", "high", value=7)
+    limited = yaml.safe_load("{name: c, resources: {limits: {cpu: '2'}}}")
+    ours = scheduler(node("a", cpu="2"), classes)
+    decision = ours.schedule(
+        manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]})
     )
-    def test_refusals(self, given, message):
-        """A pod that is not known, has a node, or cannot be one is refused in one line."""
-        ours = scheduler(node("a"), pod("bound", on="a"), pod("placed"))
-        ours.schedule("placed")
-        assert refusal_text(KubeclassicError, ours.schedule, given) == message
+    assert (decision.host, decision.pod.priority) == ("a", 7)
+    assert not ours.cluster.pods
+    assert ours.schedule(pod("q", cpu=1)).host is None
+
+
+def test_arrays_and_names():
+    """A decision carries rows and totals as arrays, and the same by name."""
+    decision = scheduler(node("a"), node("b"), node("c", cpu="0"), pod("p", cpu=1)).schedule("p")
+    details = decision.details
+    assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
+    assert details.totals.tolist() == list(decision.scores.values())
+    assert decision.failed == {"c": ["Insufficient cpu"]}
+    assert set(decision.priorities["LeastRequestedPriority"]) == {"a", "b"}
+
+
+def test_a_decision_stays_as_it_was():
+    """What a decision says does not change with the cluster."""
+    ours = scheduler(node("a"), node("b", cpu="1"), node("c"), *(pod(name, cpu=2) for name in "pqrst"))
+    first = ours.schedule("p")
+    told = first.record(details=True)
+    again = scheduler(*ours.cluster.objects).schedule("p")
+    ours.run()
+    ours.cluster.delete(ours.cluster.nodes[0])
+    ours.schedule("t")
+    assert again.record(details=True) == told == first.record(details=True)
+
+
+def test_without_details():
+    """Without details a decision has host and error alone."""
+    decision = scheduler(node("a"), node("b"), pod("p")).schedule("p", details=False)
+    assert (decision.host, decision.has_details, decision.scores) == ("a", False, {})
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ("nope", 'pod: expected a pod without a node, got "nope"'),
+        ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
+        (pod("placed"), 'pod: expected a pod without a node, got "default/placed", which is on node a'),
+        (pod("bound", on="a"), 'pod: expected a pod without a node, got "default/bound", which is on node a'),
+        (manifest("Node", "b"), "pod: expected one Pod, got Node b"),
+        (
+            pod("p", priorityClassName="x"),
+            "Pod default/p: refused by the API server: no PriorityClass with name x was found",
+        ),
+    ],
+)
+def test_pods_that_are_refused(given, message):
+    """A pod that is not known, has a node, or cannot be one is refused in one line."""
+    ours = scheduler(node("a"), pod("bound", on="a"), pod("placed"))
+    ours.schedule("placed")
+    assert refusal_text(KubeclassicError, ours.schedule, given) == message
 
 
 # --- Run ----------------------------------------------------------------------------------------------------
@@ -275,7 +278,7 @@ class OnlyLast(Plugin):
     reserved."""
 
     name = "OnlyLast"
-    reserved: ClassVar[list[str]] = []
+    reserved: ClassVar = []
 
     @each_node
     def filter(self, pod, node, cycle):
@@ -294,7 +297,7 @@ class TestProfiles:
     """Releases with the framework."""
 
     NODES = (node("a", cpu="8"), node("b"), node("c", cpu="2"))
-    PACKING: ClassVar[Any] = yaml.safe_load("""
+    PACKING = yaml.safe_load("""
     plugins:
       score:
         disabled:

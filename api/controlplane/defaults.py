@@ -158,10 +158,13 @@ def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[
             container.ports,
         ):
             return container
-        amounts = ResourceRequirements(
-            limits=limits, requests=Map({**requests, **absent}) if absent else requests
+        return replace(
+            container,
+            resources=ResourceRequirements(
+                limits=limits, requests=Map({**requests, **absent}) if absent else requests
+            ),
+            ports=ports,
         )
-        return replace(container, resources=amounts, ports=ports)
 
     return _each(complete, containers)
 
@@ -193,8 +196,11 @@ def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    amounts = replace(claim.spec.resources, requests=_rounded(claim.spec.requests))
-    spec = replace(claim.spec, resources=amounts, volume_mode=claim.spec.volume_mode or "Filesystem")
+    spec = replace(
+        claim.spec,
+        resources=replace(claim.spec.resources, requests=_rounded(claim.spec.requests)),
+        volume_mode=claim.spec.volume_mode or "Filesystem",
+    )
     return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 

@@ -115,7 +115,10 @@ def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[
 def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
     """A slice with *count* more devices of *driver* that are as *like*, in a pool of their own on *node*."""
     whole = replace(like, consumes_counters=())  # the counters are those of another pool
-    devices = tuple(replace(whole, name=f"{like.name}-more-{number}") for number in range(1, count + 1))
-    pool = ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1)
-    spec = ResourceSliceSpec(driver=driver, pool=pool, node_name=node, devices=devices)
+    spec = ResourceSliceSpec(
+        driver=driver,
+        pool=ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1),
+        node_name=node,
+        devices=tuple(replace(whole, name=f"{like.name}-more-{number}") for number in range(1, count + 1)),
+    )
     return ResourceSlice(metadata=ObjectMeta(name=f"{node}-more-{driver}"), spec=spec)

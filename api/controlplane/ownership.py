@@ -106,9 +106,12 @@ class Workload(Part):
 
     def as_owner(self) -> OwnerReference:
         """The owner reference that its controller puts into what it makes."""
-        uid = self.metadata.uid or f"{self.namespace}/{self.name}"
         return OwnerReference(
-            kind=self.kind, name=self.name, uid=uid, api_version=self.api_version, controller=True
+            kind=self.kind,
+            name=self.name,
+            uid=self.metadata.uid or f"{self.namespace}/{self.name}",
+            api_version=self.api_version,
+            controller=True,
         )
 
     def controls(self, metadata: ObjectMeta) -> bool:
@@ -137,8 +140,12 @@ class Workload(Part):
         """A StatefulSet's claims, with the names of the templates."""
         found = []
         for i, claim in enumerate(self.spec.volume_claim_templates):
-            where = f"{self.kind} {self.name}: spec.volumeClaimTemplates[{i}]"
-            decoded = decode_kind("PersistentVolumeClaim", claim, where, strict=strict)
+            decoded = decode_kind(
+                "PersistentVolumeClaim",
+                claim,
+                f"{self.kind} {self.name}: spec.volumeClaimTemplates[{i}]",
+                strict=strict,
+            )
             if isinstance(decoded, PersistentVolumeClaim):
                 found.append(with_defaults(decoded))
         return found
@@ -269,8 +276,12 @@ class Ownership:
         def add(namespace: str, name: str, pods: list[Pod], owner: Workload | None) -> None:
             if owner is not None and (namespace, "ReplicaSet", name) not in self._named:
                 controller = pods[0].metadata.controller
-                uid = controller.uid if controller is not None else ""
-                lost = LostReplicaSet(name, tuple(pods), pods[0].labels.get(HASH_LABEL, ""), uid)
+                lost = LostReplicaSet(
+                    name,
+                    tuple(pods),
+                    pods[0].labels.get(HASH_LABEL, ""),
+                    controller.uid if controller is not None else "",
+                )
                 found.setdefault((namespace, owner.name), []).append(lost)
 
         for (namespace, kind, name), pods in self._by_owner.items():
@@ -287,9 +298,10 @@ class Ownership:
 def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -> Workload | None:
     """The Deployment whose selector matches *pod*; of several the one that *replica_set* is named after, else
     the first."""
-    named = deployments.get(replica_set.rpartition("-")[0])
-    candidates = ([named] if named is not None else []) + list(deployments.values())
-    return next((found for found in candidates if matches(found.effective_selector, pod.labels)), None)
+    candidates = (deployments.get(replica_set.rpartition("-")[0]), *deployments.values())
+    return next(
+        (found for found in candidates if found and matches(found.effective_selector, pod.labels)), None
+    )
 
 
 def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:

@@ -63,9 +63,9 @@ def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
     of_class = claim.storage_class
     prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
     found |= {f"{prefix}{CLAIMS}": ONE for prefix in prefixes}
-    return found | (
-        {f"{prefix}requests.storage": storage for prefix in prefixes} if storage is not None else {}
-    )
+    if storage is not None:
+        found |= {f"{prefix}requests.storage": storage for prefix in prefixes}
+    return found
 
 
 def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
@@ -84,17 +84,21 @@ def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
 
 def counts(quota: ResourceQuota, pod: Pod) -> bool:
     """Whether *quota*, of the pod's namespace, has a bound for pods, and all its scopes match *pod*."""
-    named = (
-        ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.spec.scopes
-    )
-    scopes = (*named, *quota.spec.scope_selector.match_expressions)
+    scopes = [
+        *(
+            ScopedResourceSelectorRequirement(scope_name=name, operator="Exists")
+            for name in quota.spec.scopes
+        ),
+        *quota.spec.scope_selector.match_expressions,
+    ]
     return any(_restricted(quota)) and all(_matches(pod, scope) for scope in scopes)
 
 
 def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
     """Whether *quota*, of the claim's namespace, has a bound for claims, and no scope: those are for pods."""
-    has_scopes = quota.spec.scopes or quota.spec.scope_selector.match_expressions
-    return not has_scopes and any(name in hard(quota) for name in claim_usage(claim))
+    if quota.spec.scopes or quota.spec.scope_selector.match_expressions:
+        return False
+    return not hard(quota).keys().isdisjoint(claim_usage(claim))
 
 
 def hard(quota: ResourceQuota) -> Amounts:
@@ -197,8 +201,10 @@ def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Itera
             (found for quota in mine if (found := exceeded(quota, used[quota.key], asked)) is not None), None
         )
         if why is not None:
-            told = f"the API server would refuse it ({why}); it is tried all the same: quotas are not the scheduler's"
-            yield Notice(f"Pod {pod.key}", told)
+            yield Notice(
+                f"Pod {pod.key}",
+                f"the API server would refuse it ({why}); it is tried all the same: quotas are not the scheduler's",
+            )
             continue
         for quota in mine:
             used[quota.key] |= {

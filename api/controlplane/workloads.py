@@ -105,8 +105,11 @@ class _Expansion:
 
     def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
         """Make a pod of *template* with *changes* in its ``spec``."""
-        spec = replace(template.spec, **changes) if changes else template.spec
-        pod = replace(template, metadata=replace(template.metadata, name=name), spec=spec)
+        pod = replace(
+            template,
+            metadata=replace(template.metadata, name=name),
+            spec=replace(template.spec, **changes) if changes else template.spec,
+        )
         self.taken.add(pod.key)
         self.made.append(pod)
 
@@ -187,9 +190,8 @@ def _revision(replica_set: Workload) -> int:
 
 def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
     """The ReplicaSet of *deployment*: a lost one, or the one that its controller would make."""
-    name = lost.name if lost is not None else f"{deployment.name}-{deployment.template_hash()}"
     metadata = ObjectMeta(
-        name=name,
+        name=lost.name if lost is not None else f"{deployment.name}-{deployment.template_hash()}",
         namespace=deployment.metadata.namespace,
         uid=lost.uid if lost is not None else "",
         owner_references=(deployment.as_owner(),),
@@ -222,12 +224,11 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
         if f"{workload.namespace}/{name}" in expansion.taken:
             continue
         for claim in claims:
-            labels = Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})})
             metadata = replace(
                 claim.metadata,
                 name=f"{claim.name}-{name}",
                 namespace=workload.metadata.namespace,
-                labels=labels,
+                labels=Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})}),
             )
             made = replace(claim, metadata=metadata)
             if made.key not in expansion.claims:
@@ -268,8 +269,9 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     to_complete = workload.spec.completions
     if to_complete is None:
         to_complete = 1 if workload.spec.parallelism is None else parallelism + workload.status.succeeded
-    wanted = min(parallelism, to_complete - workload.status.succeeded)
-    expansion.top_up(workload, wanted, {"job-name": workload.name})
+    expansion.top_up(
+        workload, min(parallelism, to_complete - workload.status.succeeded), {"job-name": workload.name}
+    )
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:
@@ -281,10 +283,17 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
         expansion.notice(workload, QUIET_CRON_JOB)
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
-    job = read_workload(
-        {**(workload.spec.job_template or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata}
+    _job(
+        expansion,
+        read_workload(
+            {
+                **(workload.spec.job_template or {}),
+                "kind": "Job",
+                "apiVersion": "batch/v1",
+                "metadata": metadata,
+            }
+        ),
     )
-    _job(expansion, job)
 
 
 _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
@@ -320,11 +329,10 @@ _ALWAYS = _ON_HOST_NETWORK[:-1]
 def runs_on(spec: PodSpec, node: Node) -> bool:
     """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must
     allow it."""
-    if spec.node_name and spec.node_name != node.name:
+    if spec.node_name not in ("", node.name) or not set_selector(spec.node_selector)(node.labels):
         return False
-    if not set_selector(spec.node_selector)(node.labels):
-        return False
-    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
+    affinity = (spec.affinity or Affinity()).node_affinity
+    required = affinity.required if affinity else None
     if required is not None and not node_selector_matches(required, node.labels, node.name):
         return False
     tolerations = daemon_tolerations(spec)
@@ -349,13 +357,12 @@ def target_node(pod: Pod) -> str | None:
     """The node that a daemon runs on or is made for; None without one."""
     if pod.spec.node_name:
         return pod.spec.node_name
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
-    fields = (field for term in terms for field in term.match_fields)
+    affinity = (pod.spec.affinity or Affinity()).node_affinity
     return next(
         (
             f.values[0]
-            for f in fields
+            for term in ((affinity and affinity.required) or NodeSelector()).node_selector_terms
+            for f in term.match_fields
             if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1
         ),
         None,

@@ -209,8 +209,11 @@ def parse_selector(text: str) -> Matcher:
 def _requirement(part: str) -> Requirement:
     if found := _SET.fullmatch(part):
         key, operator, inside = found.groups()
-        values = tuple(value.strip() for value in inside.split(",")) if inside.strip() else ()
-        return Requirement(key=key, operator=_OPERATORS[operator], given_values=values)
+        return Requirement(
+            key=key,
+            operator=_OPERATORS[operator],
+            given_values=tuple(value.strip() for value in inside.split(",")) if inside.strip() else (),
+        )
     if found := _PAIR.fullmatch(part):
         key, operator, value = found.groups()
         return Requirement(key=key, operator=_OPERATORS[operator], given_values=(value,))

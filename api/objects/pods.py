@@ -253,8 +253,12 @@ class Pod(KubeObject):
 
     def created_at(self, timestamp: str) -> Pod:
         """A copy of the pod that was created at *timestamp*, in RFC 3339."""
-        metadata = replace(self.metadata, creation_timestamp=timestamp)
-        return Pod(metadata=metadata, spec=self.spec, status=self.status, manifest=self.manifest)
+        return Pod(
+            metadata=replace(self.metadata, creation_timestamp=timestamp),
+            spec=self.spec,
+            status=self.status,
+            manifest=self.manifest,
+        )
 
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""

@@ -265,16 +265,13 @@ def _parse(text: str) -> Quantity:
     matched = _SYNTAX.fullmatch(stripped)
     if not stripped or matched is None:
         raise QuantityError(f"{_WANTED}, got {_shown(text)}")
-    sign, whole, _, fraction, suffix = matched.groups()
-    if not suffix and not whole and not fraction:
+    sign, whole, _, fraction, suffix = matched.groups("")
+    if not (suffix or whole or fraction):
         return ZERO  # Upstream: a sign or a dot alone is zero too
+    # Short with few digits and nothing below 1e-9, else big.
+    whole = whole or "0"
+    digits = int(sign + whole + fraction)
     number = stripped[: len(stripped) - len(suffix)]
-    return _interpret(text, -1 if sign == "-" else 1, number, whole or "0", fraction or "", suffix)
-
-
-def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suffix: str) -> Quantity:
-    """The quantity of digits and suffix: short with few digits and nothing below 1e-9, else big."""
-    digits = sign * int(whole + fraction)
     if suffix in _BINARY:
         bits = _BINARY[suffix]
         # Upstream: the number of digits of a power of two is only estimated.

@@ -65,8 +65,9 @@ def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool) -> 
     found = spec_of(document.get("spec"), strict) if kind is Pod and type(document) is dict else None
     if found is None:
         return quickly(kind, document, strict)
-    rest = {name: value for name, value in document.items() if name != "spec"}
-    made = quickly(kind, rest, strict=False)  # enumerations are in specs alone
+    made = quickly(
+        kind, {name: value for name, value in document.items() if name != "spec"}, strict=False
+    )  # enumerations are in specs alone
     force_setattr(made, "spec", found)
     return made
 

@@ -44,6 +44,7 @@ def shown(value: object) -> str:
         return "a list" if value else "an empty list"
     if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
         return "a number of very many digits"
-    written = value[:_LONGEST_TEXT] if isinstance(value, str) else value
-    text = json.dumps(written, ensure_ascii=False, default=str)
+    text = json.dumps(
+        value[:_LONGEST_TEXT] if isinstance(value, str) else value, ensure_ascii=False, default=str
+    )
     return one_line(text) if len(text) <= 80 else one_line(f"{text[:76]}...")

@@ -187,8 +187,12 @@ def type_with_all_fields(name: str) -> Any:
         for field, kind in _types()[name].items()
     }
     attributes = {f"f{number}": field for number, field in enumerate(kinds)}
-    fields = [(attribute, kinds[field], UNSET) for attribute, field in attributes.items()]
-    one = msgspec.defstruct(name, fields, rename=attributes, forbid_unknown_fields=True)
+    one = msgspec.defstruct(
+        name,
+        [(attribute, kinds[field], UNSET) for attribute, field in attributes.items()],
+        rename=attributes,
+        forbid_unknown_fields=True,
+    )
     return one | list[one]  # type: ignore[valid-type]  # it is a class
 
 
@@ -199,8 +203,7 @@ def type_with_all_fields(name: str) -> Any:
 def _types() -> Mapping[str, Mapping[str, str]]:
     """Type -> its fields -> their types; empty for single values and for objects with any keys."""
     text = (get_data(__name__.rpartition(".")[0], "apifields.txt") or b"").decode()
-    lines = text.replace("\n  ", " ").splitlines()
-    split = (line.split() for line in lines if not line.startswith("#"))
+    split = (line.split() for line in text.replace("\n  ", " ").splitlines() if not line.startswith("#"))
     return {
         name.rstrip(":"): {field: kind for field, _, kind in (part.partition(":") for part in parts)}
         for name, *parts in split

@@ -66,23 +66,19 @@ class Validation:
         inner: Any = data
         for name in spec.split("."):
             inner = inner.get(name) if isinstance(inner, Mapping) else None
-        found, claims = (
-            ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
-        )
-        templates = [(f"{spec}.template", "Pod", found.get("template"))]
-        listed = claims if isinstance(claims, list) else ()
+        if not isinstance(inner, Mapping):
+            inner = {}
+        claims = inner.get("volumeClaimTemplates")
+        templates = [(f"{spec}.template", "Pod", inner.get("template"))]
         templates += [
             (f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim)
-            for i, claim in enumerate(listed)
+            for i, claim in enumerate(claims if isinstance(claims, list) else ())
         ]
         told = []
         for path, kind, template in templates:
-            with suppress(ManifestError):
-                told += (
-                    self.refused(decode_kind(kind, template), f"{path}.")
-                    if isinstance(template, Mapping)
-                    else []
-                )
+            if isinstance(template, Mapping):
+                with suppress(ManifestError):
+                    told += self.refused(decode_kind(kind, template), f"{path}.")
         return told
 
 

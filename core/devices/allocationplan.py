@@ -168,10 +168,13 @@ class DevicePlanner:
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
         """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""
         planned = [self._claim(claim, pools) for claim in claims]
-        takes_all = any(
-            option.all_devices is not None for claim in planned for options in claim for option in options
+        return NodeAllocationPlan(
+            claims,
+            planned,
+            any(
+                option.all_devices is not None for claim in planned for options in claim for option in options
+            ),
         )
-        return NodeAllocationPlan(claims, planned, takes_all)
 
     def _claim(self, claim: ResourceClaim, pools: Sequence[Pool]) -> list[list[Option]]:
         requests = [self._options(claim, request, pools) for request in claim.spec.devices.requests]

@@ -129,8 +129,12 @@ class TextComparison:
         found = _COMPARISON.fullmatch(text)
         if found is None or found["name"] in _RESERVED:
             return None
-        domain = None if found["domain"] is None else found["domain"][1:-1]
-        return cls(text, found["wanted"][1:-1], domain, found["name"] or "")
+        return cls(
+            text,
+            found["wanted"][1:-1],
+            None if found["domain"] is None else found["domain"][1:-1],
+            found["name"] or "",
+        )
 
     def matches(self, make: Make) -> bool:
         """As of :class:`Expression`; what is no text is left to that."""
@@ -213,8 +217,11 @@ def _environment() -> Any:
 
     functions = [declared(name, overloads, False) for name, overloads in FUNCTIONS.items()]
     functions += [declared(name, overloads, True) for name, overloads in METHODS.items()]
-    extensions = [ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings()]
-    return cel.NewEnv(variables={"device": kinds["value"]}, extensions=extensions, functions=functions)
+    return cel.NewEnv(
+        variables={"device": kinds["value"]},
+        extensions=[ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings()],
+        functions=functions,
+    )
 
 
 MOST_KEPT = 1 << 20

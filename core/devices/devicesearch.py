@@ -308,14 +308,12 @@ class DeviceSearch:
                 make.attribute(one.match_attribute or one.distinct_attribute or "") for one in constraints
             ]
             device = make.device
-            shared = (device.allow_multiple_allocations, device.capacity) if self.cells.shares else None
-            taints = device.taints if self.cells.taints else None
             found = self._kinds[make.number] = (
                 tuple(matches),
                 tuple(values),
                 device.consumes_counters,
-                shared,
-                taints,
+                (device.allow_multiple_allocations, device.capacity) if self.cells.shares else None,
+                device.taints if self.cells.taints else None,
             )
         return found
 

@@ -38,11 +38,10 @@ class DeviceTotals:
     def of(self, resource: str, rows: Rows) -> Totals:
         """How many devices that give *resource* each of *rows* reaches, and how many of them are in use."""
         found = self.listings.device_classes.by_resource[resource]
-        log = self.listings.resource_claims.log
         seen = (
             id(found),
             self.listings.slices.version,
-            log.revision,
+            self.listings.resource_claims.log.revision,
             self.table.changed.node_revision,
             self.table.size,
         )
@@ -57,8 +56,7 @@ class DeviceTotals:
         there = np.zeros(self.table.size, np.int64)
         used = np.zeros(self.table.size, np.int64)
         for one in self.listings.slices:
-            apart = bool(one.spec.per_device_node_selection)
-            mask = None if apart else reached.of(one.spec)
+            mask = None if bool(one.spec.per_device_node_selection) else reached.of(one.spec)
             for device in one.spec.devices:
                 rows = reached.of(device) if mask is None else mask
                 try:

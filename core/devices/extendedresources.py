@@ -47,14 +47,15 @@ def is_device_resource(name: str) -> bool:
 def special_claim(pod: Pod) -> ResourceClaim:
     """The claim for the extended resources of *pod*, before it is known what they are on a node."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
-    metadata = ObjectMeta(
-        name=EXTENDED,
-        namespace=pod.namespace,
-        uid=f"{pod.uid}-extended-resources",
-        annotations=Map({EXTENDED_MARK: "true"}),
-        owner_references=(owner,),
+    return ResourceClaim(
+        metadata=ObjectMeta(
+            name=EXTENDED,
+            namespace=pod.namespace,
+            uid=f"{pod.uid}-extended-resources",
+            annotations=Map({EXTENDED_MARK: "true"}),
+            owner_references=(owner,),
+        )
     )
-    return ResourceClaim(metadata=metadata)
 
 
 def is_in_memory(claim: ResourceClaim) -> bool:

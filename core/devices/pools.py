@@ -66,12 +66,11 @@ class Make:
                 for name, amount in self.device.capacity.items():
                     domain, short = _split(name, self.driver)
                     capacity.setdefault(domain, {})[short] = quantity_value(amount.value)
-                shared = self.device.allow_multiple_allocations
                 self._input = {
                     "driver": self.driver,
                     "attributes": attributes,
                     "capacity": capacity,
-                    "allowMultipleAllocations": shared,
+                    "allowMultipleAllocations": self.device.allow_multiple_allocations,
                 }
             except DeviceSelectorError as error:
                 self._input = error

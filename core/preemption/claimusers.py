@@ -91,9 +91,10 @@ class ClaimUsers:
 
     def copy(self) -> ClaimUsers:
         """The same, which changes by itself."""
-        counts = {node: Counter(users) for node, users in self.counts.items()}
         return attrs.evolve(
-            self, counts=counts, entries={node: dict(entries) for node, entries in self._entries.items()}
+            self,
+            counts={node: Counter(users) for node, users in self.counts.items()},
+            entries={node: dict(entries) for node, entries in self._entries.items()},
         )
 
     @staticmethod

@@ -10,7 +10,7 @@ pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import attrs
 import numpy as np
@@ -19,7 +19,7 @@ from ...api.objects import Pod
 from ..arrays.overlay import Overlay, SumsTrial
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
-from ..cycle import Answers, Cycle
+from ..cycle import Cycle
 from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..pods.template import Template
@@ -55,19 +55,17 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
     templates = dict.fromkeys(template for _, template in coming)
     if any(template.has_pod_affinity for template in templates):
         return False
-    return all(_is_untouched(predicate, cycle, cycle.answers, templates) for predicate in cycle.predicates)
-
-
-def _is_untouched(predicate: Predicate, cycle: Cycle, answers: Answers, coming: Collection[Template]) -> bool:
-    """Whether a predicate looks at sums at most, or at counts of pods of which there are none, not even among
-    the *coming* ones."""
-    if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
-        # Those that read services look at pods that no counter covers.
-        return False
-    if not predicate.reads & WIDE:
-        return True
-    counters = answers.failures(predicate, cycle).watched
-    return not any(counter.total or any(counter.of(template) for template in coming) for counter in counters)
+    # Each predicate looks at sums at most, or at counts of pods of which there are none, not even among those
+    # that are coming.
+    for predicate in cycle.predicates:
+        if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
+            # Those that read services look at pods that no counter covers.
+            return False
+        if predicate.reads & WIDE:
+            for counter in cycle.answers.failures(predicate, cycle).watched:
+                if counter.total or any(counter.of(template) for template in templates):
+                    return False
+    return True
 
 
 @attrs.define(eq=False, repr=False)
@@ -88,8 +86,13 @@ class ArrayTrial:
         these, it fits without them."""
         footprints = {name: potential.layout.footprint(name) for name in cycle.table.resources}
         footprints = {name: amounts for name, amounts in footprints.items() if amounts.any()}
-        rowwise = [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE]
-        made = cls(cycle, potential, SumsTrial.of(cycle.table, potential.rows), footprints, rowwise)
+        made = cls(
+            cycle,
+            potential,
+            SumsTrial.of(cycle.table, potential.rows),
+            footprints,
+            [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE],
+        )
         for place in np.flatnonzero(potential.there.any(axis=1)).tolist():
             made.take_off(place, potential.there[place])
         at = np.full(cycle.table.size, -1, np.intp)
@@ -106,8 +109,9 @@ class ArrayTrial:
 
     def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
         """Some of the rows, with their potential victims in the order in which they are to be put back."""
-        sums = self.sums if len(at) == self.sums.n else self.sums.some(at)
-        return attrs.evolve(self, sums=sums, potential=potential)
+        return attrs.evolve(
+            self, sums=self.sums if len(at) == self.sums.n else self.sums.some(at), potential=potential
+        )
 
     def put_back(self, place: int, here: Mask) -> None:
         """Put the pods at *place* back on the rows *here*: bool[k]."""
@@ -160,8 +164,11 @@ class OverlayTrial:
         return self._judge(np.arange(self.overlay.n))
 
     def some(self, at: Rows, potential: PotentialVictims) -> OverlayTrial:
-        overlay = self.overlay if len(at) == self.overlay.n else self.overlay.some(at)
-        return attrs.evolve(self, overlay=overlay, potential=potential)
+        return attrs.evolve(
+            self,
+            overlay=self.overlay if len(at) == self.overlay.n else self.overlay.some(at),
+            potential=potential,
+        )
 
     def put_back(self, place: int, here: Mask) -> None:
         self.overlay.add_all([(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()])

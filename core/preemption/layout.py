@@ -73,22 +73,24 @@ class PodLayout:
         """The pods of a lower priority on *rows*, laid out as they are now."""
         if min(self.table.priorities, default=priority) >= priority:
             return PotentialVictims.none(self, rows)
-        self._follow(rows)
-        there = self.priority.take(rows, axis=1) < priority
-        return PotentialVictims(self, rows, self.entries[rows], there, np.zeros_like(there))
-
-    def _follow(self, rows: Rows) -> None:
-        """Lay out those of *rows* whose pods have changed."""
+        # Lay out those rows whose pods have changed.
         changed = self.table.changed.since(self._seen)
         self._seen = self.table.changed.revision
-        if changed is None:
-            self._laid[:] = False
-        self._laid, self.entries = grown(self._laid, self.table.size), grown(self.entries, self.table.size)
-        if changed is not None:
-            self._laid[changed] = False
+        self._laid = grown(self._laid, self.table.size)
+        self.entries = grown(self.entries, self.table.size)
+        self._laid[slice(None) if changed is None else changed] = False
         for row in rows[~self._laid[rows]].tolist():
-            self._lay_out(row)
+            entries = self.entries[row] = sorted(self.table.pods[row], key=importance(self.by_start_time))
+            self._make_room(len(entries), row + 1)
+            self.priority[:, row] = NO_PRIORITY
+            self.priority[: len(entries), row] = [entry.priority for entry in entries]
+            self.template[: len(entries), row] = [self._number(entry.template) for entry in entries]
+            self.started[: len(entries), row] = [
+                instant(entry.pod.status.start_time or NEVER_STARTED) for entry in entries
+            ]
             self._laid[row] = True
+        there = self.priority.take(rows, axis=1) < priority
+        return PotentialVictims(self, rows, self.entries[rows], there, np.zeros_like(there))
 
     def begin_anew(self) -> None:
         """Lay all rows out again when they are asked for, and number the templates that they have then."""
@@ -96,16 +98,6 @@ class PodLayout:
         self._numbers = {}
         self._footprints = {}
         self._laid[:] = False
-
-    def _lay_out(self, row: int) -> None:
-        entries = self.entries[row] = sorted(self.table.pods[row], key=importance(self.by_start_time))
-        self._make_room(len(entries), row + 1)
-        self.priority[:, row] = NO_PRIORITY
-        self.priority[: len(entries), row] = [entry.priority for entry in entries]
-        self.template[: len(entries), row] = [self._number(entry.template) for entry in entries]
-        self.started[: len(entries), row] = [
-            instant(entry.pod.status.start_time or NEVER_STARTED) for entry in entries
-        ]
 
     def _make_room(self, places: int, rows: int) -> None:
         for name, filler in (("priority", NO_PRIORITY), ("template", 0), ("started", 0)):
@@ -173,9 +165,13 @@ class PotentialVictims:
         """Those of some of the rows, by index."""
         if len(at) == len(self.rows):
             return self
-        order = None if self.order is None else self.order[:, at]
         return PotentialVictims(
-            self.layout, self.rows[at], self.entries[at], self.there[:, at], self.protected[:, at], order
+            self.layout,
+            self.rows[at],
+            self.entries[at],
+            self.there[:, at],
+            self.protected[:, at],
+            None if self.order is None else self.order[:, at],
         )
 
     def protecting(self, protected: Mask) -> PotentialVictims:

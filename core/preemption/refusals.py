@@ -64,16 +64,14 @@ class UnschedulableTemplate:
             if not found.check_all:
                 alive &= failures.passed
         rows = visited.nonzero()[0]
-        unresolvable = int(np.count_nonzero(verdict.unresolvable() & visited))
-        revisions = [answer.revision for answer in answers]
         return cls(
             answers,
-            revisions,
+            [answer.revision for answer in answers],
             visited,
             order_revision,
             len(rows),
             verdict.tally(rows),
-            unresolvable,
+            int(np.count_nonzero(verdict.unresolvable() & visited)),
             rejected,
         )
 
@@ -183,5 +181,7 @@ def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
         wanted.tally,
         wanted.unresolvable,
     ):
-        told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
-        raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")
+        raise verify.StaleError(
+            f"the refusal of pod {cycle.pod.key} is stale: kept {kept.tally}, {kept.unresolvable} unresolvable, "
+            f"worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
+        )

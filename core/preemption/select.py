@@ -30,9 +30,8 @@ def is_eligible(cycle: Cycle) -> bool:
     """Whether the pod may preempt: its policy allows it, and no victim of an earlier attempt is still leaving
     its nominated node."""
     pod = cycle.pod
-    cells = cycle.release.preemption
     if (
-        cells.never_policy
+        cycle.release.preemption.never_policy
         and cycle.enabled("NonPreemptingPriority")
         and pod.spec.preemption_policy == "Never"
     ):
@@ -70,8 +69,13 @@ def preempt(
     rows = nodes[~unresolvable[nodes]]
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    candidates = _candidates(cycle, nominations, found, rows, runs)
-    return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
+    return chosen(
+        cycle,
+        nominations,
+        _candidates(cycle, nominations, found, rows, runs),
+        extenders,
+        asks_later=asks_later,
+    )
 
 
 def _candidates(
@@ -112,8 +116,9 @@ def chosen(
         return Preemption()
     if not any(extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders):
         best = candidates.pick()
-        victims = candidates.victims(best)
-        return _plan(cycle, nominations, candidates.name(best), victims, candidates.spelled_out)
+        return _plan(
+            cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out
+        )
     ask = partial(_asked, cycle, nominations, candidates.spelled_out(), extenders)
     return Preemption(later=ask) if asks_later else ask(cycle.pod)
 
@@ -145,8 +150,12 @@ def _plan(
         "SchedulerAsyncPreemption"
     )
     is_over = keeps and all(pod.is_terminating for pod in victims.pods)
-    lower = [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
-    return Preemption(name, victims.pods, lower, candidates)
+    return Preemption(
+        name,
+        victims.pods,
+        [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority],
+        candidates,
+    )
 
 
 def victims_beside(

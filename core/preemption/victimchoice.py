@@ -157,8 +157,10 @@ class Candidates:
 
     def victims(self, i: int) -> Victims:
         """Who would have to leave node *i*."""
-        pods = [self._entries[i][place].pod for place in self._places[:, i].tolist() if place != GAP]
-        return Victims(pods, int(self.violations[i]))
+        return Victims(
+            [self._entries[i][place].pod for place in self._places[:, i].tolist() if place != GAP],
+            int(self.violations[i]),
+        )
 
     def spelled_out(self) -> dict[str, Victims]:
         """Node -> its victims, in ascending order of name."""
@@ -170,8 +172,7 @@ class Candidates:
         most = int(self.criteria[3].max(initial=0))
         if not is_gap.any():
             return self._places[:most]
-        order = np.argsort(is_gap, axis=0, kind="stable")[:most]
-        return np.take_along_axis(self._places, order, axis=0)
+        return np.take_along_axis(self._places, np.argsort(is_gap, axis=0, kind="stable")[:most], axis=0)
 
     def same_as(self, other: Candidates) -> bool:
         """Whether these are the same nodes with the same victims in the same order."""
@@ -188,7 +189,12 @@ class Candidates:
         for criterion in self.criteria:
             values = criterion[best]
             best = best[values == values.min()]
-        return self._first(self._latest(best))
+        # Of these the nodes whose first most important victim started last.
+        started = self.started[best]
+        if (started == ODD).any():
+            texts = [_earliest_start(self.victims(i)) for i in best.tolist()]
+            return self._first(best[[text == max(texts) for text in texts]])
+        return self._first(best[started == started.max()])
 
     def _first(self, tied: Rows) -> int:
         """The first of *tied* by name."""
@@ -196,15 +202,6 @@ class Candidates:
             return int(tied[self._ranks(self._names)[self.rows[tied]].argmin()])
         names = [self._names[row] for row in self.rows[tied].tolist()]
         return int(tied[names.index(min(names))])
-
-    def _latest(self, tied: Rows) -> Rows:
-        """Of *tied* the nodes whose first most important victim started last."""
-        started = self.started[tied]
-        if (started == ODD).any():
-            texts = [_earliest_start(self.victims(i)) for i in tied.tolist()]
-            return tied[[text == max(texts) for text in texts]]
-        found: Rows = tied[started == started.max()]
-        return found
 
 
 def pick_one_node(candidates: dict[str, Victims], by_start_time: bool) -> str:

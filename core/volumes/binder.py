@@ -74,8 +74,10 @@ class VolumeBinder:
     """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:
-        by_class = volume_class if self.release.volumes.groups_by_beta_class else class_in_spec
-        self.volumes = AssumeCache("v1.PersistentVolume", by_class)
+        self.volumes = AssumeCache(
+            "v1.PersistentVolume",
+            volume_class if self.release.volumes.groups_by_beta_class else class_in_spec,
+        )
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
             self.put(item)

@@ -89,8 +89,9 @@ def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk = volume.spec.source.gce_persistent_disk
     zones = next(filter(None, (volume.labels.get(label, "") for label in zone_labels)), "").split("__")
     # Upstream: the handle of a regional disk has the region in place of the zone.
-    place = (zones[0] or UNSPECIFIED) if len(zones) == 1 else _region(zones)
-    return _gce_handle_in(place, disk.pd_name if disk else "")
+    return _gce_handle_in(
+        (zones[0] or UNSPECIFIED) if len(zones) == 1 else _region(zones), disk.pd_name if disk else ""
+    )
 
 
 def _gce_handle_in(place: str, name: str) -> str:

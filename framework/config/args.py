@@ -273,8 +273,11 @@ class InterPodAffinityArgs(Arguments):
     ignore_preferred_terms_of_existing_pods: bool = False
 
     def faults(self, path: str, context: Context) -> Faults:
-        text = "not in valid range [0-100]" if context.cells.plain_arg_faults else ""
-        return outside(f"{path}hardPodAffinityWeight", self.hard_pod_affinity_weight, text=text)
+        return outside(
+            f"{path}hardPodAffinityWeight",
+            self.hard_pod_affinity_weight,
+            text="not in valid range [0-100]" if context.cells.plain_arg_faults else "",
+        )
 
 
 @attrs.frozen

@@ -189,11 +189,8 @@ def decoded_configuration(
 ) -> KubeSchedulerConfiguration:
     """As :func:`read_configuration`, but not validated."""
     known = resolved_gates(release, gates)
-    document = (
-        {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND}
-        if document is None
-        else document
-    )
+    if document is None:
+        document = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND}
     version = _version(document, release.configuration.api_versions)
     context = Context(release, known, version)
     cells = context.cells
@@ -227,18 +224,16 @@ def decoded_configuration(
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
-    given = profiles or (ProfileConfig(),)
     profiles = tuple(
         attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get(SORT))
-        for one in given
+        for one in profiles or (ProfileConfig(),)
     )
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
-    begins = release.configuration.refusal_text
     return attrs.evolve(
         raw,
         release=release,
-        begins=begins,
+        begins=release.configuration.refusal_text,
         api_version=f"{GROUP}/{version}",
         gates=known,
         profiles=profiles,
@@ -253,11 +248,16 @@ def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
     if not kind:
         raise ConfigurationError("Object 'Kind' is missing", [ProfileFault("kind", "missing", None, KIND)])
     if group != GROUP or version not in known or kind != KIND:
-        text = f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"'
         wanted = " or ".join(f"{GROUP}/{name}" for name in known)
-        got = f"{shown(api_version)} and kind {shown(kind)}"
+        fault = ProfileFault(
+            "apiVersion",
+            "not read by this release",
+            f"{shown(api_version)} and kind {shown(kind)}",
+            f"{wanted} and kind {KIND}",
+        )
         raise ConfigurationError(
-            text, [ProfileFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")]
+            f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"',
+            [fault],
         )
     return version
 
@@ -276,25 +276,27 @@ def _decoded(
             if context.cells.first_args:
                 args, unread = later_args(entry.name, entry.args or {})
                 entry = attrs.evolve(entry, args=args)
-                strict = {**strict, **{f"{place}.args.{name}": "" for name in unread}}
+                strict |= {f"{place}.args.{name}": "" for name in unread}
             raw = entry.args or {}
             args = MappingProxyType(raw)
             if reads_args(entry.name, context):
                 wanted = f"{entry.name}Args"
                 kind = raw.get("kind", wanted)
                 if kind != wanted and not context.cells.lenient_args:
-                    text = (
-                        f"args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}"
-                    )
                     fault = ProfileFault(
                         f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted
                     )
-                    raise ConfigurationError(f"decoding .{place}: {text}", [fault])
+                    raise ConfigurationError(
+                        f"decoding .{place}: args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}",
+                        [fault],
+                    )
                 try:
                     args = read_args(entry.name, raw, context)
                 except Mismatch as mismatch:
-                    text = f"decoding .{place}: decoding args for plugin {entry.name}: {mismatch}"
-                    raise ConfigurationError(text, mismatched(mismatch, f"{place}.args.")) from None
+                    raise ConfigurationError(
+                        f"decoding .{place}: decoding args for plugin {entry.name}: {mismatch}",
+                        mismatched(mismatch, f"{place}.args."),
+                    ) from None
             made.append(attrs.evolve(entry, args=args))
             paths = tuple(unknown_args(entry.name, raw, context))
             if paths:
@@ -364,8 +366,11 @@ def given_configuration(
         )
     if percentage is None:
         return found
-    profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
-    changed = attrs.evolve(found, percentage=percentage, profiles=profiles)
+    changed = attrs.evolve(
+        found,
+        percentage=percentage,
+        profiles=tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles),
+    )
     changed.validate()
     return changed
 

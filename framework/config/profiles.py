@@ -94,9 +94,8 @@ def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:
     # Upstream: what sorts and binds by default is no plugin there.
     if point == "queueSort" and custom.enabled:
         return PluginSet(custom.enabled)
-    return PluginSet(
-        (*custom.enabled, *default.enabled) if point == "bind" else (*default.enabled, *custom.enabled)
-    )
+    both = (custom, default) if point == "bind" else (default, custom)
+    return PluginSet(both[0].enabled + both[1].enabled)
 
 
 def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
@@ -185,7 +184,12 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
     for point in POINTS:
         for i, plugin in enumerate(profile.at(point).enabled):
             yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, context.cells)
-    yield from _conflicts(profile, f"{path}.plugins.score", version, context.cells)
+    names = profile.at("score").names
+    found = " ".join(quoted(name) for name in names if name in context.cells.conflicting_scores)
+    for i, name in enumerate(names):
+        if name == "NodeResourcesFit" and found:
+            text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
+            yield invalid(f"{path}.plugins.score.enabled[{i}]", name, text)
     seen: set[str] = set()
     for i, entry in enumerate(profile.plugin_config if context.cells.args_with_configuration else ()):
         within = f"{path}.pluginConfig[{i}]"
@@ -207,44 +211,31 @@ def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) ->
         )
 
 
-def _conflicts(profile: ProfileConfig, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
-    names = profile.at("score").names
-    found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
-    for i, name in enumerate(names):
-        if name == "NodeResourcesFit" and found:
-            text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
-            yield invalid(f"{path}.enabled[{i}]", name, text)
-
-
 def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
     if context.cells.compares_sorters != "with defaults":
-        yield from _given_sorter_faults(profiles, context)
+        # Upstream: defaults come later there, and so does the count of plugins.
+        absent = PluginSet() if context.cells.compares_sorters == "as given" else None
+        given, *others = (profile.sorters or absent for profile in profiles)
+        for i, other in enumerate(others, 1):
+            if other != given:
+                shown = '"null"' if other is None else _set_text(other, context.framework)
+                yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {context.cells.queue_sort_text}"
         return
-    sets = [profile.at("queueSort") for profile in profiles]
-    if len(sets[0].enabled) > 1:
+    first = profiles[0].at("queueSort")
+    if len(first.enabled) > 1:
         yield invalid(
             "profiles[0].plugins.queueSort.Enabled",
-            len(sets[0].enabled),
+            len(first.enabled),
             "only one queue sort plugin can be enabled",
         )
-    name = sets[0].enabled[0].name if sets[0].enabled else None
-    first = _args_of(profiles[0], name)
-    for i, other in enumerate(sets[1:], 1):
-        if other != sets[0]:
-            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(other, context.framework)}: {context.cells.queue_sort_text}"
-        args = _args_of(profiles[i], name)
-        if args is not None and args != first:
+    name = first.enabled[0].name if first.enabled else None
+    for i, profile in enumerate(profiles[1:], 1):
+        sorters = profile.at("queueSort")
+        if sorters != first:
+            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {context.cells.queue_sort_text}"
+        args = _args_of(profile, name)
+        if args is not None and args != _args_of(profiles[0], name):
             yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {context.cells.queue_sort_args_text}"
-
-
-def _given_sorter_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
-    # Upstream: defaults come later there, and so does the count of plugins.
-    absent = PluginSet() if context.cells.compares_sorters == "as given" else None
-    first, *others = (profile.sorters or absent for profile in profiles)
-    for i, other in enumerate(others, 1):
-        if other != first:
-            shown = '"null"' if other is None else _set_text(other, context.framework)
-            yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {context.cells.queue_sort_text}"
 
 
 def sorter_args(profile: ProfileConfig) -> Any:
@@ -264,11 +255,9 @@ def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
             name: [{"Name": p.name, "Weight": p.weight} for p in found] or () for name, found in lists.items()
         }
         return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
-    return f"config.PluginSet{{{', '.join(f'{name}:{_list_text(found)}' for name, found in lists.items())}}}"
-
-
-def _list_text(plugins: Sequence[PluginEntry]) -> str:
     kind = "config.Plugin"
-    if not plugins:
-        return f"[]{kind}(nil)"
-    return f"[]{kind}{{{', '.join(f'{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}' for p in plugins)}}}"
+    texts: list[str] = []
+    for name, found in lists.items():
+        items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in found)
+        texts.append(f"{name}:[]{kind}{{{items}}}" if found else f"{name}:[]{kind}(nil)")
+    return f"config.PluginSet{{{', '.join(texts)}}}"

@@ -96,7 +96,7 @@ class FrameworkBinding(BindingCycle):
             return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
-        if refused is None and profile.points["permit"] and profile.waiting_pods.get(pod.uid) is not None:
+        if refused is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
             self._cycles[pod.uid] = cycle
             return None
         refused = refused or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
@@ -166,10 +166,10 @@ class FrameworkBinding(BindingCycle):
             cycle.pods_to_activate.clear()
 
     def waiting(self, pod: Pod) -> WaitingPod | None:
-        return self.profile_of(pod).waiting_pods.get(pod.uid)
+        return self.profile_of(pod).waiting_pods.by_uid.get(pod.uid)
 
     def permitted(self, pod: Pod, host: str) -> Failure | None:
-        waited = self.profile_of(pod).waiting_pods.remove(pod.uid)
+        waited = self.profile_of(pod).waiting_pods.by_uid.pop(pod.uid, None)
         if waited is None or waited.verdict is None or waited.verdict.is_success:
             return None
         self.give_back(pod, host)
@@ -181,15 +181,14 @@ class FrameworkBinding(BindingCycle):
 
     def preempt(self, victim: Pod, preemptor: Pod) -> bool:
         # Upstream: a victim of another profile is deleted even while it waits.
-        waiting = self.profile_of(preemptor).waiting_pods.get(victim.uid)
+        waiting = self.profile_of(preemptor).waiting_pods.by_uid.get(victim.uid)
         if waiting is not None:
             waiting.reject(PREEMPTION, "preempted")
         return waiting is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
-        plugins = self.profile_of(pod).points["preBind"]
         return self.engine.release.framework.assumes_volumes_first or any(
-            isinstance(plugin, VolumeBinding) for plugin in plugins
+            isinstance(plugin, VolumeBinding) for plugin in self.profile_of(pod).points["preBind"]
         )
 
     def device_wait(self, pod: Pod) -> DeviceWait | None:
@@ -216,7 +215,7 @@ class FrameworkBinding(BindingCycle):
 
     def give_back(self, pod: Pod, host: str) -> None:
         profile, cycle = self._reserved(pod)
-        profile.waiting_pods.remove(pod.uid)
+        profile.waiting_pods.by_uid.pop(pod.uid, None)
         self._undo(pod.bound_to(host), profile, cycle)
 
     def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
@@ -247,10 +246,14 @@ class FrameworkBinding(BindingCycle):
             if status is not None and status.is_wait:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _failed(status):
-                told = _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin)
-                return self._undone(pod, profile, cycle, told)
+                return self._undone(
+                    pod,
+                    profile,
+                    cycle,
+                    _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin),
+                )
         if timeouts:
-            profile.waiting_pods.add(WaitingPod(pod, timeouts))
+            profile.waiting_pods.by_uid[pod.uid] = WaitingPod(pod, timeouts)
         return None
 
     def _pre_bind(

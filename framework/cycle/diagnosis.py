@@ -217,8 +217,7 @@ class Diagnosis:
         if self.rejected is not None:
             # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is
             # forgotten.
-            is_last = self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE
-            if is_last:
+            if self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE:
                 return frozenset([self.rejected.plugin])
             return frozenset(found | {self.rejected.plugin} - {""})
         if self.search is not None:

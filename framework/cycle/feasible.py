@@ -13,7 +13,6 @@ import numpy as np
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
-from ...core.cluster.order import NO_ROWS
 from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.extender import Passed
 from ...core.decision.nodesearch import SearchResult, judge_twice, run_effects
@@ -87,17 +86,6 @@ NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins nam
 """Upstream: the original divides by zero here and crashes."""
 
 
-@attrs.define(eq=False, repr=False)
-class FeasibleRows:
-    """The result of a search: the feasible rows in order, and where the next search starts."""
-
-    feasible: Rows
-    start: int
-    error: str | None = None
-    passed_extenders: bool = False
-    """Extenders were asked about these rows."""
-
-
 PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
 
 
@@ -105,18 +93,19 @@ def search(
     cycle: FrameworkCycle,
     profile: Profile,
     nominations: Nominations,
-    diagnosis: Diagnosis,
+    details: FrameworkDetails,
     outcome: PreFilterOutcome,
     start: int,
     pass_extenders: PassExtenders | None = None,
     verdict: Verdict | None = None,
-) -> FeasibleRows:
-    """Filter the nodes that *outcome* leaves, the nominated or hinted one first, and write into *diagnosis*
-    why nodes were rejected.
+) -> tuple[int, str | None]:
+    """Filter the nodes that *outcome* leaves, the nominated or hinted one first, and write into *details*
+    which are feasible, in order, and why others were rejected.
 
-    *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is
-    known.
+    Returns where the next search starts, and an error. *pass_extenders* asks extenders about the nominated
+    node, which they may reject, too. *verdict*: if it is known.
     """
+    diagnosis = details.diagnosis
     verdict = verdict or judge_twice(
         cycle, Batch.everywhere(cycle.table), nominations, check_all=profile.algorithm.check_all
     )
@@ -129,16 +118,18 @@ def search(
         # The nominated node, if extenders leave it.
         rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
         if len(rows):
-            diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
+            alone = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
+            details.search = diagnosis.search = alone
             _leave_effects(cycle, nominations, verdict, rows, ())
-        if len(rows):
-            return FeasibleRows(rows, start, passed_extenders=pass_extenders is not None)
+            details.feasible_rows = rows
+            details.passed_extenders = pass_extenders is not None
+            return start, None
     order = diagnosis.order
     cells = diagnosis.cells
     row_of = cycle.table.row_of
     unknown = sorted((outcome.node_names or frozenset()) - row_of.keys())
     if unknown and cells.unknown_name_errs:
-        return FeasibleRows(NO_ROWS, start, f'nodeinfo not found for node name "{unknown[0]}"')
+        return start, f'nodeinfo not found for node name "{unknown[0]}"'
     has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
     if outcome.node_names is not None:
         named = [row_of[name] for name in outcome.node_names - set(unknown)]
@@ -152,8 +143,10 @@ def search(
         )
         diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *others))
     if not len(order) and not cells.index_of_all_nodes:
-        return FeasibleRows(order, start, NO_NODE_LEFT)
-    found = diagnosis.search = _pass(verdict, order, start, profile.algorithm.wanted(len(order)))
+        return start, NO_NODE_LEFT
+    found = details.search = diagnosis.search = _pass(
+        verdict, order, start, profile.algorithm.wanted(len(order))
+    )
     if profile.algorithm.has_effects or cycle.claim_users is not None:
         _leave_effects(
             cycle,
@@ -170,9 +163,9 @@ def search(
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
-    feasible, error = _until_error(found)
+    details.feasible_rows, error = _until_error(found)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
-    return FeasibleRows(feasible, (start + len(feasible) + diagnosis.size) % places, error)
+    return (start + len(details.feasible_rows) + diagnosis.size) % places, error
 
 
 def _leave_effects(

@@ -110,6 +110,9 @@ def run_post_filter(
 def _as_result(answer: PostFilterResult | Status | None) -> PostFilterResult:
     if isinstance(answer, Status):
         is_error = answer.code is Code.ERROR
-        plan = Preemption(error=answer.message) if is_error else Preemption()
-        return PostFilterResult(message=answer.message, is_error=is_error, plan=plan)
+        return PostFilterResult(
+            message=answer.message,
+            is_error=is_error,
+            plan=Preemption(error=answer.message) if is_error else Preemption(),
+        )
     return PostFilterResult() if answer is None else answer

@@ -145,8 +145,9 @@ class Evaluator:
                 try:
                     plan = chosen(self.cycle, self.context.nominations, candidates, self.context.extenders)
                 except ExtenderError as error:
-                    failed = Preemption(error=str(error))
-                    return PostFilterResult(message=str(error), is_error=True, plan=failed)
+                    return PostFilterResult(
+                        message=str(error), is_error=True, plan=Preemption(error=str(error))
+                    )
                 return PostFilterResult(plan.node, "" if plan.node is not None else NO_CANDIDATE, plan=plan)
         if self.errors and self._cells.dry_run_errs:
             text = aggregated(sorted(self.errors))

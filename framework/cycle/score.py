@@ -139,5 +139,6 @@ def _check_range(ranking: Ranking, plugin_by_plugin: bool) -> None:
 
 
 def _out_of_range(name: str, score: int) -> ScoreError:
-    text = f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
-    return ScoreError(text)
+    return ScoreError(
+        f'plugin "{name}" returns an invalid score {score}, it should in the range of [0, 100] after normalizing'
+    )

@@ -143,13 +143,11 @@ def target_release(name: str, argument: str) -> Release:
     """
     found = framework_release(name)
     if found is None or found.version not in (*LISTING, *TARGETS):
-        why = "has no profiles"
-        if found is not None:
-            why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-        if found is not None or name in ALL_RELEASES:
-            older = f"; {name} {why}: give it the Policy itself, which it reads"
-        else:
-            older = ""
+        why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        if found is None:
+            why = "has no profiles"
+        is_older = found is not None or name in ALL_RELEASES
+        older = f"; {name} {why}: give it the Policy itself, which it reads" if is_older else ""
         raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
     return found
 
@@ -220,11 +218,16 @@ class ProfileDraft:
         both = [{**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms]
         self.args[NODES] = {"addedAffinity": {**(added or {}), REQUIRED: {"nodeSelectorTerms": both}}}
         told = ", ".join(f"{one['key']} {one['operator']}" for one in labels)
-        text = f"replaced by addedAffinity of plugin {NODES}: required {told}; the reason that users see is another"
-        before = NODES not in self.filters
-        checks = f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before"
-        for said, other in ((text, upstream), *([(checks, None)] if before else [])):
-            self.note(subject, said, other)
+        self.note(
+            subject,
+            f"replaced by addedAffinity of plugin {NODES}: required {told}; the reason that users see is another",
+            upstream,
+        )
+        if NODES not in self.filters:
+            self.note(
+                subject,
+                f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before",
+            )
         self.filters[NODES] = None
 
     def document(
@@ -243,20 +246,45 @@ class ProfileDraft:
         run.
         """
         always = (name for name in (BINDER, GATES) if not self.is_gone(name))
-        everywhere = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
+        plugins = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
+        alone = alone or {}
+        scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
+        everywhere = _plugins(plugins)
+        unwanted = ["*"]
+        if SELECTOR_SPREAD in self.weights:
+            # Upstream: validation refuses this plugin at every single extension point, but does not look under
+            # multiPoint.
+            everywhere.append({"name": SELECTOR_SPREAD, "weight": self.weights[SELECTOR_SPREAD]})
+            unwanted = [name for name in plugins if name in SCORERS and name not in scored]
+        disabled = {
+            "multiPoint": ["*"],
+            "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
+            "score": unwanted,
+        }
+        enabled = {
+            "multiPoint": everywhere,
+            "preScore": _plugins(
+                [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
+            ),
+            "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
+            **{point: _plugins(alone[point]) for point in ALONE if alone.get(point)},
+        }
         profile: dict[str, Any] = {
             "schedulerName": scheduler_name,
-            "plugins": _points(everywhere, self.weights, alone or {}),
+            "plugins": {
+                point: {"disabled": _plugins(disabled.get(point, ())), "enabled": enabled[point]}
+                for point in ("multiPoint", *POINTS)
+                if point in enabled
+            },
         }
         if self.args:
             profile["pluginConfig"] = [
                 {"name": name, "args": found} for name, found in sorted(self.args.items())
             ]
-        reads_latest = LATEST in self.target.configuration.api_versions
         written: dict[str, Any] = plain(
             WrittenConfiguration(
                 api_version="kubescheduler.config.k8s.io/v1"
-                if reads_latest
+                if LATEST in self.target.configuration.api_versions
                 else "kubescheduler.config.k8s.io/v1beta3",
                 percentage_of_nodes_to_score=percentage or UNSET,
                 profiles=(profile,),
@@ -264,36 +292,6 @@ class ProfileDraft:
             )
         )
         return written
-
-
-def _points(
-    plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    scored = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
-    everywhere = _plugins(plugins)
-    unwanted = ["*"]
-    if SELECTOR_SPREAD in weights:
-        # Upstream: validation refuses this plugin at every single extension point, but does not look under
-        # multiPoint.
-        everywhere.append({"name": SELECTOR_SPREAD, "weight": weights[SELECTOR_SPREAD]})
-        unwanted = [name for name in plugins if name in SCORERS and name not in scored]
-    pre_scored = [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
-    disabled = {
-        "multiPoint": ["*"],
-        "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
-        "score": unwanted,
-    }
-    enabled = {
-        "multiPoint": everywhere,
-        "preScore": _plugins(pre_scored),
-        "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
-        **{point: _plugins(alone[point]) for point in ALONE if alone.get(point)},
-    }
-    return {
-        point: {"disabled": _plugins(disabled.get(point, ())), "enabled": enabled[point]}
-        for point in ("multiPoint", *POINTS)
-        if point in enabled
-    }
 
 
 def _plugins(names: Iterable[str]) -> list[dict[str, Any]]:

@@ -26,7 +26,13 @@ from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_arg
 from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.fielderrors import Context
 from ..config.profiles import GROUP, ProfileConfig
-from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
+from ..policy.profile import (
+    AFFINITY,
+    DEFAULT_AFFINITY_WEIGHT,
+    SPREAD,
+    configuration_of_policy,
+    configuration_of_provider,
+)
 from ..tables.versions import cells_in
 from .draft import (
     ALONE,
@@ -66,6 +72,9 @@ LEFT_OUT = {
     "ResourceLimitsPriority": left_out("ResourceLimitsPriority"),
     LABELS: "left out: plugins no longer prefer nodes by labels alone; give pods preferred node affinity",
     SERVICES: "left out: no plugin considers services like this; give pods affinity, or topology spread constraints",
+    **dict.fromkeys(
+        OLD_SPREADS, f"left out: plugin {SPREAD} spreads pods, with the default constraints of the system"
+    ),
 }
 """Plugin -> why nothing replaces it."""
 
@@ -75,9 +84,11 @@ def running(
 ) -> KubeSchedulerConfiguration:
     """What *release* runs with *policy*, or without one with the provider of *config*; nodes are looked at by
     *percentage*."""
-    started: dict[str, Any] = {"gates": config.gates, "percentage": percentage}
-    if config.hard_pod_affinity_weight:
-        started["hard_pod_affinity_weight"] = config.hard_pod_affinity_weight
+    started: dict[str, Any] = {
+        "gates": config.gates,
+        "percentage": percentage,
+        "hard_pod_affinity_weight": config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
+    }
     if policy is None:
         return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **started)
     return configuration_of_policy(
@@ -101,11 +112,6 @@ def migrate_profile(
         draft.filter()
         draft.score()
         draft.keep_arguments()
-        absent = [
-            name
-            for point, name in (("queueSort", SORTER), ("bind", BINDER))
-            if name not in draft.enabled(point)
-        ]
         documents.append(
             draft.document(
                 profile.scheduler_name or DEFAULT_SCHEDULER,
@@ -113,7 +119,11 @@ def migrate_profile(
                 extenders,
                 draft.enabled("postFilter"),
                 draft.alone(),
-                absent,
+                [
+                    name
+                    for point, name in (("queueSort", SORTER), ("bind", BINDER))
+                    if name not in draft.enabled(point)
+                ],
             )
         )
         notes |= dict.fromkeys(draft.notes)
@@ -157,13 +167,10 @@ class _PluginsDraft(ProfileDraft):
             SORTER,
             BINDER,
             GATES,
+            *PRE_SCORERS,
         }
         return {
-            point: [
-                name
-                for name in self.enabled(point)
-                if name not in usual and not self.is_gone(name) and name not in PRE_SCORERS
-            ]
+            point: [name for name in self.enabled(point) if name not in usual and not self.is_gone(name)]
             for point in (*ALONE, "preScore")
         }
 
@@ -207,10 +214,9 @@ class _PluginsDraft(ProfileDraft):
         spread = self._args(SPREAD)
         if AFFINITY in self.weights and affinity.hard_pod_affinity_weight != 1:
             self.args[AFFINITY] = {"hardPodAffinityWeight": affinity.hard_pod_affinity_weight}
-        alone = not set(OLD_SPREADS) & set(self.enabled("score"))
         if (
             SPREAD in self.weights
-            and alone
+            and set(OLD_SPREADS).isdisjoint(self.enabled("score"))
             and spread.defaulting_type == "List"
             and not spread.default_constraints
         ):
@@ -221,13 +227,11 @@ class _PluginsDraft(ProfileDraft):
             self.note(name, f"left out: {FIT} has one scoring strategy, that of the plugin before it")
             return
         args = self._args(name)
-        resources = [{"name": one.name, "weight": one.weight} for one in getattr(args, "resources", ())]
-        strategy: dict[str, Any] = {"type": STRATEGIES[name]} | (
-            {"resources": resources} if resources else {}
-        )
+        strategy: dict[str, Any] = {"type": STRATEGIES[name]}
+        if resources := as_json(getattr(args, "resources", ())):
+            strategy["resources"] = resources
         if isinstance(args, RequestedToCapacityRatioArgs):
-            shape = [{"utilization": point.utilization, "score": point.score} for point in args.shape]
-            strategy["requestedToCapacityRatio"] = {"shape": shape}
+            strategy["requestedToCapacityRatio"] = {"shape": as_json(args.shape)}
         elif strategy["type"] == "RequestedToCapacityRatio":
             strategy["requestedToCapacityRatio"] = {
                 "shape": [{"utilization": 0, "score": 10}, {"utilization": 100, "score": 0}]
@@ -238,12 +242,8 @@ class _PluginsDraft(ProfileDraft):
 
     def _spread(self, name: str, weight: int) -> None:
         if SPREAD in self.enabled("score"):
-            of_system = "the default constraints of the system"
-            if self.given.get(SPREAD, {}).get(CONSTRAINTS):
-                constraints = "the default constraints that it has"
-            else:
-                constraints = of_system
-            self.note(name, f"left out: plugin {SPREAD} spreads pods, with {constraints}")
+            whose = "that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else "of the system"
+            self.note(name, f"left out: plugin {SPREAD} spreads pods, with the default constraints {whose}")
             return
         self.weights[SPREAD] = weight
         self.note(name, f"replaced by the default constraints of plugin {SPREAD}, which have another formula")
@@ -286,9 +286,8 @@ def carried(
         return Migration(dict(document), ())
     document, notes = _portable(document, config)
     if _is_taken(document, target):
-        found = Migration(dict(document), ())
-    else:
-        found = _carried(document, config, target)
+        return Migration(dict(document), tuple(notes))
+    found = _carried(document, config, target)
     return Migration(found.document, (*notes, *found.notes))
 
 
@@ -345,8 +344,9 @@ def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json,
     """*document* without what its release ignores, with arguments as later releases write them; and notes."""
     kept: dict[str, Any] = copied(document)
     cells = config.context.cells
-    unknown = f"left out: {config.release.version} does not read the field"
-    notes = [Note(path, unknown) for path in config.unread]
+    notes = [
+        Note(path, f"left out: {config.release.version} does not read the field") for path in config.unread
+    ]
     for path in config.unread:
         removed(kept, path)
     for entry in kept.get("pluginConfig") or () if cells.first_args else ():
@@ -373,10 +373,13 @@ def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], 
         path.partition(".")[0].partition("[")[0]
         for path in unknown_fields(own, fields_without(cells.fields_lacked))
     }
-    gone = sorted(
-        left - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
-    )
-    notes = [Note(name, "left out: the field is gone") for name in gone]
+    notes = [
+        Note(name, "left out: the field is gone")
+        for name in sorted(
+            left
+            - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
+        )
+    ]
     if document.get(TIMEOUT) not in (None, 600):
         notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
     return {name: value for name, value in own.items() if name not in left}, notes
@@ -391,19 +394,18 @@ def _plugins(found: Json, cells: ConfigurationCells, notes: list[Note], is_point
         kept[kind] = [plugin for plugin in named if plugin["name"] not in gone]
         if kind == "enabled":
             notes += (
-                Note(plugin["name"], _why(plugin["name"])) for plugin in named if plugin not in kept[kind]
+                Note(
+                    plugin["name"],
+                    LEFT_OUT.get(plugin["name"], f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}"),
+                )
+                for plugin in named
+                if plugin not in kept[kind]
             )
     return kept
 
 
 def _called(plugin: str, cells: ConfigurationCells) -> str:
     return NAMES.get(plugin, plugin) if plugin in cells.gone_plugins else plugin
-
-
-def _why(plugin: str) -> str:
-    if plugin in OLD_SPREADS:
-        return f"left out: plugin {SPREAD} spreads pods, with the default constraints of the system"
-    return LEFT_OUT.get(plugin, f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}")
 
 
 def _given(
@@ -428,9 +430,10 @@ def _given(
 def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
     """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
     made = running(policy, target, config, config.percentage)
-    version = target.configuration.default_version
+    (profile,) = made.profiles
     cells = target.configuration
-    for name in target.configuration.api_versions:  # the newest that takes all plugins
+    version = cells.default_version
+    for name in cells.api_versions:  # the newest that takes all plugins
         known = cells_in(target.configuration, name)
         if not made.plugin_names & known.refused_plugins:
             version = name
@@ -445,26 +448,15 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
         )
     if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
         notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
-    ratios = (
-        entry
-        for entry in made.profiles[0].plugin_config
-        if isinstance(entry.args, RequestedToCapacityRatioArgs)
-    )
     notes += (
         Note(entry.name, "cpu and memory count, as a profile cannot be without resources")
-        for entry in ratios
-        if not entry.args.resources
+        for entry in profile.plugin_config
+        if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
     )
     extenders, faults = written_extenders(made.extenders)
-    (profile,) = made.profiles
     document: dict[str, Any] = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
     if made.percentage:
         document["percentageOfNodesToScore"] = made.percentage
-    points = [
-        point
-        for point in {**cells.point_plugins, **profile.plugins}
-        if f"profiles.plugins.{point}" not in cells.fields_lacked
-    ]
     plugins = {
         point: {
             "disabled": [{"name": "*"}],
@@ -473,21 +465,26 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
                 for plugin in profile.at(point).enabled
             ],
         }
-        for point in points
+        for point in {**cells.point_plugins, **profile.plugins}
+        if f"profiles.plugins.{point}" not in cells.fields_lacked
     }
     arguments = [
         {"name": entry.name, "args": as_json(entry.args)}
         for entry in profile.plugin_config
         if entry.args is not None
     ]
-    name = profile.scheduler_name or DEFAULT_SCHEDULER
     document["profiles"] = [
-        {"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}
+        {
+            "schedulerName": profile.scheduler_name or DEFAULT_SCHEDULER,
+            "plugins": plugins,
+            **({"pluginConfig": arguments} if arguments else {}),
+        }
     ]
     if extenders:
-        as_before = NEW_HTTPS in cells.fields_lacked
         document["extenders"] = (
-            list(map(_as_in_a_policy, extenders, made.extenders)) if as_before else extenders
+            list(map(_as_in_a_policy, extenders, made.extenders))
+            if NEW_HTTPS in cells.fields_lacked
+            else extenders
         )
     return Migration(document, (*notes, *faults))
 

@@ -69,16 +69,17 @@ def migrate(
     :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
     """
     if selector_spread and target.version not in SPREAD_BY_SELECTOR:
-        wanted = ", ".join(SPREAD_BY_SELECTOR)
         raise UnknownNameError(
-            f"selector spread: expected {wanted}, got it for {target.version}, which has no such plugin"
+            f"selector spread: expected {', '.join(SPREAD_BY_SELECTOR)}, got it for {target.version}, which has no such plugin"
         )
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate(release)
-    registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
     chosen = select(
-        registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight
+        Registry.of(release, resolved_gates(release, config.gates), CATALOGUE),
+        policy,
+        config.source.provider or DEFAULT_PROVIDER,
+        config.hard_pod_affinity_weight,
     )
     draft = _PolicyDraft(
         target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread
@@ -107,7 +108,7 @@ class ResourceStrategy:
     name: str
     weight: int
     shape: tuple[Point, ...]
-    resources: Mapping[str, int] = attrs.field(factory=lambda: CPU_AND_MEMORY)
+    resources: Mapping[str, int] = CPU_AND_MEMORY
 
     def at(self, utilization: int) -> Fraction:
         """The score at *utilization*."""
@@ -115,7 +116,7 @@ class ResourceStrategy:
         for right in self.shape:
             if utilization <= right[0]:
                 along = Fraction(utilization - left[0], (right[0] - left[0]) or 1)
-                return left[1] + along * (right[1] - left[1]) if right != left else Fraction(left[1])
+                return left[1] + along * (right[1] - left[1])
             left = right
         return Fraction(left[1])
 
@@ -161,11 +162,12 @@ def _document(shape: tuple[Point, ...], resources: Mapping[str, int]) -> dict[st
     listed = [{"name": name, "weight": weight} for name, weight in resources.items()]
     if shape in LINES and resources == CPU_AND_MEMORY:
         return {"type": LINES[shape], "resources": listed}
-    points = [{"utilization": utilization, "score": score} for utilization, score in shape]
     return {
         "type": "RequestedToCapacityRatio",
         "resources": listed,
-        "requestedToCapacityRatio": {"shape": points},
+        "requestedToCapacityRatio": {
+            "shape": [{"utilization": utilization, "score": score} for utilization, score in shape]
+        },
     }
 
 
@@ -179,7 +181,7 @@ def fitted_resources(resources: Mapping[str, int]) -> tuple[dict[str, int], bool
             name: max(1, round(Fraction(weight * MAX_RESOURCE_WEIGHT, top)))
             for name, weight in positive.items()
         }
-    return positive or dict(CPU_AND_MEMORY), positive != dict(resources)
+    return positive or CPU_AND_MEMORY, positive != resources
 
 
 MAX_WEIGHT = 2**31 - 1
@@ -204,9 +206,10 @@ def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, s
         return whole, {}
     exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
     rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
-    text = "weight {} clipped to {} as all were scaled to fit 32 bits"
     return rounded, {
-        name: text.format(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]
+        name: f"weight {weights[name]} clipped to {weight} as all were scaled to fit 32 bits"
+        for name, weight in rounded.items()
+        if weight != exact[name]
     }
 
 
@@ -272,9 +275,11 @@ class _PolicyDraft(ProfileDraft):
         rule = RULES[name]
         if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
             self.filters["NodeVolumeLimits"] = None
-            text = f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit"
-            upstream = "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32"
-            self.note(name, text, upstream)
+            self.note(
+                name,
+                f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
+                "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
+            )
             return
         self.filters |= dict.fromkeys(rule.plugins)
         if rule.is_noted:
@@ -284,8 +289,11 @@ class _PolicyDraft(ProfileDraft):
         """The labels that a predicate with an *argument* wants."""
         if argument.service_affinity is not None:
             labels = ", ".join(argument.service_affinity.labels)
-            text = f"left out, as plugin ServiceAffinity was removed in 1.23: nothing keeps a service's pods on one value of {labels}"
-            self.note(name, f"{text}; give them required podAffinity on that label")
+            self.note(
+                name,
+                f"left out, as plugin ServiceAffinity was removed in 1.23: nothing keeps a service's pods on one value of {labels}"
+                "; give them required podAffinity on that label",
+            )
             return
         assert argument.labels_presence is not None
         for label in argument.labels_presence.labels:
@@ -302,8 +310,11 @@ class _PolicyDraft(ProfileDraft):
     def score(self) -> None:
         """Take the plugins that replace the priorities, with arguments and weights."""
         if self.policy.priorities is None:
-            text = f"there is no list: those that {self.release.version} scores by default, with its weights"
-            self.note("priorities", text, OWN_DEFAULTS)
+            self.note(
+                "priorities",
+                f"there is no list: those that {self.release.version} scores by default, with its weights",
+                OWN_DEFAULTS,
+            )
         written = {
             entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None
         }
@@ -316,33 +327,31 @@ class _PolicyDraft(ProfileDraft):
             for name in strategy.dropped:
                 self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
             if len(kept) > 1:
-                if strategy.is_exact:
-                    how = "added up to one line"
-                else:
-                    how = "added up to one line, rounded to whole scores"
-                upstream = (
-                    "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
-                )
+                how = f"added up to one line{'' if strategy.is_exact else ', rounded to whole scores'}"
                 self.note(
-                    ", ".join(kept), how if strategy.document else "left out: they cancel out", upstream
+                    ", ".join(kept),
+                    how if strategy.document else "left out: they cancel out",
+                    "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest",
                 )
             if strategy.document is not None:
                 self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
                 self._fractions["NodeResourcesFit"] = strategy.weight
-        if self._spread and self.selector_spread:
-            self._keep_selector_spread()
+        if self.selector_spread and (weight := sum(self._spread.pop(name, 0) for name in PEER_SPREADING)):
+            self._fractions[SELECTOR_SPREAD] = Fraction(weight)
+            self.note(
+                SELECTOR_SPREAD,
+                "plugin SelectorSpread has the old formula, but is taken under multiPoint only; do not count on it in later releases"
+                "; pods with constraints of their own are not spread",
+            )
         if self._spread:
             self._spread_by_topology()
         if self._labels:
             self._combine_labels()
         if BALANCED in self._fractions:
-            text = (
-                "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
-            )
             self._fractions[BALANCED] *= 2
             self.note(
                 "BalancedResourceAllocation",
-                f"weight doubled: {text}",
+                "weight doubled: its scores range over 50 to 100 only, and pods without requests count as asking for nothing",
                 "keeps the weight, so that balance would count half",
             )
         if "InterPodAffinity" in self._fractions and self.chosen.hard_pod_affinity_weight != 1:
@@ -382,13 +391,14 @@ class _PolicyDraft(ProfileDraft):
                 if is_valid_label_key(label):
                     self.note(name, f"left out: no node can have label {label}")
                     return
-                text = (
+                self.note(
+                    name,
                     f"replaced by a default constraint of PodTopologySpread, ScheduleAnyway over {label}: pods with"
-                    " constraints of their own do not have it, and other pods count by number, not by share"
+                    " constraints of their own do not have it, and other pods count by number, not by share",
+                    "has plugin ServiceAffinity, which was removed in 1.23",
                 )
-                self.note(name, text, "has plugin ServiceAffinity, which was removed in 1.23")
                 self._spread[name] = weight
-                self._domains += [label] if label not in self._domains else []
+                self._domains.append(label)
             return
         rule = RULES[name]
         if not rule.plugins:
@@ -411,22 +421,17 @@ class _PolicyDraft(ProfileDraft):
 
     # --- priorities that share a plugin ---------------------------------------------------------------------
 
-    def _keep_selector_spread(self) -> None:
-        weight = sum(self._spread.pop(name, 0) for name in PEER_SPREADING)
-        if weight:
-            self._fractions[SELECTOR_SPREAD] = Fraction(weight)
-            text = "plugin SelectorSpread has the old formula, but is taken under multiPoint only; do not count on it in later releases"
-            self.note(SELECTOR_SPREAD, f"{text}; pods with constraints of their own are not spread")
-
     def _spread_by_topology(self) -> None:
         own = self._spread.get(OWN_CONSTRAINTS, 0)
-        peers = sum(weight for name, weight in self._spread.items() if name != OWN_CONSTRAINTS)
-        heavier = max(own, peers)
-        self._fractions["PodTopologySpread"] = Fraction(heavier)
-        if own and peers and own < heavier:
-            text = f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints"
-            self.note(OWN_CONSTRAINTS, text, "takes the weight of EvenPodsSpreadPriority for both")
-        elif own and peers != own and peers:
+        peers = sum(self._spread.values()) - own
+        self._fractions["PodTopologySpread"] = Fraction(max(own, peers))
+        if 0 < own < peers:
+            self.note(
+                OWN_CONSTRAINTS,
+                f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints",
+                "takes the weight of EvenPodsSpreadPriority for both",
+            )
+        elif 0 < peers < own:
             self.note(
                 "PodTopologySpread",
                 f"weight {own} also where pods have no constraints of their own, which had {peers}",
@@ -436,30 +441,24 @@ class _PolicyDraft(ProfileDraft):
                 "PodTopologySpread",
                 "the pods' own constraints with ScheduleAnyway count too, which were ignored before",
             )
-        self._default_constraints()
-
-    def _default_constraints(self) -> None:
         has_peers = any(name in self._spread for name in PEER_SPREADING)
-        if has_peers and not self._domains:
-            return  # the System defaults: hosts and zones
-        keys = dict.fromkeys([HOSTNAME, *self._domains] if has_peers else self._domains)
         if has_peers:
-            text = "beside constraints over labels only hosts are spread over, as a node without a label of any constraint would score 0"
+            if not self._domains:
+                return  # the System defaults: hosts and zones
             self.note(
-                "SelectorSpreadPriority", f"{text}; add topology.kubernetes.io/zone if every node has it"
+                "SelectorSpreadPriority",
+                "beside constraints over labels only hosts are spread over, as a node without a label of any constraint would score 0"
+                "; add topology.kubernetes.io/zone if every node has it",
             )
         constraints = [
-            {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys
+            {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"}
+            for key in dict.fromkeys([HOSTNAME] * has_peers + self._domains)
         ]
         self.args["PodTopologySpread"] = {"defaultingType": "List", "defaultConstraints": constraints}
 
     def _combine_labels(self) -> None:
         own = int(self._fractions.get(NODES, 0))
-        known = [
-            (name, label, weight)
-            for name, label, weight in self._labels
-            if not is_valid_label_key(label.label)
-        ]
+        known = [one for one in self._labels if not is_valid_label_key(one[1].label)]
         preferred = list[dict[str, Any]]()
         top = max([own, *(weight for _, _, weight in known)])
         for name, label, weight in known:
@@ -471,17 +470,18 @@ class _PolicyDraft(ProfileDraft):
                     "preference": {"matchExpressions": [{"key": label.label, "operator": operator}]},
                 }
             )
-            text = (
+            self.note(
+                name,
                 f"replaced by a preferred term of addedAffinity, {label.label} {operator} with weight {term} of 100:"
-                " it is summed with the pod's own preferences before these are scaled to 0 to 100"
+                " it is summed with the pod's own preferences before these are scaled to 0 to 100",
+                NODE_LABEL,
             )
-            self.note(name, text, NODE_LABEL)
         for name, label, _ in self._labels:
             if is_valid_label_key(label.label):
                 self.note(name, f"left out: no node can have label {label.label}")
-        if known and not own:
-            self.note(NODES, "preferred node affinity of pods counts too, which was ignored before")
         if known:
+            if not own:
+                self.note(NODES, "preferred node affinity of pods counts too, which was ignored before")
             affinity = self.args.setdefault(NODES, {}).setdefault("addedAffinity", {})
             affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
             self._fractions[NODES] = Fraction(max(own, sum(weight for _, _, weight in known)))
@@ -510,8 +510,10 @@ class _PolicyDraft(ProfileDraft):
                 f"{CHECKS_ALL}; the same nodes fit, but fewer reasons are reported",
             )
         if config.percentage and not percentage:
-            text = f"not set, so the size of the cluster decides; the default of the release was {config.percentage} %"
-            self.note("percentageOfNodesToScore", text)
+            self.note(
+                "percentageOfNodesToScore",
+                f"not set, so the size of the cluster decides; the default of the release was {config.percentage} %",
+            )
         if config.disable_preemption:
             self.note(
                 "disablePreemption",
@@ -524,17 +526,10 @@ class _PolicyDraft(ProfileDraft):
                 "featureGates",
                 f"not part of the file; give those that are still known to --feature-gates: {gates}",
             )
-        if (
-            "VolumeBinding" in self.filters
-            and config.bind_timeout != BIND_TIMEOUT
-            and config.bind_timeout >= 0
-        ):
+        if "VolumeBinding" in self.filters and BIND_TIMEOUT != config.bind_timeout >= 0:
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": config.bind_timeout}
         known = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
-        after = [
-            *([DEVICES] if DEVICES in known else []),
-            *([] if config.disable_preemption else ["DefaultPreemption"]),
-        ]
+        after = [DEVICES] * (DEVICES in known) + ["DefaultPreemption"] * (not config.disable_preemption)
         return Migration(
             self.document(config.scheduler_name, percentage, extenders, after), tuple(self.notes)
         )

@@ -256,8 +256,12 @@ class DynamicResources(Plugin):
         """The devices of the cluster of *cycle*."""
         found = self._devices
         if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
-            seconds = min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS)
-            found = self._devices = Devices(cycle.table, cycle.listings, self.cells, seconds)
+            found = self._devices = Devices(
+                cycle.table,
+                cycle.listings,
+                self.cells,
+                min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS),
+            )
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
@@ -481,10 +485,10 @@ class DynamicResources(Plugin):
                 if are_true(claim):
                     continue
             except BindingFailed as failed:
-                reason = failed.condition.reason
-                message = json.dumps(failed.condition.message, ensure_ascii=False)
                 return self.cells.condition_failed_text.format(
-                    claim=claim.name, reason=reason, message=message
+                    claim=claim.name,
+                    reason=failed.condition.reason,
+                    message=json.dumps(failed.condition.message, ensure_ascii=False),
                 )
             allocation = claim.status.allocation
             is_late = allocation is not None and self._is_late(allocation)
@@ -508,9 +512,8 @@ class DynamicResources(Plugin):
         both = Action.ADD | Action.UPDATE
         if self.handle.queueing.amounts_wake_claims:
             own |= Action.UPDATE_NODE_ALLOCATABLE
-        nodes = own if self.handle.gives_hints else self.handle.labels_and_taints(own)
         return (
-            ClusterEvent("Node", nodes),
+            ClusterEvent("Node", own if self.handle.gives_hints else self.handle.labels_and_taints(own)),
             ClusterEvent("ResourceClaim", both, hint=partial(claim_changes, claims=self._claims)),
             ClusterEvent(
                 "Pod",
@@ -556,5 +559,8 @@ def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> Res
     finalizers = claim.metadata.finalizers
     if FINALIZER not in finalizers:
         finalizers = (*finalizers, FINALIZER)
-    metadata = replace(claim.metadata, finalizers=finalizers)
-    return replace(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
+    return replace(
+        claim,
+        metadata=replace(claim.metadata, finalizers=finalizers),
+        status=replace(claim.status, allocation=allocation),
+    )

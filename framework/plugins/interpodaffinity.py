@@ -197,8 +197,11 @@ class InterPodAffinity(Plugin):
             pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
         else:
             pods = Action.ALL
-        domains = partial(affine_node_changes, compares=handle.compares(self.name))
-        node = handle.node_event(own, handle.labels_and_taints(own), domains)
+        node = handle.node_event(
+            own,
+            handle.labels_and_taints(own),
+            partial(affine_node_changes, compares=handle.compares(self.name)),
+        )
         return ClusterEvent(
             "Pod", pods, hint=partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)
         ), node

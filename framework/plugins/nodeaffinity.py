@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial, reduce
 from operator import and_
 from typing import ClassVar
@@ -10,12 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
-from ...api.objects import NodeSelectorTerm, PreferredSchedulingTerm
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Mask, Scores
+from ...core.arrays.types import Scores
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import (
-    expressions_mask,
     literal_node_affinity_mask,
     node_selector_mask,
     pod_node_affinity_mask,
@@ -24,6 +22,7 @@ from ...core.matching.nodeselectors import (
 )
 from ...core.pods.template import Template
 from ...core.rule import PriorityError, Reads, Reduction
+from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated
 from ..config.selectorfaults import preferred_faults
@@ -38,21 +37,6 @@ CONFLICT = "pod affinity terms conflict"
 NAME_FIELD = "metadata.name"
 
 
-def _preferred(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
-    affinity = pod.affinity.node_affinity
-    return () if affinity is None else affinity.preferred
-
-
-def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
-    """The only nodes that the term can match by its ``metadata.name In``, None where it does not say."""
-    named = [
-        frozenset(field.values)
-        for field in term.match_fields
-        if field.key == NAME_FIELD and field.operator == "In"
-    ]
-    return reduce(and_, named) if named else None
-
-
 def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] | None:
     """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or
     no term, does not say.
@@ -63,12 +47,16 @@ def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] 
     Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
     """
     required = required_node_affinity(pod)
-    named = [_names(term) for term in required.node_selector_terms] if required is not None else []
-    if any_conflict and frozenset() in named and None not in named[: named.index(frozenset())]:
-        return frozenset()
-    if not named or None in named:
-        return None
-    return frozenset[str]().union(*(names for names in named if names is not None))
+    found: set[str] = set()
+    for term in required.node_selector_terms if required is not None else ():
+        named = [set(f.values) for f in term.match_fields if f.key == NAME_FIELD and f.operator == "In"]
+        if not named:
+            return None
+        names = reduce(and_, named)
+        if any_conflict and not names:
+            return frozenset()
+        found |= names
+    return frozenset(found) if required is not None and required.node_selector_terms else None
 
 
 class NodeAffinityPlugin(Plugin):
@@ -95,17 +83,14 @@ class NodeAffinityPlugin(Plugin):
         return pod.node_selector, required_node_affinity(pod)
 
     def score_concerns(self, pod: Template) -> bool:
-        return bool(_preferred(pod) or self.added.preferred)
+        return bool(preferred_terms(pod) or self.added.preferred)
 
     def score_key(self, pod: Template) -> Hashable:
-        return _preferred(pod)
+        return preferred_terms(pod)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        if (
-            required_node_affinity(pod) is None
-            and self.added.required is None
-            and pod.spec.node_selector is None
-        ):
+        required = required_node_affinity(pod) or self.added.required
+        if required is None and pod.spec.node_selector is None:
             return SKIP
         if not self.handle.cells.names_nodes:
             return None
@@ -119,10 +104,8 @@ class NodeAffinityPlugin(Plugin):
             enforced = np.ones(nodes.n, np.bool_)
         else:
             enforced = node_selector_mask(self.added.required, nodes)
-        if self.handle.cells.checks_pairs:
-            matching = pod_node_affinity_mask(pod, nodes)
-        else:
-            matching = literal_node_affinity_mask(pod, nodes)
+        mask_of = pod_node_affinity_mask if self.handle.cells.checks_pairs else literal_node_affinity_mask
+        matching = mask_of(pod, nodes)
         return Failures.coded(
             np.where(enforced, 2 * ~matching, 1),
             ((NOT_ENFORCED,), (reason(self.handle.cells.node_affinity_text, resolvable=False),)),
@@ -141,17 +124,12 @@ class NodeAffinityPlugin(Plugin):
         if fault := self._fault(pod):
             raise PriorityError(fault)
         if not self.handle.cells.reads_preferred_fields:
-            # As :func:`_weighed`, without fields; a term that has nothing else matches no node.
-            terms = _preferred(pod)
-            total = np.zeros(nodes.n, np.int64)
-            for term in terms:
-                if term.weight != 0:
-                    total += term.weight * expressions_mask(term.preference.match_expressions, nodes)
-            found = total
+            found = weighed(preferred_terms(pod), nodes, expressions_of_term_mask)
             if self.handle.cells.affinity_sums_in_32_bits:
                 return found.astype(np.int32).astype(np.int64)
             return found
-        return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
+        own = weighed(preferred_terms(pod), nodes, term_mask)
+        return weighed(self.added.preferred, nodes, term_mask) + own
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         matches = partial(
@@ -165,15 +143,6 @@ class NodeAffinityPlugin(Plugin):
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""
-        found = preferred_faults(_preferred(pod), self.handle.cells) if _preferred(pod) else []
+        found = preferred_faults(preferred_terms(pod), self.handle.cells) if preferred_terms(pod) else []
         # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
         return aggregated(found if self.handle.cells.reads_preferred_fields else found[:1])
-
-
-def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:
-    total = np.zeros(nodes.n, np.int64)
-    for term in terms:
-        if term.weight != 0:
-            matching: Mask = term_mask(term.preference, nodes)
-            total += term.weight * matching
-    return total

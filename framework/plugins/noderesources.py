@@ -191,8 +191,10 @@ def utilization(requested: Ints, capacity: Ints) -> Ints:
 
 
 def requested_to_capacity_ratio(shares: Shares, line: Ints, used: Ratio = utilization) -> Scores:
-    scores = np.where(shares.counted, line[used(shares.requested, shares.allocatable)], 0)
-    return rounded_mean_of_positive(scores, shares.measured.weights[:, 0])
+    return rounded_mean_of_positive(
+        np.where(shares.counted, line[used(shares.requested, shares.allocatable)], 0),
+        shares.measured.weights[:, 0],
+    )
 
 
 _STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
@@ -257,9 +259,8 @@ class NodeResourcesFit(_ScoresDevices):
 
     def _rejects(self, point: str, pod: Template) -> bool:
         """Whether the plugin rejects *pod* at the extension point *point* because it has a sidecar."""
-        cells = self.handle.cells
         if (
-            cells.rejects_sidecars != point
+            self.handle.cells.rejects_sidecars != point
             or not pod.spec.init_containers
             or self.handle.enabled("SidecarContainers")
         ):
@@ -302,9 +303,9 @@ class NodeResourcesFit(_ScoresDevices):
             too_small &= lacking
             if not np.count_nonzero(too_small):
                 return Failures.by_row(sought.reasons, lacking)
-            masks = np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1])
             return Failures.by_row(
-                [either for reasons in sought.reasons for either in (reasons, _lasting(reasons))], masks
+                [either for reasons in sought.reasons for either in (reasons, _lasting(reasons))],
+                np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1]),
             )
         return Failures.by_row(sought.reasons, lacking)
 
@@ -357,8 +358,7 @@ class NodeResourcesFit(_ScoresDevices):
     @cached_property
     def _reads_devices(self) -> bool:
         """Whether devices may give extended resources."""
-        cells = with_gates(self.handle.devices, self.handle.gates)
-        return cells.extended_resources
+        return with_gates(self.handle.devices, self.handle.gates).extended_resources
 
     def _given(self) -> Container[str]:
         """The extended resources that devices give now."""
@@ -417,8 +417,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         if not self.handle.cells.scores_change_of_balance:
             return balance
         own = np.array([[_asked(pod, name)] for name in self._measured.names], np.int64)
-        before = _balance(shares.requested - own, shares)
-        return HALF_SCORE + (HALF_SCORE + balance - before) // 2
+        return HALF_SCORE + (HALF_SCORE + balance - _balance(shares.requested - own, shares)) // 2
 
 
 def _balance(requested: Ints, shares: Shares) -> Scores:

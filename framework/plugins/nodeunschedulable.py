@@ -35,9 +35,10 @@ class NodeUnschedulable(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         own = Action.ADD | Action.UPDATE_NODE_TAINT
         handle = self.handle
-        before = Action.ADD | Action.UPDATE if handle.queueing.taints_wake else own
         node = handle.node_event(
-            own, before, partial(node_is_schedulable, compares=handle.compares(self.name))
+            own,
+            Action.ADD | Action.UPDATE if handle.queueing.taints_wake else own,
+            partial(node_is_schedulable, compares=handle.compares(self.name)),
         )
         if not (handle.gives_hints and handle.queueing.narrow_events):
             return (node,)

@@ -134,8 +134,9 @@ class NodeResourcesMostAllocated(_AllocationScore):
     name = "NodeResourcesMostAllocated"
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        is_full = not self.handle.cells.overfull_scores_zero
-        return most_allocated(self._shares(pod, nodes), overfull_is_full=is_full)
+        return most_allocated(
+            self._shares(pod, nodes), overfull_is_full=not self.handle.cells.overfull_scores_zero
+        )
 
 
 class RequestedToCapacityRatio(_AllocationScore):
@@ -155,8 +156,11 @@ class RequestedToCapacityRatio(_AllocationScore):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.
             return np.zeros(nodes.n, np.int64)
-        used = _rounded_up if self.handle.cells.ratio_rounds_up else utilization
-        return requested_to_capacity_ratio(self._shares(pod, nodes), self._line, used)
+        return requested_to_capacity_ratio(
+            self._shares(pod, nodes),
+            self._line,
+            _rounded_up if self.handle.cells.ratio_rounds_up else utilization,
+        )
 
 
 def _rounded_up(requested: Ints, capacity: Ints) -> Ints:

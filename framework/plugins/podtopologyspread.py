@@ -125,10 +125,9 @@ class PodTopologySpread(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         own = pod.spec.topology_spread_constraints
-        owner = None if own else pod.pod.metadata.controller
         return (
             own,
-            owner,
+            None if own else pod.pod.metadata.controller,
             pod.namespace,
             pod.labels,
             pod.node_selector,
@@ -155,12 +154,11 @@ class PodTopologySpread(Plugin):
         if nodes.rows is None or self.domains_slot not in cycle.notes:
             # For the whole table counted again, so that a cached answer knows which counters it read.
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
-        domains = cycle.notes[self.domains_slot]
         skews = Skews(
             pod,
             constraints,
             nodes,
-            domains,
+            cycle.notes[self.domains_slot],
             self.reader.min_domains,
             cells.edits_count_anywhere,
             cells.edits_make_domains,
@@ -213,8 +211,7 @@ class PodTopologySpread(Plugin):
         return None
 
     def _soft(self, pod: Template, constraints: Constraints, table: NodeTable) -> SoftCounts:
-        requires_all = self._requires_all(pod)
-        return SoftCounts.of(pod, constraints, table, self.cells, requires_all=requires_all)
+        return SoftCounts.of(pod, constraints, table, self.cells, requires_all=self._requires_all(pod))
 
     def _requires_all(self, pod: Template) -> bool:
         return (
@@ -345,8 +342,12 @@ class PodTopologySpread(Plugin):
         if narrow and handle.gives_hints:
             pods |= Action.UPDATE_POD_TOLERATION
         nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)
-        wider = handle.queueing.wider_pod_hints
-        peers = partial(spread_pod_changes, constraints=self._spreads, sees_itself=narrow, wider=wider)
+        peers = partial(
+            spread_pod_changes,
+            constraints=self._spreads,
+            sees_itself=narrow,
+            wider=handle.queueing.wider_pod_hints,
+        )
         domains = partial(spread_node_changes, constraints=self._spreads, compares=handle.compares(self.name))
         return ClusterEvent("Pod", pods, hint=peers), ClusterEvent("Node", nodes, hint=domains)
 

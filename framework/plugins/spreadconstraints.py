@@ -96,9 +96,12 @@ def _query(peers: Peers, namespace: str | None, *, terminating: bool) -> PodsMat
     def matches(group: Group) -> bool:
         return (terminating or not group.terminating) and peers.matches(group.labels)
 
-    pairs = (*peers.selector.match_labels.items(), *peers.pairs.items())
-    namespaces = None if namespace is None else frozenset((namespace,))
-    return PodsMatching(namespaces, (peers, terminating), matches, pairs)
+    return PodsMatching(
+        None if namespace is None else frozenset((namespace,)),
+        (peers, terminating),
+        matches,
+        (*peers.selector.match_labels.items(), *peers.pairs.items()),
+    )
 
 
 @attrs.frozen(cache_hash=True)
@@ -191,10 +194,9 @@ class ConstraintReader:
 
     def spread(self, pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
         """*constraint* of *pod* as hints look at it."""
-        peers = self._peers(pod, constraint)
         return Spread(
             constraint.topology_key,
-            peers.matches,
+            self._peers(pod, constraint).matches,
             self.node_inclusion and constraint.node_taints_policy == "Honor",
         )
 

@@ -352,8 +352,7 @@ class SoftCounts:
 
     def _crowded(self, at: int, counts: Ints) -> Floats:
         """The raw score of constraint number *at* for these *counts* of peers."""
-        skew = float(self.constraints[at].max_skew - 1)
-        return np.asarray(counts * self.weights[at] + skew, np.float64)
+        return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
 
     def _peers(self, at: int, nodes: Batch) -> Ints:
         """Those of constraint number *at*."""

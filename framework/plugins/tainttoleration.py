@@ -52,8 +52,10 @@ class TaintToleration(Plugin):
             if taint is not None:
                 by_list[i] = first.setdefault(taint, len(first) + 1)
         text = self.handle.cells.taint_text
-        reasons = [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in first]
-        return Failures.coded(by_list[nodes.taints.codes], reasons)
+        return Failures.coded(
+            by_list[nodes.taints.codes],
+            [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in first],
+        )
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
         """Nothing to prepare; but a profile can disable it, and then the score fails."""

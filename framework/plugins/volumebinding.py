@@ -99,8 +99,7 @@ class VolumeBinding(Plugin):
     def _fault(self, pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
         """Why the claim of *volume* makes the pod unschedulable; None if it does not."""
         cells = self.handle.cells
-        ephemeral = has_ephemeral_claims(cycle.release.volumes, self.handle.gates)
-        name = claim_name(pod.pod, volume, ephemeral)
+        name = claim_name(pod.pod, volume, has_ephemeral_claims(cycle.release.volumes, self.handle.gates))
         if name is None:
             return None
         claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
@@ -143,8 +142,10 @@ class VolumeBinding(Plugin):
             uses += _provisions(finding, nodes, cycle)
         if not uses:
             return np.zeros(nodes.n, np.int64)
-        scores = np.stack([self._line[utilization(use.requested, use.capacity)] for use in uses])
-        return rounded_mean(scores, np.stack([use.offered for use in uses]).astype(np.int64))
+        return rounded_mean(
+            np.stack([self._line[utilization(use.requested, use.capacity)] for use in uses]),
+            np.stack([use.offered for use in uses]).astype(np.int64),
+        )
 
     # --- once it has one ------------------------------------------------------------------------------------
 

@@ -136,7 +136,6 @@ def check_translated(
     profile = config.profiles[0]
     cells = release.policies or PolicyCells()
     written = given or Policy(kind="Policy", api_version="v1")
-    args = profile.args_of(AFFINITY, config.context)
     return PolicyCheck(
         release=release.version,
         predicates=tuple(
@@ -147,7 +146,7 @@ def check_translated(
             one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)
         ),
         check_all=config.checks_all,
-        hard_pod_affinity_weight=args.hard_pod_affinity_weight,
+        hard_pod_affinity_weight=profile.args_of(AFFINITY, config.context).hard_pod_affinity_weight,
         warnings=tuple(_warnings(given, written, config, profile, cells)),
     )
 

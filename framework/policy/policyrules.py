@@ -77,18 +77,15 @@ class PolicyRules:
         gate = self.cells.rule_gates.get(name)
         return gate is None or self.gates.get(gate, False)
 
-    def _is_known(self, name: str, rules: Mapping[str, str]) -> bool:
-        return (
-            name in rules and self._is_on(name) and not (self.cells.arguments_first and name in BY_ARGUMENT)
-        )
+    def _is_known(self, name: str, rules: Mapping[str, str], argument: object) -> bool:
+        # Upstream: where the name of a rule wins, its argument is lost.
+        by_argument = self.cells.arguments_first and (name in BY_ARGUMENT or argument is not None)
+        return name in rules and self._is_on(name) and not by_argument
 
     def _predicate(self, entry: PredicateEntry) -> str:
         name = self.cells.aliases.get(entry.name, entry.name)
         argument = entry.argument
-        # Upstream: where the name of a rule wins, its argument is lost.
-        if self._is_known(name, self.cells.predicates) and not (
-            self.cells.arguments_first and argument is not None
-        ):
+        if self._is_known(name, self.cells.predicates, argument):
             return name
         if argument is not None and argument.service_affinity is not None:
             args = self.service_affinity or ServiceAffinityArgs()
@@ -110,16 +107,19 @@ class PolicyRules:
     def _priority(self, entry: PriorityEntry) -> str:
         name = self.cells.aliases.get(entry.name, entry.name)
         argument = entry.argument
-        if self._is_known(name, self.cells.priorities) and not (
-            self.cells.arguments_first and argument is not None
-        ):
+        if self._is_known(name, self.cells.priorities, argument):
             return name
         if argument is None:
             raise PolicyError(self.cells.unknown_priority.format(name=name))
         if argument.service_anti_affinity is not None:
             args = self.service_affinity or ServiceAffinityArgs()
-            labels = (*args.anti_affinity_labels_preference, argument.service_anti_affinity.label)
-            self.service_affinity = attrs.evolve(args, anti_affinity_labels_preference=labels)
+            self.service_affinity = attrs.evolve(
+                args,
+                anti_affinity_labels_preference=(
+                    *args.anti_affinity_labels_preference,
+                    argument.service_anti_affinity.label,
+                ),
+            )
             return "ServiceAffinity"
         if argument.label_preference is not None:
             kind = "present" if argument.label_preference.presence else "absent"

@@ -14,7 +14,7 @@ import attrs
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...core.release import Gates, PolicyCells, Release
+from ...core.release import PolicyCells, Release
 from ...exceptions import PolicyError
 from ..config.args import InterPodAffinityArgs, PodTopologySpreadArgs
 from ..config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
@@ -60,9 +60,10 @@ def configuration_of_policy(
         weight = hard_pod_affinity_weight
     if cells.sums_weights_first:
         rules.check_total()
-    made = _Translation(rules, weight)
     profile = ProfileConfig(
-        scheduler_name=scheduler_name, plugins=made.plugins(), plugin_config=tuple(made.plugin_config())
+        scheduler_name=scheduler_name,
+        plugins=_plugins(rules),
+        plugin_config=tuple(_plugin_config(rules, weight)),
     )
     return KubeSchedulerConfiguration(
         release=release,
@@ -81,86 +82,61 @@ def _check_affinity_weight(weight: int, cells: PolicyCells) -> None:
         raise PolicyError(cells.bad_affinity_weight.format(weight=weight))
 
 
-@attrs.frozen
-class _Translation:
-    rules: PolicyRules
-    hard_pod_affinity_weight: int
+def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
+    """The plugins at each extension point."""
+    cells = rules.cells
+    filters: list[str] = []
+    for predicate, plugins in cells.predicates.items():
+        for plugin in plugins.split() if predicate in rules.predicates else ():
+            if plugin not in filters or not cells.merges_plugins:
+                filters.append(plugin)
+    scores: list[PluginEntry] = []
+    for priority in sorted(rules.priorities):
+        plugin = SPREAD if _spreads_services(rules, priority) else cells.priorities[priority]
+        # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
+        if not cells.merges_plugins or all(plugin != entry.name for entry in scores):
+            scores.append(PluginEntry(plugin, rules.weight(priority)))
+    found = {
+        "queueSort": ["PrioritySort"],
+        "preFilter": [name for name in filters if name in cells.pre_filters],
+        "filter": filters,
+        "postFilter": ["DefaultPreemption"] if cells.preempts else [],
+        "preScore": [entry.name for entry in scores if entry.name in cells.pre_scores],
+        "bind": ["DefaultBinder"],
+    }
+    if VOLUMES in filters and cells.plugin_reserves:
+        found |= {"reserve": [VOLUMES], "preBind": [VOLUMES]}
+    sets = {point: PluginSet(tuple(map(PluginEntry, names))) for point, names in found.items()}
+    return sets | {"score": PluginSet(tuple(scores))}
 
-    @property
-    def cells(self) -> PolicyCells:
-        return self.rules.cells
 
-    @property
-    def gates(self) -> Gates:
-        return self.rules.gates
+def _merges_spreads(rules: PolicyRules) -> bool:
+    """Whether PodTopologySpread does the work of both priorities that spread pods."""
+    return bool(rules.cells.spread_gate) and rules.gates.get(rules.cells.spread_gate, False)
 
-    def plugins(self) -> dict[str, PluginSet]:
-        """The plugins at each extension point."""
-        filters = list(self._filters())
-        scores = list(self._scores())
-        pre_filters = [name for name in filters if name in self.cells.pre_filters]
-        pre_scores = [entry.name for entry in scores if entry.name in self.cells.pre_scores]
-        found = {
-            "queueSort": ["PrioritySort"],
-            "preFilter": pre_filters,
-            "filter": filters,
-            "postFilter": ["DefaultPreemption"] if self.cells.preempts else [],
-            "preScore": pre_scores,
-            "bind": ["DefaultBinder"],
-        }
-        if VOLUMES in filters and self.cells.plugin_reserves:
-            found |= {"reserve": [VOLUMES], "preBind": [VOLUMES]}
-        sets = {point: PluginSet(tuple(map(PluginEntry, names))) for point, names in found.items()}
-        return sets | {"score": PluginSet(tuple(scores))}
 
-    def _filters(self) -> Iterator[str]:
-        seen: set[str] = set()
-        for predicate, plugins in self.cells.predicates.items():
-            for plugin in plugins.split() if predicate in self.rules.predicates else ():
-                if plugin not in seen or not self.cells.merges_plugins:
-                    yield plugin
-                seen.add(plugin)
+def _spreads_services(rules: PolicyRules, priority: str) -> bool:
+    """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do its
+    work."""
+    return priority == "SelectorSpreadPriority" and _merges_spreads(rules)
 
-    def _scores(self) -> Iterator[PluginEntry]:
-        seen: set[str] = set()
-        for priority in sorted(self.rules.priorities):
-            plugin = SPREAD if self._spreads_services(priority) else self.cells.priorities[priority]
-            # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one
-            # stays.
-            if plugin not in seen or not self.cells.merges_plugins:
-                yield PluginEntry(plugin, self.rules.weight(priority))
-            seen.add(plugin)
 
-    def _spreads_services(self, priority: str) -> bool:
-        """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do
-        its work."""
-        return priority == "SelectorSpreadPriority" and self._merges_spreads
-
-    @property
-    def _merges_spreads(self) -> bool:
-        """Whether PodTopologySpread does the work of both priorities that spread pods."""
-        return bool(self.cells.spread_gate) and self.gates.get(self.cells.spread_gate, False)
-
-    def plugin_config(self) -> Iterator[PluginArgs]:
-        """The arguments of the plugins that the Policy says something about."""
-        rules = self.rules
-        cells = self.cells
-        own: dict[str, Any] = {
-            "NodeLabel": rules.node_label,
-            "ServiceAffinity": rules.service_affinity,
-            "RequestedToCapacityRatio": rules.ratio,
-        }
-        for name, args in own.items():
-            if args is not None or not cells.fills_arguments:
-                yield PluginArgs(name, args)
-        if "InterPodAffinityPriority" in rules.priorities:
-            yield PluginArgs(
-                AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight=self.hard_pod_affinity_weight)
-            )
-        if any(map(self._spreads_services, rules.priorities)):
-            yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="System"))
-        elif "EvenPodsSpreadPriority" in rules.priorities and self._merges_spreads:
-            yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="List"))
+def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
+    """The arguments of the plugins that the Policy says something about."""
+    own: dict[str, Any] = {
+        "NodeLabel": rules.node_label,
+        "ServiceAffinity": rules.service_affinity,
+        "RequestedToCapacityRatio": rules.ratio,
+    }
+    for name, args in own.items():
+        if args is not None or not rules.cells.fills_arguments:
+            yield PluginArgs(name, args)
+    if "InterPodAffinityPriority" in rules.priorities:
+        yield PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight))
+    if any(_spreads_services(rules, priority) for priority in rules.priorities):
+        yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="System"))
+    elif "EvenPodsSpreadPriority" in rules.priorities and _merges_spreads(rules):
+        yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="List"))
 
 
 # --- providers ----------------------------------------------------------------------------------------------
@@ -191,24 +167,18 @@ def configuration_of_provider(
         raise PolicyError(f'algorithm provider "{provider}" is not registered')
     if cells.weight_is_argument:
         _check_affinity_weight(hard_pod_affinity_weight, cells)
-    profiles = tuple(
-        _of_provider(profile, cells, cells.providers[provider], hard_pod_affinity_weight)
-        for profile in found.profiles
-    )
-    return attrs.evolve(found, profiles=profiles)
-
-
-def _of_provider(
-    profile: ProfileConfig, cells: PolicyCells, replaced: Mapping[str, str], weight: int
-) -> ProfileConfig:
-    sets = {
-        point: attrs.evolve(
-            plugins,
-            enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled),
-        )
-        for point, plugins in profile.plugins.items()
-    }
-    if not cells.weight_is_argument or weight == DEFAULT_AFFINITY_WEIGHT:
-        return attrs.evolve(profile, plugins=sets)
-    args = PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight=weight))
-    return attrs.evolve(profile, plugins=sets, plugin_config=(*profile.plugin_config, args))
+    replaced = cells.providers[provider]
+    more: tuple[PluginArgs, ...] = ()
+    if cells.weight_is_argument and hard_pod_affinity_weight != DEFAULT_AFFINITY_WEIGHT:
+        more = (PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight)),)
+    profiles = []
+    for profile in found.profiles:
+        sets = {
+            point: attrs.evolve(
+                plugins,
+                enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled),
+            )
+            for point, plugins in profile.plugins.items()
+        }
+        profiles.append(attrs.evolve(profile, plugins=sets, plugin_config=(*profile.plugin_config, *more)))
+    return attrs.evolve(found, profiles=tuple(profiles))

@@ -232,12 +232,7 @@ class FrameworkQueue(QueueBase):
 
     def _next(self) -> QueuedPod | None:
         item = super()._next()
-        if (
-            item is None
-            and self.pops_early
-            and isinstance(self._waiting, BackoffHeaps)
-            and self._waiting.rejected
-        ):
+        if item is None and self.can_pop and isinstance(self._waiting, BackoffHeaps):
             item = self._waiting.rejected.pop()
             self._note(ACTIVE, POP_EARLY)
         if item is not None:
@@ -259,7 +254,8 @@ class FrameworkQueue(QueueBase):
         self.tick()
         try:
             self._refuse_known(item.pod.key)
-            self._count(item)
+            item.rejections += bool(item.plugins)
+            item.errors = 0 if item.plugins else item.errors + 1
             item.timestamp = self.clock.now
             self._count_failure(item.pod.key)
             if not item.plugins and self.queueing.errors_back_off:
@@ -281,10 +277,6 @@ class FrameworkQueue(QueueBase):
         finally:
             self.done(item.pod)
         self.nominations.add(item.pod, holder=item)
-
-    def _count(self, item: QueuedPod) -> None:
-        item.rejections += bool(item.plugins)
-        item.errors = 0 if item.plugins else item.errors + 1
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Let parked pods and those that back off be tried next. A pod that is not in the queue, or is gated,

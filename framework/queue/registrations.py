@@ -100,10 +100,9 @@ class Registrations:
         *plugins* rejected."""
         found = self._matching.get((scheduler_name, event))
         if found is None:
-            registered = self._by_profile.get(scheduler_name, {})
             kept = {
                 name: tuple(one for one in events if one.matches(event))
-                for name, events in registered.items()
+                for name, events in self._by_profile.get(scheduler_name, {}).items()
             }
             found = self._matching[scheduler_name, event] = {
                 name: events for name, events in kept.items() if events

@@ -34,14 +34,20 @@ from .sides import FollowingSide
 
 Effect = Literal["fact", "earlier decision", "unknown"]
 FEW = 40
-"""Up to that many decisions are looked at one by one. All steps without one fact cost as much as some hundred
-of them."""
+"""Up to that many decisions are looked at one by one."""
+ONE_IN = 4
+"""So are up to one in that many steps: a decision that is asked about costs three times as much as a step, and
+a step that is only carried out a sixth of it."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
 """For this many decisions of a step the views of both releases are compared, which say the rule and its
 points, and facts are tried in their order; of all others those come first that explained the most."""
 ABOUT: Mapping[CauseKind, str] = {"tie": TIES, "sampling": SEARCH, "preemption": OF_PREEMPTION}
 """Kind of a cause without a rule -> what facts say that they are about."""
+
+
+Ways = Mapping[str, Callable[[FollowingSide, int], bool]]
+"""How the older decision, or view, may be restored -> whether a try does so in a step."""
 
 
 @attrs.frozen(repr=False)
@@ -69,14 +75,15 @@ class UpgradeTrial:
     without: Callable[[Sequence[Fact]], FollowingSide]
     """Makes the newer release without some facts."""
     _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
-    _restored: Counter[tuple[Fact, ...]] = attrs.Factory(Counter)
-    """Facts without which the older decision or view was restored, and how often."""
+    _restored: Counter[tuple[str, tuple[Fact, ...]]] = attrs.Factory(Counter)
+    """How the older decision or view was restored, without which facts, and how often."""
     _told: int = 0
 
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[FoundCause]:
         """Why the newer release decides otherwise in each of the steps *numbers*, which rise; what both
         decide is with them."""
-        known = self._at_once(numbers) if len(numbers) > FEW else {}
+        is_few = len(numbers) <= max(FEW, len(self.newer.led.each) // ONE_IN)
+        known = {} if is_few else self._at_once(numbers)
         for number, outcomes in numbers.items():
             fact = known.get(number)
             if fact is None or self._told < DETAILED:
@@ -144,32 +151,36 @@ class UpgradeTrial:
         """The fact without which the older decision, or the older view of the node, is restored; what fits
         the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
-        decides = self._decides_as(first)
-        tries = decides, self._sees_as(first, cause, nodes)
-        for facts, _ in self._restored.most_common() if self._told > DETAILED else ():
-            if any(self._tried(restores, facts, number) for restores in tries):
+        # An earlier step, in which a fact looked at more nodes or ended by an error, has left the next search
+        # at another node.
+        ways: Ways = {
+            "decides": self._decides_as(first),
+            "sees": self._sees_as(first, cause, nodes),
+            "as older": self._decides_as(first, self.older),
+        }
+        known = sorted(self._restored, key=lambda one: (len(one[1]), -self._restored[one]))
+        for way, facts in known if self._told > DETAILED else ():
+            if self._tried(ways[way], facts, number):
                 return facts[-1]
         for among in (self.fitting, others):
             sure = [fact for fact in self.ranked(cause, among) if fact.cells]
-            for restores in tries:
-                if among is others and not self._tried(restores, tuple(sure), number):
+            for way in ("decides", "sees"):
+                if among is others and not self._tried(ways[way], tuple(sure), number):
                     continue  # each would take a scheduler of its own
                 for fact in sure:
-                    if self._tried(restores, (fact,), number):
-                        self._restored[fact,] += 1
+                    if self._tried(ways[way], (fact,), number):
+                        self._restored[way, (fact,)] += 1
                         return fact
             if (
-                found := self.untried(cause, first, second, among) or self._of_several(sure, decides, number)
+                found := self.untried(cause, first, second, among)
+                or self._of_several(sure, "decides", ways, number)
             ) is not None:
                 return found
         every = [fact for fact in self.ranked(cause, self.facts) if fact.cells]
-        # An earlier step, in which one of them looked at more nodes or ended by an error, has left the next
-        # search at another node.
-        as_older = self._decides_as(first, self.older)
         return (
-            self._of_several(every, decides, number)
-            or self._of_several(every, as_older, number, least=1)
-            or self._of_several(every, decides, number, whole_first=False)
+            self._of_several(every, "decides", ways, number)
+            or self._of_several(every, "as older", ways, number, least=1)
+            or self._of_several(every, "decides", ways, number, whole_first=False)
         )
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Sequence[Fact]) -> Fact | None:
@@ -199,7 +210,8 @@ class UpgradeTrial:
     def _of_several(
         self,
         facts: Sequence[Fact],
-        decides: Callable[[FollowingSide, int], bool],
+        way: str,
+        ways: Ways,
         number: int,
         *,
         least: int = 2,
@@ -211,12 +223,11 @@ class UpgradeTrial:
         *whole_first*: None, too, where undoing all of them does not, as each set of facts takes a scheduler
         of its own.
         """
-        if whole_first and not self._tried(decides, tuple(facts), number):
+        if whole_first and not self._tried(ways[way], tuple(facts), number):
             return None
         for count in range(least, len(facts) + 1):
-            if self._tried(decides, without := tuple(facts[:count]), number):
-                if count > 1:  # one alone does so for where a search began, which says nothing of other steps
-                    self._restored[without] += 1
+            if self._tried(ways[way], without := tuple(facts[:count]), number):
+                self._restored[way, without] += 1
                 return facts[count - 1]
         return None
 

@@ -18,6 +18,24 @@ from ...simulation.scenario import Scenario
 OnPod = Callable[[Pod], object]
 
 
+def _namespace_selectors(pod: Pod) -> object:
+    affinity = pod.spec.affinity
+    parts = () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity)
+    terms = [
+        term
+        for part in parts
+        if part is not None
+        for term in (*part.required, *(one.pod_affinity_term for one in part.preferred))
+    ]
+    return any(term.namespace_selector is not None for term in terms)
+
+
+def _shared_keys(pod: Pod) -> object:
+    """Whether two constraints have one topology key."""
+    keys = [one.topology_key for one in pod.spec.topology_spread_constraints]
+    return len(set(keys)) < len(keys)
+
+
 def _to_nodes(pod: Pod) -> NodeAffinity | None:
     return pod.spec.affinity.node_affinity if pod.spec.affinity else None
 
@@ -40,23 +58,35 @@ def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
 
 OF_PODS: Mapping[str, OnPod] = {
     "comparing tolerations": lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
+    "constraint fields": lambda pod: any(
+        one.min_domains is not None or one.match_label_keys for one in pod.spec.topology_spread_constraints
+    ),
     "constraints": lambda pod: pod.spec.topology_spread_constraints,
+    "constraints of one key": _shared_keys,
     "declared features": lambda pod: (
         pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod))
     ),
     "devices": lambda pod: pod.spec.resource_claims,
+    "empty selectors": lambda pod: any(
+        one.label_selector is None or one.label_selector.is_empty
+        for one in pod.spec.topology_spread_constraints
+    ),
     "fine amounts": lambda pod: any(
         quantity.nanos % (10**6 if name == CPU else 10**9) for name, quantity in _amounts(pod)
     ),
     "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
     "image volumes": lambda pod: any(volume.image for volume in pod.spec.volumes),
     "images": lambda pod: any(one.image for one in _containers(pod)),
+    "inclusion policies": lambda pod: any(
+        one.node_affinity_policy or one.node_taints_policy for one in pod.spec.topology_spread_constraints
+    ),
     "init containers": lambda pod: pod.spec.init_containers,
     "named nodes": lambda pod: (
         (affinity := _to_nodes(pod))
         and affinity.required
         and any(term.match_fields for term in affinity.required.node_selector_terms)
     ),
+    "namespace selectors": _namespace_selectors,
     "node preferences": lambda pod: (affinity := _to_nodes(pod)) and affinity.given_preferred is not None,
     "nominations": lambda pod: pod.status.nominated_node_name,
     "overhead": lambda pod: pod.spec.overhead,

@@ -1,6 +1,7 @@
 """What is said of a Policy, and of releases."""
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.check import check
@@ -87,7 +88,7 @@ def test_alias():
 
 def test_invented_name():
     """An argument under an invented name never runs."""
-    written = [GENERAL, {"name": "Region", "argument": {"serviceAffinity": {"labels": ["r"]}}}]
+    written = [GENERAL, yaml.safe_load("{name: Region, argument: {serviceAffinity: {labels: [r]}}}")]
     assert warnings(predicates=written) == (
         "predicate Region: accepted, but never runs: only names of the release's ordering do; call it CheckServiceAffinity",
     )
@@ -95,7 +96,7 @@ def test_invented_name():
 
 def test_replaced():
     """An argument under a name of upstream's replaces it."""
-    written = [{"name": "NoDiskConflict", "argument": {"labelsPresence": {"labels": ["r"]}}}, GENERAL]
+    written = [yaml.safe_load("{name: NoDiskConflict, argument: {labelsPresence: {labels: [r]}}}"), GENERAL]
     assert warnings(predicates=written) == (
         "predicate NoDiskConflict: its argument replaces upstream's predicate of that name",
     )
@@ -119,7 +120,7 @@ def test_duplicates():
 
 def test_resources_of_a_ratio():
     """Resources that the release ignores, and weights that it only logs, are pointed out."""
-    ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu", "weight": -1}]}
+    ratio = yaml.safe_load("{shape: [{utilization: 0, score: 0}], resources: [{name: cpu, weight: -1}]}")
     written = [{"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
     assert warnings(RELEASES["1.15"], priorities=written) == (
         "priority Ratio: this release ignores its resources and looks at cpu and memory",

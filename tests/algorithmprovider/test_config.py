@@ -23,9 +23,9 @@ POLICY = yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: Gene
 YAML = "apiVersion: v1\nkind: Policy\npredicates:\n- name: GeneralPredicates\n"
 
 
-def config_map(text, name="p", namespace="kube-system"):
+def config_map(text):
     """A ConfigMap that holds a Policy's text."""
-    return manifest("ConfigMap", name, namespace=namespace, data={"policy.cfg": text})
+    return manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": text})
 
 
 # --- Defaults -----------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_missing_file():
 
 def test_config_map_source():
     """A ConfigMap is found by namespace, kube-system unless told otherwise, and name."""
-    written = read_configuration({"algorithmSource": {"policy": {"configMap": {"name": "p"}}}})
+    written = read_configuration(yaml.safe_load("{algorithmSource: {policy: {configMap: {name: p}}}}"))
     maps = {("kube-system", "p"): config_map(json.dumps(POLICY))}
     assert len(written.resolve(LAST, config_maps=maps).predicates) == 3
     with pytest.raises(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, Catalogue, cells, resolve
 from kubeclassic.algorithmprovider.config import MAX_PD_VOLS, ignored_limit, max_pd_vols
@@ -130,7 +131,7 @@ def test_unknown_provider():
 
 
 AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
-PRESENCE = {"labelsPresence": {"labels": ["rack"], "presence": True}}
+PRESENCE = yaml.safe_load("{labelsPresence: {labels: [rack], presence: true}}")
 
 
 def of(release=LAST, **policy):
@@ -148,9 +149,9 @@ def priorities(algorithm):
     return {rule.name: weight for rule, weight in algorithm.priorities}
 
 
-def refusal(release=LAST, **policy):
+def refusal(**policy):
     """The text with which a Policy is refused."""
-    return refusal_text(PolicyError, of, release, **policy)
+    return refusal_text(PolicyError, of, LAST, **policy)
 
 
 # --- Predicates ---------------------------------------------------------------------------------------------
@@ -349,15 +350,18 @@ def test_first_best():
     assert cells.first_best(2, 4) == (0, False)
 
 
-class TestErrorJoiner:
-    def test_one_error_stands_alone(self):
-        """One text is shown without brackets."""
-        assert cells.listed(["a"]) == cells.listed_once(["a"]) == cells.listed_once(["a", "a"]) == "a"
+# --- Error joiner -------------------------------------------------------------------------------------------
 
-    def test_several(self):
-        """Equal texts are shown as often as they are, or once."""
-        assert cells.listed(["a", "b", "a"]) == "[a, b, a]"
-        assert cells.listed_once(["a", "b", "a"]) == "[a, b]"
+
+def test_one_error_stands_alone():
+    """One text is shown without brackets."""
+    assert cells.listed(["a"]) == cells.listed_once(["a"]) == cells.listed_once(["a", "a"]) == "a"
+
+
+def test_several_errors_join():
+    """Equal texts are shown as often as they are, or once."""
+    assert cells.listed(["a", "b", "a"]) == "[a, b, a]"
+    assert cells.listed_once(["a", "b", "a"]) == "[a, b]"
 
 
 # --- Ratio mean ---------------------------------------------------------------------------------------------

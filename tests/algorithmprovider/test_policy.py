@@ -1,7 +1,5 @@
 """Reading Policies: null and absent, what cannot be read, what nobody reads, extenders."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 
@@ -141,7 +139,7 @@ def test_order():
 
 def test_ignored_resources():
     """What extenders manage with ignoredByScheduler is collected over all of them."""
-    managed = [{"name": "example.com/x", "ignoredByScheduler": True}, {"name": "example.com/y"}]
+    managed = yaml.safe_load("[{name: example.com/x, ignoredByScheduler: true}, {name: example.com/y}]")
     more = [{"name": "example.com/z", "ignoredByScheduler": True}]
     written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
     assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
@@ -152,7 +150,7 @@ def test_ignored_resources():
 # The versions of the API that a Policy may name.
 
 
-NEWER = {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1", "predicates": []}
+NEWER = yaml.safe_load("{kind: Policy, apiVersion: kubescheduler.config.k8s.io/v1, predicates: []}")
 
 
 def test_plugins_are_made_of_the_newer_one():

@@ -23,7 +23,7 @@ def pod(name, **spec):
 
 def web(replicas):
     """A Deployment's manifest."""
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+    template = yaml.safe_load("{metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}")
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
     return manifest("Deployment", "web", apiVersion="apps/v1", spec=spec)
 
@@ -190,7 +190,7 @@ def test_one_of_the_same_name():
     cluster = Cluster([pod("p")])
     diary = Diary()
     cluster.follow(diary)
-    cluster.update({"kind": "Pod", "metadata": {"name": "p", "uid": "2"}})
+    cluster.update(yaml.safe_load("{kind: Pod, metadata: {name: p, uid: '2'}}"))
     assert diary.heard == ["+default/p", "-default/p", "+default/p"]
 
 

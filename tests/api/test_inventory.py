@@ -68,7 +68,7 @@ def test_refusals(name, message):
 
 def test_what_is_there_counts_for_workloads():
     """A DaemonSet makes a pod for each node that the cluster has already."""
-    template = {"spec": {"containers": [{"name": "c"}]}}
+    template = yaml.safe_load("{spec: {containers: [{name: c}]}}")
     daemon_set = manifest("DaemonSet", "logs", spec={"template": template})
     found = take_in([Loaded(raw={"DaemonSet": (daemon_set,)})], [node("a"), node("b")])
     assert [item.kind for item in found.objects] == ["Pod", "Pod"]

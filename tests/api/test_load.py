@@ -47,8 +47,8 @@ def written(folder, name, content):
         ("a.yaml", f"{json.dumps(NODE)}\n---\n{json.dumps(POD)}\n"),
         (
             "dump",
-            json.dumps({"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}]})
-            + json.dumps({"kind": "PodList", "items": [{"metadata": {"name": "p1"}}]}),
+            json.dumps(yaml.safe_load("{kind: NodeList, items: [{metadata: {name: n1}}]}"))
+            + json.dumps(yaml.safe_load("{kind: PodList, items: [{metadata: {name: p1}}]}")),
         ),
         ("bom.yaml", b"\xef\xbb\xbf" + f"---\n{json.dumps(NODE)}\n---\n{POD_YAML}".encode()),
     ],
@@ -124,20 +124,24 @@ def test_the_quick_reader_gives_the_same(tmp_path, monkeypatch):
     [
         (manifest("Node", "n1", apiVersion="longhorn.io/v1beta2"), "Node (longhorn.io)"),
         (
-            {
-                "apiVersion": "longhorn.io/v1beta2",
-                "kind": "NodeList",
-                "items": [{"metadata": {"name": "n1"}}],
-            },
+            yaml.safe_load("""
+                apiVersion: longhorn.io/v1beta2
+                kind: NodeList
+                items:
+                - metadata: {name: n1}
+                """),
             "Node (longhorn.io)",
         ),
         (
-            {"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"},
+            yaml.safe_load("{kind: NodeList, items: [{metadata: {name: n1}}], apiVersion: longhorn.io/v1}"),
             "Node (longhorn.io)",
         ),
-        ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
+        (
+            yaml.safe_load("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, spec: {}}"),
+            "Job (batch.volcano.sh)",
+        ),
         (manifest("Pod", "p2", apiVersion="v2"), "Pod (v2)"),
-        ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
+        (yaml.safe_load("{apiVersion: v2, kind: PodList, items: [{metadata: {name: p2}}]}"), "Pod (v2)"),
         (
             {"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"},
             "ResourceClaim (resource.k8s.io/v1alpha2)",
@@ -350,7 +354,7 @@ def test_files_that_are_no_manifests(tmp_path):
 
 def test_selectors_from_templates(tmp_path):
     """Controllers of kinds and versions that allow it take their selector from the template's labels."""
-    template = {"template": {"metadata": {"labels": {"a": "1"}}}}
+    template = yaml.safe_load("{template: {metadata: {labels: {a: '1'}}}}")
     meta = {"metadata": {"name": "x"}, "spec": template}
     controllers = [
         {"kind": "ReplicationController", "apiVersion": "v1", **meta},

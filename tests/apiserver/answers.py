@@ -1,20 +1,14 @@
 """What the server answers: a status, headers and JSON, or a watch; and the Status bodies of errors, word for
 word."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
 if TYPE_CHECKING:
-    from .storage import Watch
+    pass
 
-Json = Any
-Object = dict[str, Any]
-"""A Kubernetes object as JSON. Stored ones are never changed in place."""
 
 JSON_HEADERS = {"content-type": "application/json"}
 TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
@@ -28,9 +22,9 @@ class Answer:
     """A whole answer, or with ``watch`` the beginning of one that goes on."""
 
     status: int
-    body: Json = None
-    headers: Mapping[str, str] = JSON_HEADERS
-    watch: Watch | None = None
+    body: dict = None
+    headers: dict = JSON_HEADERS
+    watch: object = None
 
     def encoded(self):
         """The body as bytes; text stays as it is."""

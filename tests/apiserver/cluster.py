@@ -1,14 +1,9 @@
 """A user of the server, and kubelets, which run and end pods, as the recordings' driver did."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 
 import attrs
-
-from .storage import Watch
-from .store import Store
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -68,7 +63,7 @@ def pod_manifest(name, *, cpu="100m", memory="64Mi", host_port=0, labels=None, *
 class User:
     """Asks a store, and raises :class:`Refused` for failures."""
 
-    store: Store
+    store: object
 
     def ask(self, method, path, body=None, *, query="", kind="application/json"):
         """The JSON of an answer."""
@@ -159,8 +154,8 @@ class User:
 class Kubelets:
     """All nodes at once: a bound pod runs, a pod that is being deleted goes."""
 
-    user: User
-    _watch: Watch | None = None
+    user: object
+    _watch: object = None
 
     def step(self):
         """Look at all pods that have changed since; how many those were. What another has done already is

@@ -1,12 +1,8 @@
 """Which resources a version of the API server has, and what is particular to each."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import attrs
-
-from .answers import Json
 
 
 @attrs.frozen(slots=False)
@@ -121,7 +117,7 @@ class Flavour:
     """One version of the API server: what it has, and in which points it differs."""
 
     version: str
-    resources: tuple[Resource, ...]
+    resources: tuple
     form: str
     """The release whose fields the objects have."""
     has_self_link: bool
@@ -134,7 +130,7 @@ class Flavour:
     mark."""
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
-    pod_defaults: Json
+    pod_defaults: object
 
     @cached_property
     def by_path(self):

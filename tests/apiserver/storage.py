@@ -1,18 +1,15 @@
 """The objects of the server: one revision for all, a log of changes, watches that follow it, and how things
 were in the past."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import deque
-from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import takewhile
 
 import attrs
 
-from .answers import Object, encode_text
+from .answers import encode_text
 
 
 @attrs.frozen
@@ -21,13 +18,13 @@ class Change:
 
     revision: int
     plural: str
-    key: tuple[str, str]
-    before: Object | None
+    key: tuple
+    before: object
     """The object until now; None for a new one."""
-    after: Object
+    after: object
     """The object from now on, or its last state when it is deleted."""
     is_deletion: bool
-    lines: dict[tuple[str, str], bytes] = attrs.field(factory=dict)
+    lines: dict = attrs.field(factory=dict)
     """Event type and API version -> the event as bytes, for all watches that want the same; kept while the
     change is handed out."""
 
@@ -37,7 +34,7 @@ class Event:
     """One frame of a watch."""
 
     type: str
-    object: Object
+    object: object
     line: bytes
     """The frame as JSON, without a line end."""
 
@@ -52,21 +49,21 @@ class Watch:
     """One watch; ``events`` is its queue."""
 
     namespace: str
-    matches: Callable[[Object], bool] | None
+    matches: object
     api_version: str
     after: int = 0
     """Changes up to this revision are not sent."""
-    events: deque[Event] = attrs.field(factory=deque)
+    events: deque = attrs.field(factory=deque)
     is_closed: bool = False
     """The server has ended it: what is queued is all there will be."""
     has_bookmarks: bool = False
-    timeout: float | None = None
+    timeout: float = None
     """In seconds: ``timeoutSeconds`` of the request."""
-    bookmark: Callable[[], Event] | None = None
+    bookmark: object = None
     """Makes a bookmark of the present revision."""
-    on_event: Callable[[], None] = lambda: None
+    on_event: object = lambda: None
     """Called when there is something new to read."""
-    _leave: Callable[[Watch], None] = lambda watch: None
+    _leave: object = lambda watch: None
 
     def offer(self, change):
         """Queue what this watch sees of a change, if anything."""
@@ -110,16 +107,12 @@ class Watch:
         return Event(type_, item, line)
 
 
-Key = tuple[str, str]
-"""Namespace and name; the namespace is empty for what has none."""
-
-
 @attrs.define
 class Storage:
     """Objects by plural and key. A stored object is never changed in place: what replaces it shares what
     stays."""
 
-    clock: Callable[[], float] = time.time
+    clock: object = time.time
     """Seconds since 1970, for the times in objects."""
     history: int = 50_000
     """How many changes are kept; what is older is compacted."""
@@ -129,12 +122,12 @@ class Storage:
     """Changes up to this revision are gone."""
     cache_start: int = 0
     """The watch cache begins here: the revision at the last restart."""
-    objects: dict[str, dict[Key, Object]] = attrs.field(factory=dict, init=False)
-    log: deque[Change] = attrs.field(factory=deque, init=False)
-    watches: dict[str, list[Watch]] = attrs.field(factory=dict, init=False)
-    observers: list[Callable[[Change], None]] = attrs.field(factory=list)
+    objects: dict = attrs.field(factory=dict, init=False)
+    log: deque = attrs.field(factory=deque, init=False)
+    watches: dict = attrs.field(factory=dict, init=False)
+    observers: list = attrs.field(factory=list)
     """Called after each change."""
-    _random: random.Random = attrs.field(init=False)
+    _random: object = attrs.field(init=False)
 
     def __attrs_post_init__(self):
         self._random = random.Random(self.seed)

@@ -1,11 +1,8 @@
 """The API server as a pure, synchronous function: a request in, a status, headers and JSON out, or a watch."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
-from collections.abc import Mapping
 from functools import partial
 from urllib.parse import parse_qsl
 
@@ -22,7 +19,7 @@ from .forms import (
     strategic_patch,
     with_defaults,
 )
-from .resources import OLD_SERVER, Flavour, Resource
+from .resources import OLD_SERVER, Resource
 from .storage import Storage, Watch, event
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -33,7 +30,7 @@ class Store:
     """A whole API server of one version, with nothing in it but the namespaces and priority classes that
     every cluster has."""
 
-    flavour: Flavour = OLD_SERVER
+    flavour: object = OLD_SERVER
     storage: Storage = attrs.field(factory=Storage)
 
     def __attrs_post_init__(self):
@@ -136,11 +133,11 @@ class Call:
     namespace: str
     name: str
     subresource: str
-    query: Mapping[str, str]
+    query: dict
     body: bytes
     content_type: str
     storage: Storage
-    flavour: Flavour
+    flavour: object
 
     @property
     def key(self):

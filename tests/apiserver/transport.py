@@ -1,17 +1,13 @@
 """The server in process as a transport of ``kubeclassic.live``, with faults where a test wants them."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable
 from contextlib import asynccontextmanager
 
 import attrs
 
-from kubeclassic.live.client.api import Request, Response, Stream, TransportError
+from kubeclassic.live.client.api import Response, Stream, TransportError
 
 from .answers import Answer, encode_text, status_body
-from .store import Store
 
 BOOKMARK_PERIOD = 60.0
 BOOKMARK_BEFORE_END = 2.0
@@ -29,20 +25,19 @@ class Fault:
     """The connection breaks before the server has seen the request."""
     is_lost: bool = False
     """The server carries the request out, and the answer is lost."""
-    answer: Answer | None = None
+    answer: Answer = None
     """This is the answer, and the server has not seen the request; such as ``refused(500)`` or
     ``too_many_requests()``."""
-    after: Answer | None = None
+    after: Answer = None
     """The server carries the request out, and this is the answer: it gave up waiting for its store, as while
     etcd is away."""
-    cut_after: int | None = None
+    cut_after: int = None
     """A watch breaks after so many events."""
     is_expired: bool = False
     """A watch is answered with ERROR 410."""
 
 
 NO_FAULT = Fault()
-Decide = Callable[[Request], Fault]
 
 
 def refused(code, reason="", message="made up"):
@@ -59,10 +54,10 @@ def timed_out(code=504, reason="Timeout", message="request did not complete with
 class StoreTransport:
     """A :class:`~kubeclassic.live.client.api.Transport` over a store; no sockets."""
 
-    store: Store
-    faults: Decide = lambda request: NO_FAULT
+    store: object
+    faults: object = lambda request: NO_FAULT
     """Asked once for each request."""
-    requests: list[Request] = attrs.field(factory=list)
+    requests: list = attrs.field(factory=list)
     """All requests, if ``records`` is true, in order."""
     records: bool = False
 

@@ -1,8 +1,6 @@
 """An independent count of what went wrong: pods bound twice, over capacity, or lost. It only looks at what
 the server stored."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -10,9 +8,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 import attrs
-
-from .answers import Object
-from .storage import Storage
 
 _QUANTITY = re.compile(r"([+-]?[0-9.]+)(?:[eE]([+-]?[0-9]+)|([a-zA-Z]*))")
 _UNITS = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
@@ -72,10 +67,10 @@ def clash(one, other):
 class Load:
     """What is on one node."""
 
-    pods: dict[str, Object] = attrs.field(factory=dict)
+    pods: dict = attrs.field(factory=dict)
     """By UID."""
-    total: Counter[str] = attrs.field(factory=Counter)
-    with_ports: dict[str, set[tuple[str, str, int]]] = attrs.field(factory=dict)
+    total: Counter = attrs.field(factory=Counter)
+    with_ports: dict = attrs.field(factory=dict)
     """UID -> ports, of pods that have some."""
 
 
@@ -83,15 +78,15 @@ class Load:
 class Watcher:
     """Follows a storage from now on."""
 
-    storage: Storage
-    loads: dict[str, Load] = attrs.field(factory=dict, init=False)
-    hosts: dict[str, str] = attrs.field(factory=dict, init=False)
+    storage: object
+    loads: dict = attrs.field(factory=dict, init=False)
+    hosts: dict = attrs.field(factory=dict, init=False)
     """UID -> the node that a pod was bound to first, also of pods that are gone."""
-    bound_twice: list[str] = attrs.field(factory=list, init=False)
-    over_capacity: list[str] = attrs.field(factory=list, init=False)
-    homeless: list[str] = attrs.field(factory=list, init=False)
+    bound_twice: list = attrs.field(factory=list, init=False)
+    over_capacity: list = attrs.field(factory=list, init=False)
+    homeless: list = attrs.field(factory=list, init=False)
     """Pods that were bound to a node that was not there."""
-    deleted: list[str] = attrs.field(factory=list, init=False)
+    deleted: list = attrs.field(factory=list, init=False)
     """Pods that went without ever having been bound."""
 
     def __attrs_post_init__(self):

@@ -6,9 +6,6 @@ have what admission and controllers add, unless they are wanted bare. Documents 
 that a cluster of 300,000 pods is never in memory as JSON.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -39,7 +36,7 @@ LOWER_PODS = 30
 class Documents:
     """Documents that each loop over them generates again."""
 
-    make: Callable[[], Iterator[dict]]
+    make: object
     bare: bool
 
     def __iter__(self):
@@ -61,7 +58,7 @@ class CaseSize:
 
     kind: str = "basic"
     nodes: int = 1000
-    existing: int | None = None
+    existing: int = None
     """Bound pods; None: 1,000, or 30 a node of kind ``preemption``."""
     pods: int = 1000
     templates: int = 1

@@ -9,8 +9,6 @@ with ``--bare`` they are as the file has them. With ``--check`` each pod must ge
 for it, else the exit status is 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json
@@ -33,8 +31,6 @@ from kubeclassic.exceptions import KubeclassicError, ManifestError
 from kubeclassic.simulation.conform import build, decisions, read_items
 from tests.bench.cases import read_case
 
-Hosts = dict[str, str | None]
-"""Pod -> its node; None: it fits nowhere."""
 SHOWN = 5
 """Pods with another host that are named."""
 
@@ -43,7 +39,7 @@ SHOWN = 5
 class Timing:
     """One run over a case; seconds are of processor time."""
 
-    hosts: Hosts
+    hosts: dict
     load_seconds: float
     prepare_seconds: float
     loop_seconds: float

@@ -5,8 +5,6 @@ Each case is timed by several processes, which take turns, so that a busy minute
 single row; each has ``--repeat`` runs. The hosts of cases of 1.16 are checked in each of them.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -8,14 +8,11 @@ Each runs in a process of its own: user CPU of it and of those that it starts, a
 on a busy machine, seconds do not. It prints a table in Markdown.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,7 +47,7 @@ class Cost:
     megabytes: float
     decisions: int
     """Decisions of it, each try of a pod one."""
-    detours: Mapping[str, int]
+    detours: dict
     """Why decisions were not quick -> how many."""
 
     def line(self, name, base):

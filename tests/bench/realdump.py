@@ -7,8 +7,6 @@ was turned into once, so that a dump of gigabytes takes seconds and no memory. T
 dump.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -1,15 +1,12 @@
 """The pages that there are, and how each is made: once in a run of the tests, whichever process needs it
 first."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
 import os
 import shlex
 from contextlib import contextmanager
-from pathlib import Path
 
 import attrs
 
@@ -33,8 +30,8 @@ class Subject:
     """
 
     name: str
-    arguments: tuple[str, ...]
-    parts: frozenset[str] = attrs.field(converter=frozenset, default=())
+    arguments: tuple
+    parts: frozenset = attrs.field(converter=frozenset, default=())
     status: int = 0
 
     @property
@@ -102,7 +99,7 @@ ALL = (*EXAMPLES, *LARGE)
 class Workshop:
     """Makes pages in a folder."""
 
-    folder: Path
+    folder: object
 
     def page(self, subject, shared=None):
         """The HTML file of *subject*; *shared*: the folder of the larger data."""

@@ -1,7 +1,5 @@
 """A lab that is served to real browsers, and its page."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from tests.apiserver.app import serving
 from tests.support.labbuild import answered, fresh, lab_app
 
 if TYPE_CHECKING:
-    from kubeclassic.live.server.labapp import LabApp
+    pass
 
 PLACES = """() => {
   const { model } = document.lab, { pods, nodes } = model.plot;
@@ -38,7 +36,7 @@ SIZES = [{"width": 390, "height": 844}, {"width": 1400, "height": 900}]
 class Running:
     """A lab that is served to real browsers, on a thread of its own."""
 
-    app: LabApp
+    app: object
     url: str
 
     def state(self, page):

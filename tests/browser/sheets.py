@@ -1,7 +1,5 @@
 """Pages on paper: how many sheets, how full each is, and what stands last on it."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from unicodedata import normalize
 
@@ -15,7 +13,7 @@ class Sheet:
     height: float
     text: str = ""
     """All of it, without white space and ligatures."""
-    lines: list[tuple[float, float, str]] = attrs.field(factory=list)
+    lines: list = attrs.field(factory=list)
     """Distance from the foot, size and text of each piece, as they come."""
 
     @property

@@ -1,7 +1,5 @@
 """What a newcomer does in the lab, in few clicks; rules that cannot move, new nodes, and whole words."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 

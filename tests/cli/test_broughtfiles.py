@@ -132,11 +132,10 @@ CLUSTER = """
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """The working folder, with a cluster in which packing takes node b, and all else a."""
-    monkeypatch.chdir(tmp_path)
     Path("cluster.yaml").write_text(CLUSTER)
-    return tmp_path
+    return workdir
 
 
 @pytest.mark.parametrize("release", RELEASES)

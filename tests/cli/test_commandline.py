@@ -66,7 +66,7 @@ STOPPED = "import os, signal\ndef judge():\n    os.kill(os.getpid(), signal.{})\
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working folder with a cluster, a trace, a Policy and a rule of one's own."""
     files = {"nodes.csv": NODES, "pods.csv": PODS, "cluster.yaml": NODE + POD, "net.json": NET}
     for name, text in {
@@ -74,10 +74,9 @@ def folder(tmp_path, monkeypatch):
         "rules/odd.py": ODD,
         "rules/neighbour.py": "def judge():\n    return None\n",
     }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (workdir / name).parent.mkdir(exist_ok=True)
+        (workdir / name).write_text(text)
+    return workdir
 
 
 # --- Help ---------------------------------------------------------------------------------------------------

@@ -33,14 +33,13 @@ MINE = UPSTREAM.with_(not_in_the_east)
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir, monkeypatch):
     """A working folder with a cluster of two nodes and a pod; the roomier node is in the east."""
-    (tmp_path / "cluster.yaml").write_text(
+    (workdir / "cluster.yaml").write_text(
         NODE % ("a", "east", 8, 8) + NODE % ("b", "west", 4, 4) + POD % ("web", 1)
     )
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    return tmp_path
+    return workdir
 
 
 def hosts(*arguments):

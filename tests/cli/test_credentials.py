@@ -116,10 +116,12 @@ def folder(tmp_path_factory):
         {name: value for name, value in one.items() if name != "tlsConfig"} for one in EXTENDERS
     ]  # their keys are none
     files |= {"called.json": {**POLICY, "extenders": bare}, "called.yaml": {**PROFILE, "extenders": bare}}
-    files["sweep.yaml"] = {
-        "cluster": "cluster.json",
-        "runs": [{"name": "a", "policy": "policy.json"}, {"name": "b", "release": "1.12"}],
-    }
+    files["sweep.yaml"] = yaml.safe_load("""
+        cluster: cluster.json
+        runs:
+        - {name: a, policy: policy.json}
+        - {name: b, release: '1.12'}
+        """)
     for name, document in files.items():
         (made / name).write_text(json.dumps(document))
     return made
@@ -210,16 +212,15 @@ def test_long_words_are_cut():
 def test_what_is_secret():
     """Keys, certificates of clients, tokens, passwords, what a plugin is given; authorities are public, and
     so is the address itself."""
-    user = {
-        "token": "t",
-        "client-key-data": "k",
-        "exec": {"command": "c", "env": [{"name": "N", "value": "v"}]},
-    }
-    hidden = {
-        "token": "(hidden)",
-        "client-key-data": "(hidden)",
-        "exec": {"command": "c", "env": [{"name": "N", "value": "(hidden)"}]},
-    }
+    user = yaml.safe_load("{token: t, client-key-data: k, exec: {command: c, env: [{name: N, value: v}]}}")
+    hidden = yaml.safe_load("""
+        token: (hidden)
+        client-key-data: (hidden)
+        exec:
+          command: c
+          env:
+          - {name: N, value: (hidden)}
+        """)
     cluster = {"server": "https://u:w@h:6443", "certificate-authority-data": "ca"}
     shown_cluster = {"server": "https://(hidden)@h:6443", "certificate-authority-data": "ca"}
     assert without_secrets({"users": [user], "clusters": [cluster]}) == {

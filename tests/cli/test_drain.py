@@ -9,7 +9,6 @@ from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
@@ -17,10 +16,7 @@ CLUSTER = "examples/drain/cluster.yaml"
 ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
 
 
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch):
-    """The examples' paths begin at the root."""
-    monkeypatch.chdir(ROOT)
+pytestmark = pytest.mark.usefixtures("at_the_root")  # paths of examples begin there
 
 
 def document(*arguments, status=0):
@@ -51,9 +47,8 @@ POD = (
 )
 
 
-def test_a_path_that_is_there_is_a_path(tmp_path, monkeypatch):
+def test_a_path_that_is_there_is_a_path(workdir):
     """A node called like a file is named with --node."""
-    monkeypatch.chdir(tmp_path)
     Path("a").write_text(NODE.format("a") + NODE.format("b"))
     assert document("a", "b")["can"] == ["b"]
     assert document("a", "--node", "a", "b")["can"] == ["b", "a"]

@@ -4,6 +4,7 @@ import json
 
 import attrs
 import pytest
+import yaml
 
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
@@ -23,7 +24,7 @@ def store(version=NEW_SERVER.version, **info):
     status = {"allocatable": room, "nodeInfo": info, "conditions": [{"type": "Ready", "status": "True"}]}
     user = User(found)
     user.add_node({"metadata": {"name": "a"}, "spec": {}, "status": status})
-    user.create("pods", {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    user.create("pods", yaml.safe_load("{metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}"))
     return found
 
 
@@ -71,40 +72,44 @@ def test_run_does_not_read_it(monkeypatch):
     assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
 
 
-class TestRelease:
-    """--release auto."""
+# --- Release ------------------------------------------------------------------------------------------------
 
-    def told(self, found, folder, *words):
-        """The answer of ``simulate``, and what is said."""
-        with serving_store(found) as address:
-            file = kubeconfig(folder, {"server": address})
-            printed = ran("simulate", "--kubeconfig", file, "--release", "auto", "-o", "json", *words)
-        return printed.document, printed.err
+# --release auto.
 
-    def test_a_node_tells(self, tmp_path):
-        """The nodes' version counts before that of the API server."""
-        answer, said = self.told(store("1.28.7", kubeletVersion="v1.26.3"), tmp_path)
-        assert answer["release"] == "1.26"
-        assert "release 1.26: the newest node runs v1.26.3" in said
 
-    def test_the_server_tells(self, tmp_path):
-        """Where no node says a version the API server is asked."""
-        answer, said = self.told(store("1.28.7"), tmp_path)
-        assert answer["release"] == "1.28"
-        assert f"release 1.28: {SILENT}, and the API server runs v1.28.7\n" in said
+def told(found, folder, *words):
+    """The answer of ``simulate``, and what is said."""
+    with serving_store(found) as address:
+        file = kubeconfig(folder, {"server": address})
+        printed = ran("simulate", "--kubeconfig", file, "--release", "auto", "-o", "json", *words)
+    return printed.document, printed.err
 
-    def test_an_unknown_version(self, tmp_path):
-        """Of an unknown version the nearest release is taken; the answer says so."""
-        answer, said = self.told(store("1.99.0"), tmp_path)
-        assert answer["release"] == "1.36"
-        assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
-        assert "the API server is of 1.99, and the cluster is evaluated as 1.36" in json.dumps(
-            answer["warnings"]
-        )
 
-    def test_compare(self, tmp_path):
-        """A configuration of compare may have the release of the server, too."""
-        with serving_store(store("1.28.7")) as address:
-            file = kubeconfig(tmp_path, {"server": address})
-            said = ran("compare", "--kubeconfig", file, "--a", "auto", "--b", "1.27").err
-        assert f"--a: release 1.28: {SILENT}, and the API server runs v1.28.7" in said
+def test_a_node_tells(tmp_path):
+    """The nodes' version counts before that of the API server."""
+    answer, said = told(store("1.28.7", kubeletVersion="v1.26.3"), tmp_path)
+    assert answer["release"] == "1.26"
+    assert "release 1.26: the newest node runs v1.26.3" in said
+
+
+def test_the_server_tells(tmp_path):
+    """Where no node says a version the API server is asked."""
+    answer, said = told(store("1.28.7"), tmp_path)
+    assert answer["release"] == "1.28"
+    assert f"release 1.28: {SILENT}, and the API server runs v1.28.7\n" in said
+
+
+def test_an_unknown_version(tmp_path):
+    """Of an unknown version the nearest release is taken; the answer says so."""
+    answer, said = told(store("1.99.0"), tmp_path)
+    assert answer["release"] == "1.36"
+    assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
+    assert "the API server is of 1.99, and the cluster is evaluated as 1.36" in json.dumps(answer["warnings"])
+
+
+def test_compare(tmp_path):
+    """A configuration of compare may have the release of the server, too."""
+    with serving_store(store("1.28.7")) as address:
+        file = kubeconfig(tmp_path, {"server": address})
+        said = ran("compare", "--kubeconfig", file, "--a", "auto", "--b", "1.27").err
+    assert f"--a: release 1.28: {SILENT}, and the API server runs v1.28.7" in said

@@ -134,7 +134,7 @@ def test_preemption(ask, write):
     assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
 
 
-CLAIM = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+CLAIM = yaml.safe_load("[{name: data, persistentVolumeClaim: {claimName: data}}]")
 GENERAL = {"pool": "general"}
 WEBS = [manifests.pod(f"web-{number}", 1) for number in range(4)]
 WAITING = [
@@ -145,17 +145,16 @@ WAITING = [
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A folder with a full node, four pods that new nodes help, and two that nothing helps."""
-    monkeypatch.chdir(tmp_path)
     dumped = [manifests.node("a", 2, labels=GENERAL), manifests.pod("full", 2, on="a"), *WAITING]
-    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(dumped))
-    tainted = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]}
+    (workdir / "dump.yaml").write_text(yaml.safe_dump_all(dumped))
+    tainted = yaml.safe_load("{taints: [{key: dedicated, value: gpu, effect: NoSchedule}]}")
     for name, cpu, spec in (("m5", "4", {}), ("c", "8", tainted), ("small", "1", {})):
-        (tmp_path / f"{name}.yaml").write_text(
+        (workdir / f"{name}.yaml").write_text(
             yaml.safe_dump(manifests.node(name, cpu, labels=GENERAL, **spec))
         )
-    return tmp_path
+    return workdir
 
 
 def test_why_the_cheap_kind_was_not_taken(folder):
@@ -184,7 +183,7 @@ def test_why_the_cheap_kind_was_not_taken(folder):
 def test_what_more_pods_might_help_does_not_spoil_it_either(folder):
     """A pod that wants to be near a pod that is not there finds no node with any number: the others get their
     answer, and it is named."""
-    term = {"labelSelector": {"matchLabels": {"app": "nothing"}}, "topologyKey": "pool"}
+    term = yaml.safe_load("{labelSelector: {matchLabels: {app: nothing}}, topologyKey: pool}")
     lonely = manifests.pod(
         "lonely", 1, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     )

@@ -57,21 +57,20 @@ def pod(name, cpu="1", **spec):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir, monkeypatch):
     """A working folder with a cluster: a roomy node a, a smaller one b, a tainted one c, and a pod that
     waits."""
     nodes = (
         NODE % ("a", "", 8) + NODE % ("b", "", 4) + NODE % ("c", "{key: k, value: v, effect: NoSchedule}", 4)
     )
-    (tmp_path / "cluster.yaml").write_text(nodes + pod("web"))
-    (tmp_path / "packing.yaml").write_text(f"{HEADER}profiles: [{{{ONLY_FIT}, {PACKING}}}]\n")
+    (workdir / "cluster.yaml").write_text(nodes + pod("web"))
+    (workdir / "packing.yaml").write_text(f"{HEADER}profiles: [{{{ONLY_FIT}, {PACKING}}}]\n")
     two = f"- {{schedulerName: default-scheduler, {ONLY_FIT}}}\n- {{schedulerName: packer, {ONLY_FIT}, {PACKING}}}\n"
-    (tmp_path / "two.yaml").write_text(f"{HEADER}profiles:\n{two}")
-    (tmp_path / "my_plugins.py").write_text(PLUGINS)
-    monkeypatch.chdir(tmp_path)
+    (workdir / "two.yaml").write_text(f"{HEADER}profiles:\n{two}")
+    (workdir / "my_plugins.py").write_text(PLUGINS)
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "my_plugins", raising=False)
-    return tmp_path
+    return workdir
 
 
 def cycles(*arguments):
@@ -175,7 +174,7 @@ def test_plugins_and_codes(folder):
 def test_the_whole_pod_is_turned_down(folder):
     """What PreFilter says stands against every node."""
     (folder / "more.yaml").write_text(
-        pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
+        pod("db", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: gone}}]"))
     )
     found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
     assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [

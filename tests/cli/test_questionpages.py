@@ -175,7 +175,7 @@ def test_html_is_the_page(tmp_path, monkeypatch):
     assert "which is an input too" in ran("drain", DRAINED, "worker-2", "--report", DRAINED, status=2).err
 
 
-def test_it_says_what_it_is_about(monkeypatch):
+def test_it_says_what_it_is_about(monkeypatch, at_the_root):
     """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author;
     SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
@@ -192,7 +192,6 @@ def test_it_says_what_it_is_about(monkeypatch):
         "html",
     ]
     monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
-    monkeypatch.chdir(ROOT)
     page = _text(ran(*words).out)
     cluster, small = (str(Path(path).relative_to(ROOT)) for path in (CLUSTER, SMALL))
     for told in (

@@ -1,11 +1,8 @@
 """Each configuration that a release refuses is refused by the command line, in the release's own words and
 with the place."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -15,7 +12,6 @@ from kubeclassic.algorithmprovider import CATALOGUE
 from kubeclassic.framework import schedulerspec
 from tests.support.program import ran
 
-Json = dict[str, Any]
 HEAVY = 922337203685477580
 FIVE = ("1.12", "1.13", "1.14", "1.15", "1.16")
 OLD = FIVE[:2]
@@ -41,7 +37,7 @@ SUBDOMAIN = (
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
 AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
-PRESENCE = {"labelsPresence": {"labels": ["rack"], "presence": True}}
+PRESENCE = yaml.safe_load("{labelsPresence: {labels: [rack], presence: true}}")
 SPREAD = {"serviceAntiAffinity": {"label": "zone"}}
 TASTE = {"labelPreference": {"label": "ssd", "presence": True}}
 
@@ -50,9 +46,9 @@ TASTE = {"labelPreference": {"label": "ssd", "presence": True}}
 class Refusal:
     """A Policy in its JSON form, and what the releases say that refuse it."""
 
-    policy: Json
+    policy: dict
     says: str
-    releases: tuple[str, ...] = FIVE
+    releases: tuple = FIVE
     gates: str = ""
 
 
@@ -99,7 +95,7 @@ TWO_HEAVY = {
 }
 TWICE = yaml.safe_load("{priorities: [{name: EqualPriority}, {name: EqualPriority}, {name: Other}]}")
 BINDERS = {"extenders": [{"urlPrefix": f"http://{name}", "bindVerb": "bind"} for name in "abc"]}
-PLAIN_SCORER = {"extenders": [{"urlPrefix": "http://x", "prioritizeVerb": "prioritize"}]}
+PLAIN_SCORER = yaml.safe_load("{extenders: [{urlPrefix: 'http://x', prioritizeVerb: prioritize}]}")
 NEGATIVE_SCORER = yaml.safe_load(
     "{extenders: [{urlPrefix: 'http://x', prioritizeVerb: prioritize, weight: -1}]}"
 )
@@ -262,11 +258,10 @@ each_release = pytest.mark.parametrize("release", FIVE)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working folder with a small cluster."""
-    (tmp_path / "cluster.yaml").write_text(CLUSTER)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "cluster.yaml").write_text(CLUSTER)
+    return workdir
 
 
 @pytest.fixture

@@ -34,22 +34,15 @@ def pod(name, cpu=1):
     return POD.replace("NAME", name).replace("CPU", str(cpu))
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def records(text):
     """Lines of JSON."""
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_events_and_summary(folder):
+def test_events_and_summary(workdir):
     """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to
     standard error."""
-    (folder / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
+    (workdir / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
     out, err = ran("replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms")
     found = records(out)
     assert [record["pod"] for record in found if record["event"] == "Scheduled"] == [
@@ -62,16 +55,16 @@ def test_events_and_summary(folder):
     assert re.search(r"^p99 +\d", err, re.MULTILINE)
 
 
-def test_files(folder):
+def test_files(workdir):
     """Events and series go to files where these are named."""
-    (folder / "in.yaml").write_text(NODE + pod("one"))
+    (workdir / "in.yaml").write_text(NODE + pod("one"))
     assert ran("replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv").out == ""
-    assert records((folder / "e.jsonl").read_text())[0] == {
+    assert records((workdir / "e.jsonl").read_text())[0] == {
         "time": 5,
         "event": "Arrived",
         "pod": "default/one",
     }
-    assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == [
+    assert [line.split(",")[0] for line in (workdir / "s.csv").read_text().splitlines()] == [
         "time",
         "0",
         "5",
@@ -79,10 +72,10 @@ def test_files(folder):
     ]
 
 
-def test_parquet(folder):
+def test_parquet(workdir):
     """Series go to Parquet where the name says so."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    (folder / "in.yaml").write_text(NODE + pod("one"))
+    (workdir / "in.yaml").write_text(NODE + pod("one"))
     assert run(["replay", "in.yaml", "--output", "e.jsonl", "--series", "s.parquet"]) == 0
     assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
 
@@ -90,9 +83,9 @@ def test_parquet(folder):
 @pytest.mark.parametrize(
     "options, times", [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
 )
-def test_times(folder, options, times):
+def test_times(workdir, options, times):
     """Times can be compressed, and ignored."""
-    (folder / "in.yaml").write_text(NODE + pod("one"))
+    (workdir / "in.yaml").write_text(NODE + pod("one"))
     assert [
         record["time"]
         for record in records(ran("replay", "in.yaml", *options).out)
@@ -100,25 +93,25 @@ def test_times(folder, options, times):
     ] == times
 
 
-def test_until(folder):
+def test_until(workdir):
     """A replay can be stopped at a virtual time."""
-    (folder / "in.yaml").write_text(NODE + pod("one"))
+    (workdir / "in.yaml").write_text(NODE + pod("one"))
     assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == [
         "Summary"
     ]
 
 
-def test_some_never_get_a_node(folder):
+def test_some_never_get_a_node(workdir):
     """The exit status is 1 where a pod waits to the end."""
-    (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
+    (workdir / "in.yaml").write_text(NODE + pod("one", cpu=3))
     assert "1 pod still waits" in ran("replay", "in.yaml", status=1).err
 
 
 @pytest.mark.whole
-def test_an_interrupt_stops_cleanly(folder):
+def test_an_interrupt_stops_cleanly(workdir):
     """Ctrl-C ends a run after the step that is under way, with whole lines: the first part of what a whole
     run writes."""
-    (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 5000"))
+    (workdir / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 5000"))
     command = [
         sys.executable,
         "-m",
@@ -144,11 +137,11 @@ def test_an_interrupt_stops_cleanly(folder):
     assert records(Path("e.jsonl").read_text())[-1]["event"] != "Summary"
 
 
-def test_an_event_that_cannot_be(folder):
+def test_an_event_that_cannot_be(workdir):
     """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with
     its place."""
-    (folder / "good.yaml").write_text(NODE + pod("one"))
-    (folder / "fails.jsonl").write_text(
+    (workdir / "good.yaml").write_text(NODE + pod("one"))
+    (workdir / "fails.jsonl").write_text(
         '{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n'
     )
     _, err = ran("replay", "good.yaml", "fails.jsonl", status=2)
@@ -158,20 +151,20 @@ def test_an_event_that_cannot_be(folder):
     )
 
 
-def test_an_error_leaves_nothing_half_written(folder):
+def test_an_error_leaves_nothing_half_written(workdir):
     """The files of a replay that an error ends are gone."""
-    (folder / "good.yaml").write_text(NODE + "".join(pod(f"p{number}") for number in range(4)))
-    (folder / "fails.jsonl").write_text(
+    (workdir / "good.yaml").write_text(NODE + "".join(pod(f"p{number}") for number in range(4)))
+    (workdir / "fails.jsonl").write_text(
         '{"time": 8, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n'
     )
     ran("replay", "good.yaml", "fails.jsonl", "--output", "events", "--series", "rows.csv", status=2)
-    assert sorted(path.name for path in folder.iterdir()) == ["fails.jsonl", "good.yaml"]
+    assert sorted(path.name for path in workdir.iterdir()) == ["fails.jsonl", "good.yaml"]
 
 
-def test_the_same_seed_gives_the_same_bytes(folder):
+def test_the_same_seed_gives_the_same_bytes(workdir):
     """A replay up to --until is the first part of the whole one but for its summary, and a second one is the
     same."""
-    (folder / "busy.yaml").write_text(BUSY)
+    (workdir / "busy.yaml").write_text(BUSY)
     whole, again = (ran("replay", "busy.yaml", "--seed", "4", status=(0, 1)).out for _ in range(2))
     part = ran("replay", "busy.yaml", "--seed", "4", "--until", "50", status=(0, 1)).out
     assert whole == again

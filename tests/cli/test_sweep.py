@@ -19,11 +19,10 @@ GRID = "grid: {release: ['1.12', '1.16'], order: shuffled, seed: [0, 2]}\n"
 
 
 @pytest.fixture
-def sweep(tmp_path, monkeypatch):
+def sweep(workdir):
     """The file of a sweep, in the current folder, which has the examples."""
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "sweep.yaml"
+    (workdir / "examples").symlink_to(ROOT / "examples")
+    path = workdir / "sweep.yaml"
     path.write_text(f"cluster: examples/cluster\n{GRID}")
     return path
 

@@ -380,15 +380,14 @@ OTHERS = [
 
 
 @pytest.fixture
-def bad_folder(tmp_path, monkeypatch):
+def bad_folder(workdir):
     """A working folder with the files above."""
     for name, text in BAD_FILES.items():
-        (tmp_path / name).write_text(text)
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"kind: Node")[:-4])
-    (tmp_path / "number-free.yaml").write_text(POD)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (workdir / name).write_text(text)
+    (workdir / "empty").mkdir()
+    (workdir / "broken.gz").write_bytes(gzip.compress(b"kind: Node")[:-4])
+    (workdir / "number-free.yaml").write_text(POD)
+    return workdir
 
 
 def refusal(arguments):

@@ -10,16 +10,16 @@ from tests.support.build import node, pod
 RELEASES = ("1.12", "1.16", "1.27", "1.34")
 
 
-def small(name, cpu="100m", **more):
+def small(name, **more):
     """A pod that requests some cpu."""
-    return pod(name, requests={"cpu": cpu, "memory": "64Mi"}, **more)
+    return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, **more)
 
 
-def cluster(release, *, at_once=True, nodes=12):
+def cluster(release, *, at_once=True):
     """Nodes of three sizes, and a scheduler whose details are read at once or not."""
     made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": {}})
     feed = EventFeed(made)
-    for number in range(nodes):
+    for number in range(12):
         feed.put(node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"}))
     made.transient_details = at_once
     return made

@@ -139,11 +139,11 @@ CHANGES = (
     ("allocatable", {"cpu": "2"}, {"cpu": "4"}, True),
     ("the spelling of a quantity", {"cpu": "1"}, {"cpu": "1000m"}, True),
     ("labels", {}, {"labels": {"a": "b"}}, True),
-    ("taints", {}, {"taints": [{"key": "a", "effect": "NoSchedule"}]}, True),
+    ("taints", {}, yaml.safe_load("{taints: [{key: a, effect: NoSchedule}]}"), True),
     (
         "a status",
-        {"conditions": [{"type": "Ready", "status": "False"}]},
-        {"conditions": [{"type": "Ready", "status": "True"}]},
+        yaml.safe_load("{conditions: [{type: Ready, status: 'False'}]}"),
+        yaml.safe_load("{conditions: [{type: Ready, status: 'True'}]}"),
         True,
     ),
     (
@@ -242,7 +242,7 @@ def test_a_queued_pod_that_goes_moves_nobody(release):
 @pytest.mark.parametrize("release", ALL)
 def test_assigned_pods_move_those_that_want_them(release):
     """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
-    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
+    term = yaml.safe_load("{labelSelector: {matchLabels: {app: web}}, topologyKey: zone}")
     wanting = pod(
         "wanting",
         status=MARK,

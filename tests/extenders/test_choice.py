@@ -1,13 +1,12 @@
 """Extenders by a configuration: called, switched off, recorded and replayed, on the command line and in
 Python."""
 
-from __future__ import annotations
-
 import json
 import pickle
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.cli import run
@@ -24,12 +23,14 @@ from kubeclassic.extenders.overhttp import (
 from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import inside, ran
 
-POLICY = {
-    "kind": "Policy",
-    "apiVersion": "v1",
-    "predicates": [{"name": "GeneralPredicates"}],
-    "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
-}
+POLICY = yaml.safe_load("""
+    kind: Policy
+    apiVersion: v1
+    predicates:
+    - {name: GeneralPredicates}
+    extenders:
+    - {urlPrefix: 'http://127.0.0.1:1/x', filterVerb: filter, nodeCacheCapable: true}
+    """)
 REFUSED = 'Post "http://127.0.0.1:1/x/filter": dial tcp 127.0.0.1:1: connect: connection refused'
 OBJECTS = [
     {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
@@ -38,11 +39,12 @@ OBJECTS = [
     {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}}
     for name in ("p", "q")
 ]
-PROFILE = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-    "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
-}
+PROFILE = yaml.safe_load("""
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    extenders:
+    - {urlPrefix: 'http://127.0.0.1:1/x', filterVerb: filter, nodeCacheCapable: true}
+    """)
 
 
 @attrs.define
@@ -78,120 +80,130 @@ def hosts(**options):
     ]
 
 
-class TestPython:
-    @pytest.mark.parametrize("given", [{"policy": POLICY}, {"profile": PROFILE}], ids=["policy", "profile"])
-    def test_they_are_called(self, given, answering):
-        """The extenders of a Policy or a configuration decide where that is asked for."""
-        assert hosts(**given, extenders="call") == ["c", "c"]
-        assert answering.calls == 2
+# --- Python -------------------------------------------------------------------------------------------------
 
-    def test_not_by_default(self, answering):
-        """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer
-        says what does not count."""
-        for given in ({"policy": POLICY}, {"profile": PROFILE}, {"policy": POLICY, "release": "1.18"}):
-            assert hosts(**given) == hosts(**given, extenders="off") == hosts(**given, extenders=[])
-            (warning,) = simulate(OBJECTS, options_of(given)).warnings
-            assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (
-                True,
-                True,
-            )
-        assert [
-            group.text
-            for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings
-        ] == []
-        assert answering.calls == 0
 
-    def test_one_that_cannot_be_reached(self):
-        """Without an answer the pods fail with the original's error."""
-        assert hosts(policy=POLICY, extenders="call") == [REFUSED, REFUSED]
-        assert hosts(profile=PROFILE, extenders="call") == [REFUSED, REFUSED]
+@pytest.mark.parametrize("given", [{"policy": POLICY}, {"profile": PROFILE}], ids=["policy", "profile"])
+def test_they_are_called(given, answering):
+    """The extenders of a Policy or a configuration decide where that is asked for."""
+    assert hosts(**given, extenders="call") == ["c", "c"]
+    assert answering.calls == 2
 
-    def test_recorded_and_replayed(self, answering, tmp_path):
-        """What is recorded is replayed without a call, as often as wanted."""
-        file = tmp_path / "calls.jsonl"
-        recorded = hosts(policy=POLICY, extenders=f"record {file}")
-        answering.calls = 0
-        again = [hosts(policy=POLICY, extenders=f"replay {file}") for _ in range(2)]
-        assert again == [recorded, recorded] == [["c", "c"]] * 2
-        assert answering.calls == 0
-        assert len(file.read_text().splitlines()) == 2
 
-    def test_a_request_that_was_not_recorded(self, answering, tmp_path):
-        """A replay of another simulation ends with an error, even if the extender may be ignored."""
-        file = tmp_path / "calls.jsonl"
-        file.write_text("")
-        ignorable = {**POLICY, "extenders": [{**POLICY["extenders"][0], "ignorable": True}]}
-        with pytest.raises(
-            RecordError,
-            match=r"calls\.jsonl: expected .*, got no answer to a request to http://127\.0\.0\.1:1/x/filter",
-        ):
-            hosts(policy=ignorable, extenders=f"replay {file}")
-
-    @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
-    def test_other_words(self, words):
-        """Other words are refused."""
-        with pytest.raises(UnknownNameError, match="expected off, call, record FILE or replay FILE"):
-            hosts(policy=POLICY, extenders=words)
-
-    def test_a_copy_goes_on(self, answering):
-        """A scheduler with extenders can be pickled."""
-        scheduler = pickle.loads(
-            pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []})))
+def test_not_by_default(answering):
+    """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer
+    says what does not count."""
+    for given in ({"policy": POLICY}, {"profile": PROFILE}, {"policy": POLICY, "release": "1.18"}):
+        assert hosts(**given) == hosts(**given, extenders="off") == hosts(**given, extenders=[])
+        (warning,) = simulate(OBJECTS, options_of(given)).warnings
+        assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (
+            True,
+            True,
         )
-        assert scheduler.schedule("p").host == "a"
-        copied = pickle.loads(
-            pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off")))
-        )
-        assert copied.schedule("p").host == "a"
+    assert [
+        group.text for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings
+    ] == []
+    assert answering.calls == 0
 
 
-class TestRecords:
-    def test_answers_in_order_and_then_the_last(self, tmp_path):
-        """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
-        record = Recorded(tmp_path / "r")
-        answers = iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
-        recording = RecordingPost(lambda url, body, timeout: next(answers), record)
-        assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
-        with pytest.raises(PostError):
-            RecordingPost(Answering(fails=True), record)("v", b"x", 1)
-        replayed = Replayed.read(tmp_path / "r")
-        assert [replayed("u", b"x", 1) for _ in range(3)] == [
-            PostReply(200, b"1"),
-            PostReply(500, b"\xff"),
-            PostReply(500, b"\xff"),
-        ]
-        with pytest.raises(PostError, match=r"^gone$"):
-            replayed("v", b"x", 1)
+def test_one_that_cannot_be_reached():
+    """Without an answer the pods fail with the original's error."""
+    assert hosts(policy=POLICY, extenders="call") == [REFUSED, REFUSED]
+    assert hosts(profile=PROFILE, extenders="call") == [REFUSED, REFUSED]
 
-    def test_a_copy_goes_on(self, tmp_path):
-        """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it
-        was."""
-        record = Recorded(tmp_path / "r")
-        answers = iter(PostReply(200, str(number).encode()) for number in range(4))
-        recording = RecordingPost(lambda url, body, timeout: next(answers), record)
-        recording("u", b"x", 1)
-        kept = pickle.dumps(record)
-        recording("u", b"x", 1)
-        RecordingPost(lambda url, body, timeout: PostReply(200, b"new"), pickle.loads(kept))("u", b"x", 1)
-        replayed = Replayed.read(tmp_path / "r")
-        assert replayed("u", b"x", 1).body == b"0"
-        assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
 
-    @pytest.mark.parametrize(
-        "line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}']
+def test_recorded_and_replayed(answering, tmp_path):
+    """What is recorded is replayed without a call, as often as wanted."""
+    file = tmp_path / "calls.jsonl"
+    recorded = hosts(policy=POLICY, extenders=f"record {file}")
+    answering.calls = 0
+    again = [hosts(policy=POLICY, extenders=f"replay {file}") for _ in range(2)]
+    assert again == [recorded, recorded] == [["c", "c"]] * 2
+    assert answering.calls == 0
+    assert len(file.read_text().splitlines()) == 2
+
+
+def test_a_request_that_was_not_recorded(answering, tmp_path):
+    """A replay of another simulation ends with an error, even if the extender may be ignored."""
+    file = tmp_path / "calls.jsonl"
+    file.write_text("")
+    ignorable = {**POLICY, "extenders": [{**POLICY["extenders"][0], "ignorable": True}]}
+    with pytest.raises(
+        RecordError,
+        match=r"calls\.jsonl: expected .*, got no answer to a request to http://127\.0\.0\.1:1/x/filter",
+    ):
+        hosts(policy=ignorable, extenders=f"replay {file}")
+
+
+@pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
+def test_other_words(words):
+    """Other words are refused."""
+    with pytest.raises(UnknownNameError, match="expected off, call, record FILE or replay FILE"):
+        hosts(policy=POLICY, extenders=words)
+
+
+def test_a_copy_goes_on_in_python(answering):
+    """A scheduler with extenders can be pickled."""
+    scheduler = pickle.loads(
+        pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []})))
     )
-    def test_what_is_no_record(self, tmp_path, line):
-        """A line of another form is refused with its number."""
-        (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
-        with pytest.raises(RecordError, match=r"r, line 2: expected url, .*, got no recorded request"):
-            Replayed.read(tmp_path / "r")
+    assert scheduler.schedule("p").host == "a"
+    copied = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off"))))
+    assert copied.schedule("p").host == "a"
 
-    def test_files_that_cannot_be_used(self, tmp_path):
-        """A missing file, and one that cannot be written, have one line."""
-        with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
-            Replayed.read(tmp_path / "none")
-        with pytest.raises(KubeclassicError, match="cannot be written: is a directory"):
-            RecordingPost(Answering(), Recorded(tmp_path))("u", b'{"NodeNames": []}', 1)
+
+# --- Records ------------------------------------------------------------------------------------------------
+
+
+def test_answers_in_order_and_then_the_last(tmp_path):
+    """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
+    record = Recorded(tmp_path / "r")
+    answers = iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
+    recording = RecordingPost(lambda url, body, timeout: next(answers), record)
+    assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
+    with pytest.raises(PostError):
+        RecordingPost(Answering(fails=True), record)("v", b"x", 1)
+    replayed = Replayed.read(tmp_path / "r")
+    assert [replayed("u", b"x", 1) for _ in range(3)] == [
+        PostReply(200, b"1"),
+        PostReply(500, b"\xff"),
+        PostReply(500, b"\xff"),
+    ]
+    with pytest.raises(PostError, match=r"^gone$"):
+        replayed("v", b"x", 1)
+
+
+def test_a_copy_goes_on(tmp_path):
+    """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it
+    was."""
+    record = Recorded(tmp_path / "r")
+    answers = iter(PostReply(200, str(number).encode()) for number in range(4))
+    recording = RecordingPost(lambda url, body, timeout: next(answers), record)
+    recording("u", b"x", 1)
+    kept = pickle.dumps(record)
+    recording("u", b"x", 1)
+    RecordingPost(lambda url, body, timeout: PostReply(200, b"new"), pickle.loads(kept))("u", b"x", 1)
+    replayed = Replayed.read(tmp_path / "r")
+    assert replayed("u", b"x", 1).body == b"0"
+    assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
+
+
+@pytest.mark.parametrize(
+    "line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}']
+)
+def test_what_is_no_record(tmp_path, line):
+    """A line of another form is refused with its number."""
+    (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
+    with pytest.raises(RecordError, match=r"r, line 2: expected url, .*, got no recorded request"):
+        Replayed.read(tmp_path / "r")
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    """A missing file, and one that cannot be written, have one line."""
+    with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
+        Replayed.read(tmp_path / "none")
+    with pytest.raises(KubeclassicError, match="cannot be written: is a directory"):
+        RecordingPost(Answering(), Recorded(tmp_path))("u", b'{"NodeNames": []}', 1)
 
 
 @pytest.fixture

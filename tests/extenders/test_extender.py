@@ -1,9 +1,6 @@
 """The calls of an HTTP extender: what is sent, what replies mean, and the texts of errors."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import attrs
 import pytest
@@ -26,9 +23,9 @@ CLASSIC = ("1.12", "1.13", "1.14", "1.15", "1.16")
 class Scripted:
     """Answers every request alike, and notes them."""
 
-    answer: Any = None
+    answer: object = None
     status: int = 200
-    calls: list[tuple[str, Any, float]] = attrs.field(factory=list)
+    calls: list = attrs.field(factory=list)
 
     def __call__(self, url, body, timeout):
         self.calls.append((url, json.loads(body), timeout))

@@ -1,10 +1,7 @@
 """Requests to extenders and what comes of the replies, against the traffic of the original scheduler."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from typing import Any
 
 import attrs
 import pytest
@@ -34,7 +31,6 @@ SCENARIOS = (
     "f9-extender-odd-cache",
     "f9-extender-odd-nocache",
 )
-Exchange = dict[str, Any]
 each_recording = pytest.mark.parametrize("version, scenario", [(v, s) for v in RELEASES for s in SCENARIOS])
 
 
@@ -43,7 +39,7 @@ class Recording:
     """The exchanges of one scenario."""
 
     release: str
-    exchanges: list[Exchange]
+    exchanges: list
 
     @classmethod
     def read(cls, shared, version, scenario):

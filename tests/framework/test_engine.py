@@ -1,7 +1,5 @@
 """The cycle: where searches start and end, which nodes are visited, and the message if none fits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -174,7 +172,7 @@ class Steps(Plugin):
     """Records the steps after the decision, and can refuse."""
 
     name = "Steps"
-    seen: list[str]
+    seen: list
     refuses = ""
 
     def __init__(self, args, handle):
@@ -276,7 +274,7 @@ def test_what_plugins_can_do():
     """Plugins find waiting pods by UID, list them, and reject those that are removed."""
     handle = Handle()
     one = waiting(A=10)
-    handle.waiting_pods.add(one)
+    handle.waiting_pods.by_uid[one.pod.uid] = one
     assert handle.get_waiting_pod(one.pod.uid) is one
     assert list(handle.iterate_over_waiting_pods()) == [one]
     assert handle.reject_waiting_pod(one.pod.uid)
@@ -287,9 +285,8 @@ def test_what_plugins_can_do():
 
 def test_nothing_counts_in_an_unmoved_context():
     """What is said to pods while somebody only asks is forgotten."""
-    pods = WaitingPods()
     one = waiting(A=10, B=20)
-    pods.add(one)
+    pods = WaitingPods({one.pod.uid: one})
     with pods.preserving_state():
         (other,) = pods
         assert (other.pending_plugins, other.timeout) == (("A", "B"), 10)

@@ -1,7 +1,5 @@
 """A user's plugin, one node at a time."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from kubeclassic.core.rule import Reads
@@ -39,7 +37,7 @@ class Maintained(TaintToleration):
     """Rejects the nodes of a list that others change, and prefers none."""
 
     name = "Maintained"
-    closed: ClassVar[set[str]] = set()
+    closed: ClassVar = set()
 
     @each_node
     def filter(self, pod, node, cycle):

@@ -103,7 +103,7 @@ def test_arguments_that_plugins_check(release):
 
 def test_v1alpha1():
     """Paths are those of the file, which has one profile without a list."""
-    plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
+    plugins = yaml.safe_load("{postFilter: {enabled: [{name: Nope}]}, preScore: {}}")
     assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
     del plugins["postFilter"]
     assert checked("1.17", "v1alpha1", plugins=plugins).warnings == (
@@ -165,10 +165,14 @@ def test_what_runs():
 
 def test_warnings():
     """What is accepted and has no effect is told."""
-    fit = {
-        "multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]},
-        "postFilter": {"disabled": [{"name": "*"}]},
-    }
+    fit = yaml.safe_load("""
+        multiPoint:
+          disabled:
+          - {name: NodeResourcesFit}
+        postFilter:
+          disabled:
+          - {name: '*'}
+        """)
     assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
         "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
         "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
@@ -196,7 +200,7 @@ def test_warnings():
     assert checked("1.17", "v1alpha1", **given).warnings == (
         "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
     )
-    given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
+    given = yaml.safe_load("{pluginConfig: [{name: SelectorSpread, args: {}}]}")
     assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
         "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
     )

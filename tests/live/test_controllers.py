@@ -13,9 +13,9 @@ from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.apiserver.watcher import Watcher
 
-POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "image": "a:1"}]}}
+POD = yaml.safe_load("{metadata: {name: web}, spec: {containers: [{name: c, image: 'a:1'}]}}")
 CREATE = Request("POST", "/api/v1/namespaces/default/pods", body=json.dumps(POD).encode())
-TARGET = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n"}}
+TARGET = yaml.safe_load("{metadata: {name: web}, target: {kind: Node, name: n}}")
 BIND = Request("POST", "/api/v1/namespaces/default/pods/web/binding", body=json.dumps(TARGET).encode())
 WATCH = Request("GET", "/api/v1/pods", "watch=true&resourceVersion=1&timeoutSeconds=30")
 

@@ -30,17 +30,16 @@ def with_a_node(server):
     return store
 
 
-def test_the_commands_that_look_run(monkeypatch, tmp_path):
+def test_the_commands_that_look_run(workdir):
     """Each command that reads a live cluster once runs against a server that the kubeconfig in the home
     folder names."""
-    (tmp_path / ".kube").mkdir()
-    monkeypatch.chdir(tmp_path)
+    (workdir / ".kube").mkdir()
     with serving_store(with_a_node(NEW_SERVER)) as address:
-        kubeconfig(tmp_path / ".kube", {"server": address}).rename(tmp_path / ".kube" / "config")
+        kubeconfig(workdir / ".kube", {"server": address}).rename(workdir / ".kube" / "config")
         for line in (line for line in BESIDE if line not in SCHEDULING):
-            assert run(shlex.split(line.replace("~", str(tmp_path)))[1:]) == 0
-    assert (tmp_path / "cluster.json.gz").stat().st_size > 0
-    assert (tmp_path / "names.json").stat().st_size > 0
+            assert run(shlex.split(line.replace("~", str(workdir)))[1:]) == 0
+    assert (workdir / "cluster.json.gz").stat().st_size > 0
+    assert (workdir / "names.json").stat().st_size > 0
 
 
 @pytest.mark.whole

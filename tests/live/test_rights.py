@@ -80,12 +80,13 @@ def is_needed(listed, kind):
 def one_node():
     """A server with one node, on which a pod runs."""
     store = Store(NEW_SERVER)
-    node = {
-        "metadata": {"name": "n1"},
-        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
-    }
-    owner = {"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}
-    spec = {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]}
+    node = yaml.safe_load("""
+        metadata: {name: n1}
+        status:
+          allocatable: {cpu: '4', memory: 8Gi, pods: '10'}
+        """)
+    owner = yaml.safe_load("{kind: ReplicaSet, name: r, uid: u, controller: true}")
+    spec = yaml.safe_load("{nodeName: n1, containers: [{name: c, image: i}]}")
     pod = {"metadata": {"name": "p", "ownerReferences": [owner]}, "spec": spec}
     User(store).create("nodes", node)
     User(store).create("pods", pod)

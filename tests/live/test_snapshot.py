@@ -93,7 +93,7 @@ def test_an_item_of_another_kind(kind):
         lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT,
     )
     nodes = [each for each in taken.items if each["kind"] == "Node"]
-    assert nodes == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]
+    assert nodes == yaml.safe_load("[{apiVersion: v1, kind: Node, metadata: {name: n}}]")
     assert len(redact(taken.items, b"salt").items) == len(taken.items)
 
 
@@ -330,11 +330,12 @@ def test_environments_and_others_are_dropped():
     """Environments, commands, messages, and annotations that no rule reads are left out."""
     pod = json.loads(json.dumps(RICH))
     pod["metadata"]["annotations"] = {"secret": "hidden"}
-    pod["spec"]["containers"][0] |= {
-        "env": [{"name": "A", "value": "hidden"}],
-        "command": ["hidden"],
-        "args": ["hidden"],
-    }
+    pod["spec"]["containers"][0] |= yaml.safe_load("""
+        env:
+        - {name: A, value: hidden}
+        command: [hidden]
+        args: [hidden]
+        """)
     pod["status"]["conditions"][0]["message"] = "hidden"
     pod["status"]["podIP"] = "hidden"
     plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}

@@ -160,11 +160,6 @@ def test_has_an_older_name():
 MEMORY = "node(s) had memory pressure"
 
 
-def under(condition, status="True"):
-    """A node ``n`` with one condition."""
-    return node("n", conditions=[{"type": condition, "status": status}])
-
-
 @pytest.mark.parametrize(
     "rule, condition, reason",
     [
@@ -176,7 +171,7 @@ def under(condition, status="True"):
 class TestEachPressure:
     def test_a_condition_that_disappears_keeps_its_last_status(self, rule, condition, reason):
         """What the scheduler remembers of a node outlives the condition."""
-        scheduler = engine(under(condition))
+        scheduler = engine(node("n", conditions=[{"type": condition, "status": "True"}]))
         EventFeed(scheduler).put(node("n"))
         cycle = scheduler.begin(pod("p"))
         assert answers(rule, cycle, Batch(cycle.table)) == {"n": [reason]}

@@ -16,10 +16,6 @@ def ebs(number):
     return {"awsElasticBlockStore": {"volumeID": f"vol-{number}"}}
 
 
-def claimed(name):
-    return {"persistentVolumeClaim": {"claimName": name}}
-
-
 def user(name, *disks, on="", namespace="default"):
     return pod(
         name, on=on, namespace=namespace, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)]
@@ -48,7 +44,7 @@ def test_a_nodes_own_limit_counts_before_all_others():
 def test_a_claim_that_is_bound_later_changes_the_count():
     """What was worked out for a class of pods is forgotten when claims change."""
     scheduler = engine(limited("n", 0), claim("c"), release="1.16")
-    cycle = scheduler.begin(user("p", claimed("c")))
+    cycle = scheduler.begin(user("p", {"persistentVolumeClaim": {"claimName": "c"}}))
     assert answers(max_ebs_volume_count, cycle, Batch(cycle.table)) == {"n": []}
     scheduler.listings.volumes.put(volume("v", **ebs(1)))
     scheduler.listings.claims.put(claim("c", volumeName="v"))

@@ -21,13 +21,13 @@ def judged(*objects, claims=("c",), **options):
     return ask(no_volume_zone_conflict, pod(*claims), *NODES, *objects, **options)
 
 
-def bound(name="c", to="v"):
-    return claim(name, volumeName=to)
+def bound(name="c"):
+    return claim(name, volumeName="v")
 
 
-def labelled(name="v", **labels):
+def labelled(**labels):
     names = {"zone": BETA_ZONE, "region": BETA_REGION}
-    return volume(name, meta={"labels": {names[key]: value for key, value in labels.items()}})
+    return volume("v", meta={"labels": {names[key]: value for key, value in labels.items()}})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import PriorityError
@@ -96,7 +97,7 @@ def taint(key, effect="PreferNoSchedule"):
 def test_the_key_leaves_out_other_effects():
     """Pods that differ in tolerations for NoSchedule share scores."""
     begin = engine(node("n")).begin
-    lists = [[], [{"key": "x", "effect": "NoSchedule"}], [{"key": "x"}]]
+    lists = yaml.safe_load("[[], [{key: x, effect: NoSchedule}], [{key: x}]]")
     keys = [taint_toleration.key(begin(pod("p", tolerations=each)).template) for each in lists]
     assert keys[0] == keys[1] != keys[2]
 
@@ -104,9 +105,12 @@ def test_the_key_leaves_out_other_effects():
 # --- NodePreferAvoidPodsPriority: nodes that want to be left alone by a controller's pods -------------------
 
 
-def entry(kind="ReplicaSet", uid="u", **more):
+def entry(**more):
     """One entry of the annotation."""
-    return {"podSignature": {"podController": {"kind": kind, "uid": uid, **more.pop("owner", {})}}, **more}
+    return {
+        "podSignature": {"podController": {"kind": "ReplicaSet", "uid": "u", **more.pop("owner", {})}},
+        **more,
+    }
 
 
 def annotation(*entries):

@@ -6,9 +6,9 @@ from tests.support.build import node, obj, pod, scored
 from tests.support.manifests import manifest
 
 
-def owner(kind, name, selector, namespace="default"):
+def owner(kind, name, selector):
     """A service or controller."""
-    return obj(manifest(kind, name, namespace=namespace, spec={"selector": selector}))
+    return obj(manifest(kind, name, namespace="default", spec={"selector": selector}))
 
 
 def peer(name, on, **more):

@@ -1,10 +1,6 @@
 """A naive allocator: every assignment of devices to what is asked for, in depth-first order; the first that
 holds is the answer."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import attrs
 
 
@@ -12,8 +8,8 @@ import attrs
 class Ask:
     """One request: how many devices, of which it takes the indexes that match. ``count`` None: all of them."""
 
-    count: int | None
-    matches: Sequence[int]
+    count: int
+    matches: tuple
     admin: bool = False
 
 

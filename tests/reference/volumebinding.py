@@ -1,7 +1,5 @@
 """What one node can do for a pod's claims, by plain loops over the objects."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kubeclassic.api.meaning.labels import node_selector_matches, selector_matches
@@ -28,9 +26,9 @@ class Answer(NamedTuple):
 
     unbound: bool
     bound: bool
-    error: str | None = None
-    bindings: tuple[tuple[str, str], ...] = ()
-    provisionings: tuple[str, ...] = ()
+    error: str = None
+    bindings: tuple = ()
+    provisionings: tuple = ()
 
 
 class ModeError(Exception):

@@ -183,7 +183,7 @@ def test_an_answer_of_cycles_is_a_difference(tmp_path):
         ({"name": "a", "version": "1.16"}, "object missing required field pending"),
         (PROBLEM | {"extender": {}}, "object contains unknown field extender"),
         (
-            PROBLEM | {"extenders": {"http://x": {"filter": []}}},
+            PROBLEM | yaml.safe_load("{extenders: {'http://x': {filter: []}}}"),
             "extenders[...][...]: expected object, got array",
         ),
         (SCRIPT | {"pending": []}, "object contains unknown field pending"),

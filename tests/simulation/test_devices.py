@@ -155,11 +155,10 @@ def test_drained_pods_want_devices_elsewhere(files, told, devices, moved):
 
 def _with_its_claim(name, devices):
     """A pod that runs on node a, and its claim from a template with the devices it got."""
-    owned = {
-        "ownerReferences": [
-            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}
-        ]
-    }
+    owned = yaml.safe_load("""
+        ownerReferences:
+        - {apiVersion: apps/v1, kind: ReplicaSet, name: rs, uid: rs, controller: true}
+        """)
     running = pod(name)
     running["metadata"] |= owned | {"uid": name}
     running["spec"] |= {"nodeName": "a"}
@@ -180,7 +179,7 @@ def test_victims_give_their_devices_back(files, told):
     """The devices of an evicted pod are free for others; the pod in its place has a claim of its own."""
     victim, claim = _with_its_claim("p", ["gpu-0", "gpu-1"])
     victim["spec"]["containers"] = yaml.safe_load("[{name: c, image: i, resources: {requests: {cpu: '8'}}}]")
-    here = {"metadata": {"name": "a", "labels": {"only": "a"}}}
+    here = yaml.safe_load("{metadata: {name: a, labels: {only: a}}}")
     high, late = (manifest("Pod", name) for name in ("high", "late"))
     high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}
     late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}

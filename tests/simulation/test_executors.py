@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.framework.plugin import Plugin
@@ -17,7 +18,7 @@ from tests.support.program import inside
 
 SPEC = {
     "cluster": str(ROOT / "examples" / "cluster"),
-    "runs": [{"name": "right"}, {"name": "wrong", "provider": "Nobody"}],
+    "runs": yaml.safe_load("[{name: right}, {name: wrong, provider: Nobody}]"),
     "grid": {"release": ["1.12", "1.16"], "seed": [0, 1]},
 }
 

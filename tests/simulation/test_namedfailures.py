@@ -27,10 +27,10 @@ def asks(*claims):
     return manifests.pod("asked", volumes=volumes)
 
 
-def claim(name, size="20Gi", volume=""):
+def claim(name, volume=""):
     """A claim of class fast, bound to *volume* if there is one."""
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
-    spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": size}}}
+    spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": "20Gi"}}}
     metadata = {"name": name, "annotations": annotations}
     status = {"phase": "Bound" if volume else "Pending"}
     return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
@@ -147,7 +147,7 @@ def test_who_has_the_volume(release):
     )
     mine = claim("data", volume="pv-1")
     mine["spec"]["accessModes"] = ["ReadWriteOncePod"]
-    disk = [{"name": "d", "awsElasticBlockStore": {"volumeID": "v"}}]
+    disk = yaml.safe_load("[{name: d, awsElasticBlockStore: {volumeID: v}}]")
     first = asks("data") | {"metadata": {"name": "first"}}
     first["spec"] = first["spec"] | {"nodeName": "a"}
     nodes = [node("a", "z1"), node("b", "z1"), LATE]
@@ -170,7 +170,7 @@ def test_a_claim_that_no_volume_is_made_for():
 def test_nominated_pods_in_the_way(release):
     """A pod for which room was made is named where it alone is in the way, and no count is told that leaves
     it out."""
-    port = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+    port = yaml.safe_load("[{name: c, ports: [{containerPort: 80, hostPort: 80}]}]")
     first = manifests.pod("first", containers=port, priority=10) | {"status": {"nominatedNodeName": "a"}}
     tainted = node("b", "z1", taints=[{"key": "k", "effect": "NoSchedule"}])
     found = explain(
@@ -269,7 +269,7 @@ def test_pods_that_count_more_than_they_use():
 
 def test_a_node_that_lacks_one_device_is_nearer():
     """One that has none at all comes after it, and says so in place of an empty table."""
-    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
+    request = yaml.safe_load("{name: r, exactly: {deviceClassName: gpu, count: 2}}")
     cluster = [manifests.node(name) for name in "ab"]
     cluster += [
         manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
@@ -310,7 +310,7 @@ podAntiAffinity:
   - topologyKey: rack
     labelSelector: {}
 """)
-SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
+SPREAD = yaml.safe_load("[{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]")
 
 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))

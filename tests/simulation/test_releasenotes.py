@@ -1,7 +1,5 @@
 """What a release does not read of a cluster. (Each field: tests/stumbles/test_inventory.py.)"""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -11,7 +9,6 @@ import yaml
 import kubeclassic
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.options import default_release
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.simulation.releasenotes import (
@@ -30,7 +27,7 @@ from tests.support.frameworkbuild import scheduler
 from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, using
 
-TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
+TERM = yaml.safe_load("{topologyKey: z, namespaceSelector: {matchLabels: {a: b}}}")
 SELECTING = {
     "affinity": {
         "podAffinity": {
@@ -118,7 +115,7 @@ def test_the_server_tells_where_no_node_does():
 
 def test_each_counts_once():
     """A pod with two constraints of a kind is told once for it."""
-    constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
+    constraint = yaml.safe_load("{maxSkew: 1, topologyKey: z, minDomains: 2, nodeAffinityPolicy: Honor}")
     found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
     assert [field.path for field in found] == [
         "spec.topologySpreadConstraints",
@@ -138,8 +135,8 @@ def test_what_the_oldest_read_is_never_told(version):
 # --- Missing ------------------------------------------------------------------------------------------------
 
 
-CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
-CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+CSI = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
+CLAIMING = pod("p", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: c}}]"))
 
 
 @pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
@@ -163,7 +160,7 @@ def with_capacity(claims, *more, reports=True):
     """A node with published capacity, and pods with a claim each."""
     storage = {"apiVersion": "storage.k8s.io/v1"}
     kind = {"provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
-    room = {"storageClassName": "fast", "capacity": "10Gi", "nodeTopology": {"matchLabels": {"n": "a"}}}
+    room = yaml.safe_load("{storageClassName: fast, capacity: 10Gi, nodeTopology: {matchLabels: {n: a}}}")
     names = [f"p{number}" for number in range(claims)]
     return [
         node("a", labels={"n": "a"}),
@@ -178,35 +175,34 @@ def with_capacity(claims, *more, reports=True):
     ]
 
 
-class TestPublishedCapacity:
-    def told(self, result):
-        """Of which pods it is said."""
-        return [
-            notice.where
-            for group in result.warnings
-            for notice in group.notices
-            if notice.what == CAPACITY_STAYS
-        ]
+# --- Published capacity -------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "release, is_told", [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
+
+def told(result):
+    """Of which pods it is said."""
+    return [
+        notice.where for group in result.warnings for notice in group.notices if notice.what == CAPACITY_STAYS
+    ]
+
+
+@pytest.mark.parametrize(
+    "release, is_told", [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
+)
+def test_who_shares_it(release, is_told):
+    """Where several pods wait for volumes it is said of each that what is published stays as it is, if
+    the release reads it."""
+    assert told(kubeclassic.simulate(with_capacity(2), release)) == (
+        ["Pod default/p0", "Pod default/p1"] if is_told else []
     )
-    def test_who_shares_it(self, release, is_told):
-        """Where several pods wait for volumes it is said of each that what is published stays as it is, if
-        the release reads it."""
-        assert self.told(kubeclassic.simulate(with_capacity(2), release)) == (
-            ["Pod default/p0", "Pod default/p1"] if is_told else []
-        )
-        assert self.told(kubeclassic.simulate(with_capacity(1), release)) == []
-        assert self.told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
+    assert told(kubeclassic.simulate(with_capacity(1), release)) == []
+    assert told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
 
-    def test_copies(self):
-        """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
-        cluster = with_capacity(1)
-        assert self.told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == [
-            "Pod default/p0"
-        ]
-        assert self.told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
+
+def test_copies():
+    """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
+    cluster = with_capacity(1)
+    assert told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == ["Pod default/p0"]
+    assert told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
 
 
 def test_fields_of_the_configuration():

@@ -19,7 +19,7 @@ CASES = ROOT / "tests" / "conformance" / "1.14"
 
 def pods(count):
     """A node with room for one of *count* pods, and the pods."""
-    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    spec = yaml.safe_load("{containers: [{name: c, resources: {requests: {cpu: '1'}}}]}")
     made = [manifest("Pod", f"p{at}", apiVersion="v1", spec=spec) for at in range(count)]
     return [NODE, *made]
 

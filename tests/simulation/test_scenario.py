@@ -72,7 +72,7 @@ def test_who_stays(tmp_path):
 def test_replicas_are_topped_up(tmp_path):
     """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
     may be more pods, too."""
-    owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
+    owner = yaml.safe_load("[{kind: ReplicaSet, name: web, controller: true}]")
     present = manifest("Pod", "web-x", metadata={"ownerReferences": owner}, spec={"nodeName": "a"})
     replica_set = manifest("ReplicaSet", "web", spec={"replicas": 3, "template": TEMPLATE})
     job = manifest("Job", "once", spec={"parallelism": 2, "completions": 2, "template": TEMPLATE})

@@ -17,7 +17,6 @@ from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
-from tests.conftest import ROOT
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of
@@ -199,18 +198,15 @@ def test_a_follower_does_not_wait(ends):
 ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
 
 
-def outcomes(monkeypatch, *arguments):
-    """What simulate says of the example."""
-    monkeypatch.chdir(ROOT)
-    return ran(
-        "simulate", "examples/gang/cluster.yaml", *ARGUMENTS, "-o", "json", *arguments, status=1
-    ).document
-
-
-def test_all_or_none(monkeypatch):
+def test_all_or_none(at_the_root):
     """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
     one waits."""
-    found = {record["name"]: (record["outcome"], record["host"]) for record in outcomes(monkeypatch)["pods"]}
+    found = {
+        record["name"]: (record["outcome"], record["host"])
+        for record in ran(
+            "simulate", "examples/gang/cluster.yaml", *ARGUMENTS, "-o", "json", status=1
+        ).document["pods"]
+    }
     assert {
         name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
     } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
@@ -223,10 +219,9 @@ def test_all_or_none(monkeypatch):
     assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
 
 
-def test_on_the_clock(monkeypatch):
+def test_on_the_clock(at_the_root):
     """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
     when its time is up."""
-    monkeypatch.chdir(ROOT)
     out = ran("replay", "examples/gang/day.yaml", *ARGUMENTS, "--release", "1.27").out
     records = [json.loads(line) for line in out.splitlines()]
     bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]

@@ -10,7 +10,7 @@ from tests.support import manifests
 from tests.support.manifests import manifest
 
 WORDS = {"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "Job": "job"}
-BY_HOST = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "w"}}}
+BY_HOST = yaml.safe_load("{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: w}}}")
 SPECS = [
     {},
     {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [BY_HOST]}}},
@@ -47,7 +47,7 @@ def workload(kind, replicas, cpu="1", **spec):
     st.integers(2, 6),
     st.lists(st.sampled_from(["0", "1", "2"]), min_size=1, max_size=3),
     st.sampled_from(SPECS),
-    st.sampled_from([{}, {"ports": [{"containerPort": 80, "hostPort": 80}]}]),
+    st.sampled_from([{}, yaml.safe_load("{ports: [{containerPort: 80, hostPort: 80}]}")]),
     st.sampled_from(["1.15", "1.19", "1.27", "1.34"]),
 )
 def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release):
@@ -66,11 +66,11 @@ def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release)
     assert not waits or found.decision.pod.key == next(name for name, host in hosts.items() if host is None)
 
 
-def told(cluster, name, release="1.34"):
+def told(cluster, name):
     """What text says of the workload."""
     return " ".join(
         str(getattr(part, "text", ""))
-        for part in explain(cluster, name, release).view().sections[0].shown("table")
+        for part in explain(cluster, name, "1.34").view().sections[0].shown("table")
     )
 
 

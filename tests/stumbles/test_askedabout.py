@@ -5,6 +5,7 @@ import json
 from functools import partial
 
 import pytest
+import yaml
 
 from tests.support import manifests
 from tests.support.manifests import manifest
@@ -20,7 +21,7 @@ def claimed(name, claim):
 
 
 NODE = manifest("Node", "a", spec={"unschedulabel": True}, status={"allocatable": {"cpu": "4", "pods": "9"}})
-SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
+SIDECAR = yaml.safe_load("{initContainers: [{name: s, restartPolicy: Always}]}")
 OBJECTS = [
     NODE,
     pod("web"),
@@ -87,7 +88,7 @@ def test_a_pod_whose_node_is_gone_is_named(tmp_path):
 
 def test_lists_of_some_pods(tmp_path):
     """simulate -n tells of the pods of that namespace, and capacity --pod of the one that is copied."""
-    shop = pod("shop", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "e"}}])
+    shop = pod("shop", volumes=yaml.safe_load("[{name: d, persistentVolumeClaim: {claimName: e}}]"))
     shop["metadata"]["namespace"] = "shop"
     path = tmp_path / "dump.json"
     template = tmp_path / "copy.json"
@@ -113,7 +114,7 @@ def test_a_used_up_quota_is_told(tmp_path):
         spec={"hard": amounts},
         status={"hard": amounts, "used": {"requests.cpu": "500m"}},
     )
-    container = {"name": "c", "resources": {"requests": {"cpu": "500m"}}}
+    container = yaml.safe_load("{name: c, resources: {requests: {cpu: 500m}}}")
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
     web = manifest(
         "Deployment",

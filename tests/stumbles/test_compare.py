@@ -6,6 +6,7 @@ import json
 from html import unescape
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.cli.report.tables import write_view
@@ -140,23 +141,25 @@ def test_a_gated_pod_is_an_outcome_and_no_error():
     assert "gated" in page_of(result)
 
 
-class TestConfigurations:
-    @pytest.fixture
-    def folder(self, tmp_path, monkeypatch):
-        """A folder to work in, with a cluster and rules."""
-        monkeypatch.chdir(tmp_path)
-        items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
-        waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
-        (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
-        (tmp_path / "rules_of_one_side.py").write_text(RULES)
-        return tmp_path
+# --- Configurations -----------------------------------------------------------------------------------------
 
-    def test_each_side_can_have_rules_of_its_own(self, folder):
-        """The key rules gives one side a user's own rules."""
-        arguments = ["--a", "release=1.16", "--b", "release=1.16 rules=rules_of_one_side:MINE", "-o", "json"]
-        (found,) = ran("compare", "cluster.json", *arguments, status=1).document["differences"]
-        assert (found["decisions"]["a"]["host"], found["decisions"]["b"]["host"]) == ("a", "b")
-        assert found["causes"]["b"]["rule"] == "ByName"
+
+@pytest.fixture
+def folder(workdir):
+    """A folder to work in, with a cluster and rules."""
+    items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
+    waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
+    (workdir / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+    (workdir / "rules_of_one_side.py").write_text(RULES)
+    return workdir
+
+
+def test_each_side_can_have_rules_of_its_own(folder):
+    """The key rules gives one side a user's own rules."""
+    arguments = ["--a", "release=1.16", "--b", "release=1.16 rules=rules_of_one_side:MINE", "-o", "json"]
+    (found,) = ran("compare", "cluster.json", *arguments, status=1).document["differences"]
+    assert (found["decisions"]["a"]["host"], found["decisions"]["b"]["host"]) == ("a", "b")
+    assert found["causes"]["b"]["rule"] == "ByName"
 
 
 def test_csv_has_a_line_for_each_difference():

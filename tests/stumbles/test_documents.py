@@ -35,9 +35,9 @@ def warnings_of(text):
     return [notice.what for notice in read(text).warnings]
 
 
-def refusal(text, *, strict_fields=False):
+def refusal(text):
     """The error for a text, without its place."""
-    told = refusal_text(ManifestError, read, text, strict_fields=strict_fields)
+    told = refusal_text(ManifestError, read, text, strict_fields=False)
     return (
         told.removeprefix("standard input")
         .removeprefix(", document 1")

@@ -56,11 +56,10 @@ ITEMS = [
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def told(workdir):
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in
     its last line."""
-    (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}))
-    monkeypatch.chdir(tmp_path)
+    (workdir / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}))
 
     def ask(*arguments, columns=200):
         release = () if "--release" in arguments else ("--release", "1.16")

@@ -228,12 +228,11 @@ def test_counts_of_a_table_are_written_alike():
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(workdir):
     """A folder with a Policy of 1.17 and a profile of 1.23 that names a plugin of 1.22."""
-    (tmp_path / "policy.json").write_text(json.dumps(NEWER_POLICY))
-    (tmp_path / "profile.yaml").write_text(PROFILE)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "policy.json").write_text(json.dumps(NEWER_POLICY))
+    (workdir / "profile.yaml").write_text(PROFILE)
+    return workdir
 
 
 @pytest.mark.usefixtures("files")
@@ -278,8 +277,8 @@ class TestConfigurations:
             {"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0},
             *({"urlPrefix": one, "bindVerb": "b"} for one in "yz"),
         ]
-        priorities = [{"name": "LeastRequestedPriority", "weight": -3}, {"name": "Huh", "weight": 1}]
-        predicates = [{"name": "Nope"}, {"name": "PodFitsResources"}, {"name": "Nope2"}]
+        priorities = yaml.safe_load("[{name: LeastRequestedPriority, weight: -3}, {name: Huh, weight: 1}]")
+        predicates = yaml.safe_load("[{name: Nope}, {name: PodFitsResources}, {name: Nope2}]")
         rules = {"predicates": predicates, "priorities": priorities, "extenders": extenders}
         Path("bad.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **rules}))
         lines = told("policy", "check", "bad.json", "--release", release, status=1).splitlines()

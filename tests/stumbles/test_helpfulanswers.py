@@ -37,10 +37,12 @@ NODES = [
     node("general-b", pool="general", **{ZONE: "b"}),
     node("gpu-1", (GPU_TAINT,), "2", pool="gpu", **{ZONE: "c"}),
 ]
-SPOT = [
-    {"key": "pool", "operator": "In", "values": ["spot"]},
-    {"key": "kubernetes.io/hostname", "operator": "Exists"},
-]
+SPOT = yaml.safe_load("""
+    - key: pool
+      operator: In
+      values: [spot]
+    - {key: kubernetes.io/hostname, operator: Exists}
+    """)
 NODE_AFFINITY = {
     "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": SPOT}]}
 }
@@ -49,7 +51,7 @@ WAITING = [
     pod("key", nodeSelector={"pol": "general"}),
     pod("spot", affinity={"nodeAffinity": NODE_AFFINITY}),
     pod("gpu", requests={"nvidia.com/gpu": "1"}),
-    pod("nopvc", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]),
+    pod("nopvc", volumes=yaml.safe_load("[{name: d, persistentVolumeClaim: {claimName: data}}]")),
     pod("near", affinity={"podAffinity": required(term("web"), term("cahce"))}),
     pod(
         "away",
@@ -181,7 +183,7 @@ def test_classes(tmp_path):
             namespace="default",
             spec={"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"], **spec},
         )
-        for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
+        for name, spec in yaml.safe_load("{fast: {storageClassName: fast}, bound: {volumeName: v}}").items()
     ]
     devices = yaml.safe_load("{requests: [{name: r, exactly: {deviceClassName: encoder}}]}")
     resource = manifest("ResourceClaim", "gpu", apiVersion="resource.k8s.io/v1", spec={"devices": devices})

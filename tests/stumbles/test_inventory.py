@@ -234,16 +234,16 @@ def test_auto_in_python():
         ({"overhead": {"cpu": "1"}}, "spec.overhead"),
         ({"preemptionPolicy": "Never"}, "spec.preemptionPolicy"),
         (
-            {"initContainers": [{"name": "i", "restartPolicy": "Always"}]},
+            yaml.safe_load("{initContainers: [{name: i, restartPolicy: Always}]}"),
             "spec.initContainers[].restartPolicy",
         ),
-        ({"volumes": [{"name": "v", "ephemeral": {}}]}, "spec.volumes[].ephemeral"),
+        (yaml.safe_load("{volumes: [{name: v, ephemeral: {}}]}"), "spec.volumes[].ephemeral"),
         (
-            {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1}]},
+            yaml.safe_load("{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}]}"),
             "spec.topologySpreadConstraints",
         ),
         (
-            {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "minDomains": 2}]},
+            yaml.safe_load("{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, minDomains: 2}]}"),
             "minDomains of",
         ),
         (
@@ -255,27 +255,23 @@ def test_auto_in_python():
             "nodeTaintsPolicy of",
         ),
         (
-            {
-                "affinity": {
-                    "podAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": [
-                            {"topologyKey": "z", "namespaceSelector": {}}
-                        ]
-                    }
-                }
-            },
+            yaml.safe_load("""
+                affinity:
+                  podAffinity:
+                    requiredDuringSchedulingIgnoredDuringExecution:
+                    - topologyKey: z
+                      namespaceSelector: {}
+                """),
             "namespaceSelector of pod affinity",
         ),
         (
-            {
-                "affinity": {
-                    "podAntiAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": [
-                            {"topologyKey": "z", "matchLabelKeys": ["a"]}
-                        ]
-                    }
-                }
-            },
+            yaml.safe_load("""
+                affinity:
+                  podAntiAffinity:
+                    requiredDuringSchedulingIgnoredDuringExecution:
+                    - topologyKey: z
+                      matchLabelKeys: [a]
+                """),
             "matchLabelKeys of pod affinity",
         ),
     ],

@@ -16,7 +16,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NOT_READY = [
     {"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")
 ]
-GPU = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+GPU = yaml.safe_load("[{key: nvidia.com/gpu, value: present, effect: NoSchedule}]")
 
 
 def node(name, pool, taints, cpu="4", gpus=None):
@@ -98,12 +98,12 @@ PODS = [
     pod(
         "claim",
         nodeSelector={"pool": "genral"},
-        volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}],
+        volumes=yaml.safe_load("[{name: d, persistentVolumeClaim: {claimName: data}}]"),
     ),
-    pod("class", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fast"}}]),
-    pod("mistyped", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fats"}}]),
+    pod("class", volumes=yaml.safe_load("[{name: d, persistentVolumeClaim: {claimName: fast}}]")),
+    pod("mistyped", volumes=yaml.safe_load("[{name: d, persistentVolumeClaim: {claimName: fats}}]")),
     pod("urgent", priorityClassName="hihg"),
-    pod("volume", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "byhand"}}]),
+    pod("volume", volumes=yaml.safe_load("[{name: d, persistentVolumeClaim: {claimName: byhand}}]")),
 ]
 STORAGE = [
     manifest("PriorityClass", "high", value=7),
@@ -262,7 +262,7 @@ def test_a_sick_node_is_not_tolerated(asked):
 
 def test_more_tolerations_than_are_needed_are_not_told(asked):
     """Where every node has a taint, tolerating this one alone is told, not this one and others besides."""
-    closed = [{"key": "maintenance", "value": "yes", "effect": "NoSchedule"}]
+    closed = yaml.safe_load("[{key: maintenance, value: 'yes', effect: NoSchedule}]")
     nodes = [{**one, "spec": {"taints": one["spec"]["taints"] + closed}} for one in NODES]
     tolerated = [
         one["patch"]

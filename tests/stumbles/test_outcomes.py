@@ -33,11 +33,10 @@ CLUSTER = "".join(
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working folder with the cluster above."""
-    (tmp_path / "cluster.yaml").write_text(CLUSTER)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "cluster.yaml").write_text(CLUSTER)
+    return workdir
 
 
 @pytest.fixture

@@ -23,11 +23,10 @@ SIMULATE = ["simulate", "cluster.yaml", "-o", "name"]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working folder with a cluster."""
-    (tmp_path / "cluster.yaml").write_text(NODE + POD)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "cluster.yaml").write_text(NODE + POD)
+    return workdir
 
 
 def write(path, text):
@@ -160,12 +159,11 @@ def test_a_full_disk_leaves_no_part(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "a\0b", "folder/"])
-def test_names_that_are_none(tmp_path, monkeypatch, name):
+def test_names_that_are_none(workdir, name):
     """No name, a name with a NUL, and a folder's are refused."""
-    monkeypatch.chdir(tmp_path)
     with pytest.raises(OutputError):
         write(name, "x")
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(workdir) == []
 
 
 def test_any_text_can_be_written(tmp_path):

@@ -1,7 +1,5 @@
 """A user's own rules and plugins: whatever they do wrong is one line that names them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.core.guard import RuleGuard
@@ -73,61 +72,65 @@ def zeros(pod, nodes, cycle):
     return np.zeros(nodes.n, np.int64)
 
 
-class TestPredicates:
-    @pytest.mark.parametrize(
-        "answer, told",
-        [
-            (True, "expected Failures or None, got True"),
-            ([NO], "expected Failures or None"),
-            (
-                lambda pod, nodes, cycle: Failures.where("full", nodes.has_node),
-                "or a tuple of such, got the reason 'full'",
-            ),
-            (
-                lambda pod, nodes, cycle: Failures.where([NO], nodes.has_node),
-                "expected a Reason, or a tuple of such",
-            ),
-            (
-                lambda pod, nodes, cycle: Failures.where(Reason(5), nodes.has_node),
-                "expected a Reason with a text, got a Reason of 5",
-            ),
-            (
-                lambda pod, nodes, cycle: Failures.where(NO, nodes.pod_count),
-                "expected bool[3], got a mask of int64[3]",
-            ),
-            (
-                lambda pod, nodes, cycle: Failures.where(NO, np.ones(2, bool)),
-                "expected bool[3], got a mask of bool[2]",
-            ),
-            (
-                lambda pod, nodes, cycle: Failures.of_rows([None, (NO,)]),
-                "expected one answer for each of 3 nodes, got Failures of 2 nodes",
-            ),
-        ],
+# --- Predicates ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer, told",
+    [
+        (True, "expected Failures or None, got True"),
+        ([NO], "expected Failures or None"),
+        (
+            lambda pod, nodes, cycle: Failures.where("full", nodes.has_node),
+            "or a tuple of such, got the reason 'full'",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.where([NO], nodes.has_node),
+            "expected a Reason, or a tuple of such",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.where(Reason(5), nodes.has_node),
+            "expected a Reason with a text, got a Reason of 5",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.where(NO, nodes.pod_count),
+            "expected bool[3], got a mask of int64[3]",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.where(NO, np.ones(2, bool)),
+            "expected bool[3], got a mask of bool[2]",
+        ),
+        (
+            lambda pod, nodes, cycle: Failures.of_rows([None, (NO,)]),
+            "expected one answer for each of 3 nodes, got Failures of 2 nodes",
+        ),
+    ],
+)
+def test_wrong_answers_of_predicates(answer, told):
+    """A predicate's answer of another kind, shape or type is told with what is wanted, and with where the
+    predicate is."""
+    text = error_of(predicate("Mine", reads=R)(answering(answer)))
+    assert text.startswith('predicate "Mine" (')
+    assert f"{HERE}, line " in text
+    assert told in text
+
+
+@pytest.mark.parametrize("answer", [True, 5, "N", 0.5])
+def test_one_node_for_predicates(answer):
+    """A predicate that looks at one node answers None, reasons, or a text; the line has the node."""
+    rule = predicate.each_node("Mine")(answering([answer] if answer == "N" else answer))
+    assert "expected None, a tuple of Reasons, or a text for an error, got " in error_of(rule)
+
+
+def test_later_changes_of_the_cluster_do_not_change_an_answer():
+    """A mask that is an array of the nodes themselves is copied."""
+    rule = CATALOGUE.with_(
+        predicate("Mine", reads=R)(lambda pod, nodes, cycle: Failures.where(NO, nodes.has_node))
     )
-    def test_wrong_answers(self, answer, told):
-        """A predicate's answer of another kind, shape or type is told with what is wanted, and with where the
-        predicate is."""
-        text = error_of(predicate("Mine", reads=R)(answering(answer)))
-        assert text.startswith('predicate "Mine" (')
-        assert f"{HERE}, line " in text
-        assert told in text
-
-    @pytest.mark.parametrize("answer", [True, 5, "N", 0.5])
-    def test_one_node(self, answer):
-        """A predicate that looks at one node answers None, reasons, or a text; the line has the node."""
-        rule = predicate.each_node("Mine")(answering([answer] if answer == "N" else answer))
-        assert "expected None, a tuple of Reasons, or a text for an error, got " in error_of(rule)
-
-    def test_later_changes_of_the_cluster_do_not_change_an_answer(self):
-        """A mask that is an array of the nodes themselves is copied."""
-        rule = CATALOGUE.with_(
-            predicate("Mine", reads=R)(lambda pod, nodes, cycle: Failures.where(NO, nodes.has_node))
-        )
-        cluster = Cluster(nodes())
-        decision = Scheduler(cluster, Classic(release="1.16", catalogue=rule)).schedule("p")
-        cluster.delete(cluster.nodes[0])
-        assert decision.failed == {name: ["no"] for name in "abc"}
+    cluster = Cluster(nodes())
+    decision = Scheduler(cluster, Classic(release="1.16", catalogue=rule)).schedule("p")
+    cluster.delete(cluster.nodes[0])
+    assert decision.failed == {name: ["no"] for name in "abc"}
 
 
 @pytest.mark.parametrize(
@@ -235,65 +238,65 @@ def test_a_rule_may_end_the_cycle():
     )
 
 
-class TestPlugins:
-    @pytest.mark.parametrize(
-        "methods, told",
-        [
-            ({"filter": answering(True)}, 'plugin "Mine": filter'),
-            ({"filter": answering(True)}, "expected Failures or None, got True"),
-            ({"filter": each_node(lambda self, pod, node, cycle: True)}, "expected a Status or None"),
-            ({"score": answering(5)}, "expected whole numbers, int64[3], got 5"),
-            ({"pre_filter": answering("no")}, "expected a PreFilterResult, a Status or None, got 'no'"),
-            (
-                {"pre_filter": answering(Status(Code.UNSCHEDULABLE, "no"))},
-                "expected a tuple of texts, got a Status with the reasons 'no'",
-            ),
-            ({"pre_score": answering(0), "score": answering(0)}, "pre_score"),
-            (
-                {"reserve": answering(True), "unreserve": answering(None)},
-                "expected a Status or None, got True",
-            ),
-            ({"permit": answering(())}, "expected a Status or None, got ()"),
-            ({"pre_bind": raising(OSError("no disk"))}, "OSError: no disk"),
-            ({"pre_enqueue": answering(False)}, "expected a Status or None, got False"),
-            (
-                {"filter": answering(None), "filter_reads": R, "filter_key": answering([])},
-                "expected a hashable value",
-            ),
-            ({"filter": answering(None), "concerns": answering("yes")}, "expected True or False, got 'yes'"),
-            ({"filter": answering(None), "__init__": lambda self: None}, "TypeError"),
-        ],
-    )
-    def test_wrong_answers(self, methods, told):
-        """Each method of a plugin answers what its extension point wants."""
-        assert told in error_of_plugin(plugin(**methods))
+# --- Plugins ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "method, near",
-        [
-            ("filtr", "filter"),
-            ("pre_filter_", "pre_filter"),
-            ("Pre_Filter", "pre_filter"),
-            ("normalise_score", "normalize_score"),
-            ("scores", "score"),
-        ],
-    )
-    def test_a_method_that_is_no_extension_point(self, method, near):
-        """A method that is called almost like an extension point is refused when the plugin is registered,
-        with the nearest name."""
-        kind = plugin(**{method: answering(None), "reserve": answering(None), "unreserve": answering(None)})
-        with pytest.raises(
-            PolicyError,
-            match=f'plugin "Mine": got a method {method}, which is no extension point; did you mean "{near}"',
-        ):
-            Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind]))
+
+@pytest.mark.parametrize(
+    "methods, told",
+    [
+        ({"filter": answering(True)}, 'plugin "Mine": filter'),
+        ({"filter": answering(True)}, "expected Failures or None, got True"),
+        ({"filter": each_node(lambda self, pod, node, cycle: True)}, "expected a Status or None"),
+        ({"score": answering(5)}, "expected whole numbers, int64[3], got 5"),
+        ({"pre_filter": answering("no")}, "expected a PreFilterResult, a Status or None, got 'no'"),
+        (
+            {"pre_filter": answering(Status(Code.UNSCHEDULABLE, "no"))},
+            "expected a tuple of texts, got a Status with the reasons 'no'",
+        ),
+        ({"pre_score": answering(0), "score": answering(0)}, "pre_score"),
+        ({"reserve": answering(True), "unreserve": answering(None)}, "expected a Status or None, got True"),
+        ({"permit": answering(())}, "expected a Status or None, got ()"),
+        ({"pre_bind": raising(OSError("no disk"))}, "OSError: no disk"),
+        ({"pre_enqueue": answering(False)}, "expected a Status or None, got False"),
+        (
+            {"filter": answering(None), "filter_reads": R, "filter_key": answering([])},
+            "expected a hashable value",
+        ),
+        ({"filter": answering(None), "concerns": answering("yes")}, "expected True or False, got 'yes'"),
+        ({"filter": answering(None), "__init__": lambda self: None}, "TypeError"),
+    ],
+)
+def test_wrong_answers_of_plugins(methods, told):
+    """Each method of a plugin answers what its extension point wants."""
+    assert told in error_of_plugin(plugin(**methods))
+
+
+@pytest.mark.parametrize(
+    "method, near",
+    [
+        ("filtr", "filter"),
+        ("pre_filter_", "pre_filter"),
+        ("Pre_Filter", "pre_filter"),
+        ("normalise_score", "normalize_score"),
+        ("scores", "score"),
+    ],
+)
+def test_a_method_that_is_no_extension_point(method, near):
+    """A method that is called almost like an extension point is refused when the plugin is registered,
+    with the nearest name."""
+    kind = plugin(**{method: answering(None), "reserve": answering(None), "unreserve": answering(None)})
+    with pytest.raises(
+        PolicyError,
+        match=f'plugin "Mine": got a method {method}, which is no extension point; did you mean "{near}"',
+    ):
+        Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind]))
 
 
 class Kept(Plugin):
     """A plugin in a module, so that it can be pickled."""
 
     name = "Kept"
-    asked: ClassVar[list[str]] = []
+    asked: ClassVar = []
 
     def pre_enqueue(self, pod):
         """Nothing against it."""
@@ -354,14 +357,13 @@ class Quitter(Plugin):
     ],
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])
-def test_a_faulty_rule_is_bad_input(command, arguments, told, tmp_path, monkeypatch):
+def test_a_faulty_rule_is_bad_input(command, arguments, told, workdir, monkeypatch):
     """The command line ends with 2 and one line, which has the rule's name, its file and line."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    (tmp_path / "faulty_rules.py").write_text(RULES)
+    monkeypatch.setattr(sys, "path", [str(workdir), *sys.path])
+    (workdir / "faulty_rules.py").write_text(RULES)
     items = [manifest("Node", n, status={"allocatable": {"cpu": "4", "pods": "9"}}) for n in "ab"]
-    waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
-    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+    waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
+    (workdir / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
     error = ran(
         *command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2

@@ -15,7 +15,7 @@ from tests.support.program import ran
 
 SIDECARS = "Sidecars of 3 pods are ignored: 1.27 does not support them"
 PODS = ["shop/web-0", "shop/web-1", "shop/web-2"]
-SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
+SIDECAR = yaml.safe_load("{initContainers: [{name: s, restartPolicy: Always}]}")
 OLD = ("--release", "1.27")
 TEMPLATE = "web.json"
 QUESTIONS = {
@@ -43,12 +43,11 @@ def dump():
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(workdir):
     """A working directory with the dump, and a plain pod."""
-    (tmp_path / "dump.json").write_text(json.dumps({"kind": "List", "items": dump()}))
-    (tmp_path / TEMPLATE).write_text(json.dumps(pod_manifest("copy")))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (workdir / "dump.json").write_text(json.dumps({"kind": "List", "items": dump()}))
+    (workdir / TEMPLATE).write_text(json.dumps(pod_manifest("copy")))
+    return workdir
 
 
 def about_sidecars(warnings):
@@ -170,7 +169,7 @@ def test_a_gate_switched_on():
 def test_unmodelled_features_of_devices():
     """Features of devices that no release here reads are told of once for all slices."""
     algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
-    device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
+    device = yaml.safe_load("{name: g, taints: [{effect: NoSchedule}]}")
     tainted = obj(
         manifest(
             "ResourceSlice",

@@ -17,25 +17,15 @@ from tests.support.manifests import manifest, pod
 from tests.support.program import ran
 
 NODE = manifest("Node", "n", labels={"pool": "gpu"}, status={"allocatable": {"cpu": "4", "pods": "9"}})
-EXTENDER = {
-    "urlPrefix": "http://127.0.0.1:9",
-    "filterVerb": "filter",
-    "prioritizeVerb": "prioritize",
-    "weight": 5,
-}
+EXTENDER = yaml.safe_load("""
+    {urlPrefix: 'http://127.0.0.1:9', filterVerb: filter, prioritizeVerb: prioritize, weight: 5}
+    """)
 POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
 
 
 def plain(page):
     """The text of a page."""
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A working folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def written(name, *documents):
@@ -74,7 +64,7 @@ def extender():
 # --- Extenders of APolicy -----------------------------------------------------------------------------------
 
 
-def test_the_verdict_says_that_one_was_left_out(folder, capsys):
+def test_the_verdict_says_that_one_was_left_out(workdir, capsys):
     """A Policy with an extender that was not called is migrated "leaving out 1 extender": headline and
     cards say it."""
     policy = written("policy.yaml", POLICY)
@@ -87,7 +77,7 @@ def test_the_verdict_says_that_one_was_left_out(folder, capsys):
     assert "1 configured extender is not called" in capsys.readouterr().err
 
 
-def test_errors_on_both_sides_agree_on_nothing(folder, capsys):
+def test_errors_on_both_sides_agree_on_nothing(workdir, capsys):
     """An extender that does not answer fails every decision on both sides: the headline says it, and the
     exit status is 1."""
     policy = written("policy.yaml", POLICY)
@@ -125,7 +115,7 @@ def test_errors_on_both_sides_agree_on_nothing(folder, capsys):
     )
 
 
-def test_recorded_answers_count(folder, extender):
+def test_recorded_answers_count(workdir, extender):
     """``--extenders record`` and ``replay FILE`` work as for ``compare``: then nothing is left out."""
     policy = written("policy.yaml", {**POLICY, "extenders": [{**EXTENDER, "urlPrefix": extender}]})
     cluster = written("cluster.yaml", NODE, {**NODE, "metadata": {"name": "m"}}, pod("p"))
@@ -139,7 +129,7 @@ def test_recorded_answers_count(folder, extender):
         assert "the check called them, or took their kept answers" in page
 
 
-def test_python_takes_the_same(folder):
+def test_python_takes_the_same(workdir):
     """In Python it is ``migrate(..., extenders=...)``, with the same words."""
     found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
     assert found.report.left_out == 1
@@ -167,7 +157,7 @@ def from_a_server(item):
 # --- Inputs that lack ---------------------------------------------------------------------------------------
 
 
-def test_nodes_without_pods(folder):
+def test_nodes_without_pods(workdir):
     """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning
     says so."""
     nodes = written("nodes.yaml", from_a_server(NODE))
@@ -193,7 +183,7 @@ def test_nodes_without_pods(folder):
     assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
 
 
-def test_pods_that_are_refused(folder):
+def test_pods_that_are_refused(workdir):
     """Pods refused for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
     cluster = written("cluster.yaml", NODE, pod("p"), pod("q", priorityClassName="none"))
     said = ran("simulate", cluster, status=(0, 1)).err
@@ -202,7 +192,7 @@ def test_pods_that_are_refused(folder):
     assert "The pod finds a node; 1 more is refused by the API server." in plain(said)
 
 
-def test_an_edit_that_changes_nothing(folder):
+def test_an_edit_that_changes_nothing(workdir):
     """An edit that changes nothing says so: on the command line, in JSON and in Python."""
     cluster = written("cluster.yaml", NODE, pod("p"))
     edit = "node pool=gpu taints-=nvidia.com/gpu"
@@ -214,7 +204,7 @@ def test_an_edit_that_changes_nothing(folder):
         assert sentence in list(map(str, kubeclassic.simulate(given, edits=edit).warnings))
 
 
-def test_a_replay_without_events(folder):
+def test_a_replay_without_events(workdir):
     """A replay of a file in which nothing happens says so."""
     assert (
         "warning: got no Pod and no event, so nothing happens in this replay\n"

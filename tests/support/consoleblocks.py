@@ -6,8 +6,6 @@ a command writes standard output there. The commands of a page run one after the
 the examples.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -1,14 +1,11 @@
 """Random clusters in which a pod finds no room: pods of several priorities, sizes and start times, budgets,
 nominations, taints."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import attrs
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod, PodDisruptionBudget
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.prefilter import run_pre_filter
 from kubeclassic.framework.releases import find_any_release
@@ -50,11 +47,11 @@ class Crowd:
     """Nodes, the pods on each in the order in which they came, pods nominated to a node, budgets, and a pod
     that finds no room."""
 
-    nodes: list[Node]
-    pods: dict[str, list[Pod]]
-    nominated: list[tuple[str, Pod]]
-    budgets: list[PodDisruptionBudget]
-    incoming: Pod
+    nodes: list
+    pods: dict
+    nominated: list
+    budgets: list
+    incoming: object
 
     def engine(self, release, profile=None, **options):
         """A scheduler that was told of it, in 1.27 with a *profile*. *options*: fields of the engine."""

@@ -1,7 +1,5 @@
 """Small clusters to empty nodes of, and a replay of a plan through a scheduler that knows nothing of drains."""
 
-from __future__ import annotations
-
 import random
 
 import attrs
@@ -194,7 +192,7 @@ class Replay:
 
     cluster: Cluster
     scheduler: Scheduler
-    left: dict[str, int]
+    left: dict
     """Budget -> how many disruptions it allows now."""
     asks_budgets: bool = True
 

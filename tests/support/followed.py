@@ -1,18 +1,14 @@
 """A handler of what informers tell, which remembers it."""
 
-from __future__ import annotations
-
 import attrs
-
-from kubeclassic.api.objects import KubeObject
 
 
 @attrs.define
 class Followed:
     """The objects that there are, and what was told of each; nothing is deleted that was not put."""
 
-    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
-    told: list[tuple[str, str, str]] = attrs.field(factory=list)
+    objects: dict = attrs.field(factory=dict)
+    told: list = attrs.field(factory=list)
 
     def put(self, item):
         """An object was added or changed."""

@@ -4,8 +4,6 @@ what came of each try.
 Where a kubeconfig has a secret in its place, no message may have a part of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import gzip
@@ -15,7 +13,6 @@ import re
 import signal
 import tempfile
 import traceback
-from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -358,8 +355,8 @@ def _requests():
 class Entry:
     """An entry point: what reads input of its kind, and good input."""
 
-    read: Callable[[bytes], object]
-    seeds: Callable[[], list[bytes]]
+    read: object
+    seeds: object
 
 
 ENTRY_POINTS = {

@@ -1,7 +1,5 @@
 """Labs for tests, random moves in them, and what ``simulate`` says of the same."""
 
-from __future__ import annotations
-
 import threading
 from typing import TYPE_CHECKING
 
@@ -64,8 +62,8 @@ def lab_app(token="token"):
 class Searching:
     """In place of a lab: finds one change, and goes on until it is ended, or raises *error*."""
 
-    error: Exception | None = None
-    is_ended: threading.Event = attrs.field(factory=threading.Event)
+    error: object = None
+    is_ended: object = attrs.field(factory=threading.Event)
 
     def answer(self, body, observer):
         """The answer, or none."""

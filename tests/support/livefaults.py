@@ -1,13 +1,9 @@
 """What goes wrong between a live scheduler and its API server, by chance but repeatable; and schedulers that
 are killed and start again."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -21,7 +17,6 @@ from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
 from tests.apiserver.watcher import Load, amounts, requests
-from tests.live.scheduler.worlds import World
 
 KINDS = {
     "409": refused(409, "Conflict"),
@@ -97,11 +92,11 @@ class Faults:
     share: float
     latency: float = 0.0
     is_over: bool = False
-    counts: Counter[str] = attrs.field(factory=Counter, init=False)
+    counts: Counter = attrs.field(factory=Counter, init=False)
     """How often each thing went wrong."""
-    unwanted: set[str] = attrs.field(factory=set, init=False)
+    unwanted: set = attrs.field(factory=set, init=False)
     """The paths that schedulers asked to delete: those of victims."""
-    _random: random.Random = attrs.field(init=False)
+    _random: object = attrs.field(init=False)
 
     def __attrs_post_init__(self):
         self._random = random.Random(self.seed)
@@ -137,14 +132,14 @@ class Process:
     """A scheduler that can be killed at any moment; with *elects* it is one replica of several, of which one
     leads."""
 
-    world: World
+    world: object
     name: str
     elects: bool = False
     scheduler_name: str = "default-scheduler"
-    config: Mapping[str, Any] = attrs.field(factory=dict)
+    config: dict = attrs.field(factory=dict)
     lives: int = 0
-    elector: Elector | None = None
-    _task: asyncio.Task[None] | None = None
+    elector: Elector = None
+    _task: object = None
 
     def start(self):
         """Start it."""

@@ -4,8 +4,6 @@ The word after the three backticks says what a block is; ``title="FILE"`` names 
 the page find.
 """
 
-from __future__ import annotations
-
 import re
 
 import attrs

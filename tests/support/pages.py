@@ -1,12 +1,9 @@
 """Pages in tests: the data and the tables that stand in them."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from base64 import b64decode
 from html.parser import HTMLParser
-from typing import Any
 
 import attrs
 
@@ -21,8 +18,8 @@ VOID = {"meta", "input", "br", "hr", "img", "col", "link"}
 class _Reader(HTMLParser):
     """The data of a page; every element has to be closed."""
 
-    data: dict[str, Any] = attrs.field(factory=dict)
-    _open: list[tuple[str, dict[str, str], list[str]]] = attrs.field(factory=list)
+    data: dict = attrs.field(factory=dict)
+    _open: list = attrs.field(factory=list)
 
     def __attrs_pre_init__(self):
         super().__init__(convert_charrefs=True)

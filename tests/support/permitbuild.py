@@ -1,7 +1,5 @@
 """Plugins that make pods wait on Permit, for tests, and schedulers that run them."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from kubeclassic.framework.plugin import Plugin
@@ -14,7 +12,7 @@ class Doorman(Plugin):
     and counts reservations."""
 
     name = "Doorman"
-    seen: ClassVar[list[str]] = []
+    seen: ClassVar = []
 
     def __init__(self, args, handle):
         super().__init__(args, handle)

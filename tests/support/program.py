@@ -1,7 +1,5 @@
 """Runs ``kubeclassic``, as its own process from a bare checkout too, or in this one."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

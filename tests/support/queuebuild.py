@@ -1,25 +1,20 @@
 """A scheduling queue on a bench, for tests: with its clock and nominations, and no scheduler around it."""
 
-from __future__ import annotations
-
 import attrs
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.backoff import SECOND, Clock
-from kubeclassic.core.queue.base import SchedulingQueue
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
 from tests.support.build import pod
 
 ALL = list(RELEASES)
 BY_FLAG = ALL[:1]
-BY_CYCLE = ALL[1:]
-"""The release whose queue marks moves by a flag, and those that do so by the number of the cycle."""
-WITHOUT_BACKOFF = ALL[:2]
+"""The release whose queue marks moves by a flag, and not by the number of the cycle."""
 WITH_BACKOFF = ALL[2:]
-"""The releases in which failed pods do not back off, and the others."""
+"""The releases in which failed pods back off."""
 WITH_FIFO = ALL[:3]
 MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
 
@@ -28,7 +23,7 @@ MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Un
 class Bench:
     """A queue with its clock and nominations."""
 
-    queue: SchedulingQueue
+    queue: object
     clock: Clock
     nominations: Nominations
 

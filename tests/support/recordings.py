@@ -1,16 +1,12 @@
 """The recorded traffic of the originals, and transports that answer as it was recorded: one in order, one by
 path and time."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any
 
 import attrs
 import pytest
@@ -36,13 +32,13 @@ class Exchange:
     method: str = ""
     path: str = ""
     query: str = ""
-    headers: Mapping[str, str] = attrs.field(factory=dict)
-    body: Any = None
-    status: int | None = None
-    answer: Any = None
+    headers: dict = attrs.field(factory=dict)
+    body: object = None
+    status: int = None
+    answer: object = None
     end: float = 0.0
     """When the answer was there, or a watch got an ERROR, which is when the client left it."""
-    headers_of_answer: Mapping[str, str] = attrs.field(factory=dict)
+    headers_of_answer: dict = attrs.field(factory=dict)
     closed_by: str = ""
 
     def is_repeated(self, other):
@@ -122,8 +118,8 @@ def without_times(query):
 class Script:
     """A transport that answers as recorded, when it was recorded, and holds each request to the recorded one."""
 
-    exchanges: list[Exchange]
-    masked: Callable[[Any], Any]
+    exchanges: list
+    masked: object
     """A body without what may differ, such as times."""
     done: int = 0
 
@@ -149,10 +145,10 @@ class Player:
     """A transport that answers each request with the next recorded answer for its path, as late as it was
     recorded."""
 
-    recorded: Sequence[Exchange]
-    asked: dict[str, list[tuple[float, str]]] = attrs.field(factory=dict)
+    recorded: tuple
+    asked: dict = attrs.field(factory=dict)
     """Path -> when and with which query it was asked."""
-    answered: dict[str, list[float]] = attrs.field(factory=dict)
+    answered: dict = attrs.field(factory=dict)
     """Path -> when each answer ended."""
 
     def _next(self, request):

@@ -1,8 +1,6 @@
 """One small cluster asked of each release of the framework: what tests of the differences between releases
 are made of."""
 
-from typing import Any
-
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.config.profiles import GROUP
@@ -11,7 +9,6 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import obj, pod
 
-Json = dict[str, Any]
 NEWEST = next(reversed(FRAMEWORK_RELEASES))
 
 

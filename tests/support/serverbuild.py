@@ -1,10 +1,7 @@
 """Extender servers for tests, in process: from few words to an application, and calls of it without sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import Any
 
 import attrs
 import httpx
@@ -14,7 +11,6 @@ from kubeclassic.simulation.conform import build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
 
-Json = dict[str, Any]
 KEPT = ROOT / "tests" / "conformance"
 JSON = {"content-type": "application/json"}
 
@@ -54,11 +50,6 @@ def pod_json(name, *, cpu="1", on="", priority=None, **spec):
     return {"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"}, "spec": made}
 
 
-def as_node(manifest):
-    """The node of such JSON."""
-    return obj({**manifest, "kind": "Node"})
-
-
 def as_pod(manifest):
     """The pod of such JSON."""
     return obj({**manifest, "kind": "Pod"})
@@ -75,7 +66,7 @@ def cluster(*objects, release="1.16", config=None):
 def three_nodes(**options):
     """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on
     c; w waits for 2 cores."""
-    nodes = [as_node(node_json(name)) for name in "abc"]
+    nodes = [obj({**node_json(name), "kind": "Node"}) for name in "abc"]
     pods = [
         as_pod(pod_json("low", cpu="3", on="b", priority=1)),
         as_pod(pod_json("middle", cpu="4", on="c", priority=5)),

@@ -5,13 +5,11 @@ Whatever a scheduler keeps from decision to decision, it must decide as one that
 looks at a single node, and as one that is told of the cluster only now.
 """
 
-from __future__ import annotations
-
 import random
 
 import attrs
 
-from kubeclassic.api.objects import KubeObject, Node
+from kubeclassic.api.objects import Node
 from kubeclassic.api.record import plain
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
@@ -66,8 +64,8 @@ class Town:
     release: str
     plain: bool = False
     """Its pods look at sums alone; it is so small that it is often full."""
-    runs: list[Run] = attrs.field(init=False)
-    told: dict[str, KubeObject] = attrs.field(factory=dict)
+    runs: list = attrs.field(init=False)
+    told: dict = attrs.field(factory=dict)
     """The nodes and budgets that there are, by name."""
     made: int = 0
     """Pods that there were."""

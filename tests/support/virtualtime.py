@@ -1,7 +1,5 @@
 """An asyncio loop on virtual time: where all tasks wait, the clock jumps to the next timer. No test sleeps."""
 
-from __future__ import annotations
-
 import asyncio
 import selectors
 from typing import TypeVar
@@ -17,7 +15,7 @@ class Stuck(Exception):
 
 
 class _Jumping(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # the class depends on the platform
-    loop: VirtualLoop
+    loop: object
 
     def select(self, timeout=None):
         """What is ready now; else the clock moves by *timeout*."""

@@ -88,10 +88,6 @@ def ebs(identity):
     return {"awsElasticBlockStore": {"volumeID": identity}}
 
 
-def gce(name, *, read_only=False):
-    return {"gcePersistentDisk": {"pdName": name, "readOnly": read_only}}
-
-
 EPHEMERAL = {"ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
 
 

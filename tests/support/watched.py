@@ -1,7 +1,5 @@
 """Stand-ins for what a rule is given, that note whatever the rule looks at without declaring it in ``reads``."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 
@@ -20,7 +18,7 @@ class Watch:
     """What a rule may look at, and what else it looked at."""
 
     declared: Reads
-    undeclared: list[str] = attrs.field(factory=list)
+    undeclared: list = attrs.field(factory=list)
 
 
 class Watched:

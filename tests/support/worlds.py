@@ -1,8 +1,6 @@
 """Random clusters that change step by step, and what every rule answers about them: for tests of all rules at
 once."""
 
-from __future__ import annotations
-
 import random
 from contextlib import contextmanager
 from functools import cache
@@ -81,7 +79,7 @@ def algorithm(release, gates=(), **options):
 class World:
     """Engines that are told the same. What a step means depends on the first one alone."""
 
-    runs: list[Run]
+    runs: list
     subject: str = "any"
     """Of which forms the pods are."""
     nodes: int = NODES

@@ -74,8 +74,7 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
             raise ManifestError(f"{where}: expected a path that stays inside the archive, got {said}")
         if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
             continue
-        allowed = check_unpacked(total + max(member.size, 0), packed, where)
-        data = member.read(allowed - total + 1)
+        data = member.read(check_unpacked(total + max(member.size, 0), packed, where) - total + 1)
         total += len(data)
         check_unpacked(total, packed, where)
         yield parts, data

@@ -170,21 +170,18 @@ def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines:
     try:
         return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refused).raw_decode(text, position)
     except json.JSONDecodeError as error:
-        message = _fault(text[error.pos :], error.msg[:1].lower() + error.msg[1:])
+        rest = text[error.pos :]
+        message = error.msg[:1].lower() + error.msg[1:]
+        if rest.startswith(("//", "/*", "#")):
+            message = "got a comment, which JSON does not have"
+        elif message.startswith("unterminated string") or _LAST_WORD.fullmatch(rest):
+            message = f"it ends in the middle ({message})"
         line = f", line {error.lineno}" if has_lines else ""
         raise ManifestError(f"{where}{line}, column {error.colno}: broken JSON: {message}") from None
     except RecursionError:
         raise _too_deep(where) from None
     except ValueError:  # Python reads no number of more digits
         raise ManifestError(f"{where}: broken JSON: got a number of more than 4,300 digits") from None
-
-
-def _fault(rest: str, message: str) -> str:
-    """What is wrong where *rest* is what cannot be read, and *message* is what Python says."""
-    if rest.startswith(("//", "/*", "#")):
-        return "got a comment, which JSON does not have"
-    ends = message.startswith("unterminated string") or _LAST_WORD.fullmatch(rest)
-    return f"it ends in the middle ({message})" if ends else message
 
 
 def _too_deep(where: str) -> ManifestError:

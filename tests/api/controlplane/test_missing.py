@@ -30,25 +30,29 @@ def told(*objects, **options):
     return [notice.what for notice in missing.missing_kinds(objects, **options)]
 
 
-class TestOwners:
-    @pytest.mark.parametrize(
-        "kind, lines",
-        [("ReplicaSet", 1), ("StatefulSet", 1), ("ReplicationController", 1), ("Job", 0), ("Node", 0)],
-    )
-    def test_only_kinds_that_are_read(self, kind, lines):
-        """Owners are missed if scheduling reads their kind."""
-        owner = {"ownerReferences": [{"kind": kind, "name": "o", "controller": True}]}
-        assert len(told(node("a"), pod("p", metadata=owner))) == lines
+# --- Owners -------------------------------------------------------------------------------------------------
 
-    def test_not_of_pods_on_nodes(self):
-        """Owners of pods that have a node are not missed."""
-        owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
-        assert told(node("a"), pod("p", on="a", metadata=owner)) == []
 
-    def test_not_where_they_are(self):
-        """Nothing is missed that is there."""
-        owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
-        assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owner)) == []
+@pytest.mark.parametrize(
+    "kind, lines",
+    [("ReplicaSet", 1), ("StatefulSet", 1), ("ReplicationController", 1), ("Job", 0), ("Node", 0)],
+)
+def test_only_kinds_that_are_read(kind, lines):
+    """Owners are missed if scheduling reads their kind."""
+    owner = {"ownerReferences": [{"kind": kind, "name": "o", "controller": True}]}
+    assert len(told(node("a"), pod("p", metadata=owner))) == lines
+
+
+def test_not_of_pods_on_nodes():
+    """Owners of pods that have a node are not missed."""
+    owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
+    assert told(node("a"), pod("p", on="a", metadata=owner)) == []
+
+
+def test_owners_that_are_there_are_not_missed():
+    """Nothing is missed that is there."""
+    owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
+    assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owner)) == []
 
 
 @pytest.mark.parametrize(
@@ -78,26 +82,30 @@ def test_what_a_claim_needs(others, lines):
     assert told(node("a"), pod("p", **CLAIM), *others) == lines
 
 
-class TestWholeKinds:
-    def test_only_in_dumps(self):
-        """Services, budgets and classes are missed in what an API server gave, not in what was written by
-        hand."""
-        given = [pod("there", on="a", priority=0), pod("p", app="web", priority=5)]
-        assert told(node("a"), *given, lacks_classes=True) == []
-        assert told(live_node(), *given, lacks_classes=True) == [
-            missing.NO_PRIORITY_CLASSES,
-            missing.NO_SERVICES,
-            missing.NO_BUDGETS,
-        ]
+# --- Whole kinds --------------------------------------------------------------------------------------------
 
-    def test_only_where_they_matter(self):
-        """Services matter to pods with labels, budgets where somebody can be evicted."""
-        assert told(live_node(), pod("there", on="a"), pod("p")) == []
-        assert told(live_node(), pod("there", on="a"), pod("p", app="web")) == [missing.NO_SERVICES]
-        assert told(live_node(), pod("there", on="a"), pod("p", priority=1)) == [missing.NO_BUDGETS]
 
-    def test_not_where_they_are(self):
-        """Any service, budget or class will do."""
-        there = [made("Service", "s"), made("PodDisruptionBudget", "b"), made("PriorityClass", "c")]
-        waiting = pod("p", app="web", priority=5)
-        assert told(live_node(), pod("there", on="a"), waiting, *there, lacks_classes=True) == []
+def test_only_in_dumps():
+    """Services, budgets and classes are missed in what an API server gave, not in what was written by
+    hand."""
+    given = [pod("there", on="a", priority=0), pod("p", app="web", priority=5)]
+    assert told(node("a"), *given, lacks_classes=True) == []
+    assert told(live_node(), *given, lacks_classes=True) == [
+        missing.NO_PRIORITY_CLASSES,
+        missing.NO_SERVICES,
+        missing.NO_BUDGETS,
+    ]
+
+
+def test_only_where_they_matter():
+    """Services matter to pods with labels, budgets where somebody can be evicted."""
+    assert told(live_node(), pod("there", on="a"), pod("p")) == []
+    assert told(live_node(), pod("there", on="a"), pod("p", app="web")) == [missing.NO_SERVICES]
+    assert told(live_node(), pod("there", on="a"), pod("p", priority=1)) == [missing.NO_BUDGETS]
+
+
+def test_not_where_they_are():
+    """Any service, budget or class will do."""
+    there = [made("Service", "s"), made("PodDisruptionBudget", "b"), made("PriorityClass", "c")]
+    waiting = pod("p", app="web", priority=5)
+    assert told(live_node(), pod("there", on="a"), waiting, *there, lacks_classes=True) == []

@@ -40,14 +40,13 @@ def container(**fields):
         ),
         ({"ephemeral": {}}, o.Volume(name="v", ephemeral_source=o.EphemeralVolumeSource())),
         (
-            {
-                "ephemeral": {
-                    "volumeClaimTemplate": {
-                        "metadata": {"labels": {"a": "b"}},
-                        "spec": {"storageClassName": "fast"},
-                    }
-                }
-            },
+            yaml.safe_load("""
+                ephemeral:
+                  volumeClaimTemplate:
+                    metadata:
+                      labels: {a: b}
+                    spec: {storageClassName: fast}
+                """),
             o.Volume(
                 name="v",
                 ephemeral_source=o.EphemeralVolumeSource(
@@ -112,7 +111,7 @@ def test_absent_and_empty_are_told_apart():
 def test_null_lists_are_empty():
     """Lists that are null are empty."""
     assert pod(tolerations=None, containers=None, volumes=None).spec == o.PodSpec()
-    assert decode({"kind": "Node", "spec": {"taints": None}, "status": None}) == o.Node()
+    assert decode(yaml.safe_load("{kind: Node, spec: {taints: null}, status: null}")) == o.Node()
 
 
 def test_null_entries_are_zero():
@@ -126,10 +125,10 @@ def test_null_entries_are_zero():
 def test_selectors_of_services_and_budgets():
     """A selector that is absent is None, an empty one is empty."""
     assert decode({"kind": "Service", "spec": {}}) == o.Service()
-    assert decode({"kind": "Service", "spec": {"selector": {}}}) == o.Service(
+    assert decode(yaml.safe_load("{kind: Service, spec: {selector: {}}}")) == o.Service(
         spec=o.ServiceSpec(selector=o.Map())
     )
-    assert decode({"kind": "ReplicaSet", "spec": {"selector": {}}}) == o.ReplicaSet(
+    assert decode(yaml.safe_load("{kind: ReplicaSet, spec: {selector: {}}}")) == o.ReplicaSet(
         spec=o.ControllerSpec(selector=o.LabelSelector())
     )
 

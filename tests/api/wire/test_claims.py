@@ -1,5 +1,6 @@
 """ResourceClaims in the form in which they are written to the API server."""
 
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import ResourceClaim
@@ -31,13 +32,13 @@ def test_what_is_written_for_a_pod():
     assert with_finalizers(MANIFEST, written.after)["metadata"]["finalizers"] == [
         "resource.kubernetes.io/delete-protection"
     ]
-    field = {"key": "metadata.name", "operator": "In", "values": ["a"]}
+    field = yaml.safe_load("{key: metadata.name, operator: In, values: [a]}")
     assert with_status(MANIFEST, written.after)["status"] == {
         "allocation": {
             "devices": {"results": [{"request": "r0", "driver": DRIVER, "pool": "a", "device": "g0"}]},
             "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]},
         },
-        "reservedFor": [{"resource": "pods", "name": "p", "uid": "uid-p"}],
+        "reservedFor": yaml.safe_load("[{resource: pods, name: p, uid: uid-p}]"),
     }
     assert decode(with_status(MANIFEST, written.after)) == replace(
         written.after, metadata=replace(written.after.metadata, finalizers=())
@@ -50,10 +51,12 @@ def test_what_drivers_are_told():
     settings = [{"requests": [name], "opaque": {"driver": name}} for name in ("r0", "r0/s0", "r0/s1")] + [
         {"opaque": {"driver": "all"}}
     ]
-    request = {
-        "name": "r0",
-        "firstAvailable": [{"name": "s0", "deviceClassName": "x"}, {"name": "s1", "deviceClassName": "y"}],
-    }
+    request = yaml.safe_load("""
+        name: r0
+        firstAvailable:
+        - {name: s0, deviceClassName: x}
+        - {name: s1, deviceClassName: y}
+        """)
     manifest = {**MANIFEST, "spec": {"devices": {"requests": [request], "config": settings}}}
     classes = {name: {"spec": {"config": [{"opaque": {"driver": name}}]}} for name in "xy"}
     results = [{"request": "r0/s1", "driver": DRIVER, "pool": "a", "device": "g0"}]

@@ -1,15 +1,13 @@
 """Two replicas whose leader is killed, and whose API server and etcd go away: when binding goes on, and
 whether a pod comes to harm."""
 
-from __future__ import annotations
-
 import signal
 import time
 
 import attrs
 
-from .schedulers import Account, Outcome, Replicas, Site, add_nodes, add_pods, warm
-from .servers import Real, Server, until
+from .schedulers import Account, Outcome, Replicas, add_nodes, add_pods, warm
+from .servers import Real, until
 
 AWAY = {"api": 3.0, "etcd": 20.0, "pause": 10.0}
 """Seconds for which what a fault takes away stays away."""
@@ -21,8 +19,8 @@ ENOUGH = 8
 class Trial:
     """What the faults act on."""
 
-    site: Site
-    server: Server
+    site: object
+    server: object
     account: Account
     replicas: Replicas
 

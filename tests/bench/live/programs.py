@@ -1,15 +1,12 @@
 """The programs of a run: those of a folder of Kubernetes, etcd, and ours; what is missing; and processes with
 a log and an account."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -75,9 +72,9 @@ class Kubernetes:
 class Running:
     """A process; what it says goes to *log*."""
 
-    command: Sequence[str]
+    command: tuple
     log: Path
-    process: subprocess.Popen[bytes] = attrs.field(init=False)
+    process: object = attrs.field(init=False)
     _seconds: float = attrs.field(default=0.0, init=False)
 
     def __attrs_post_init__(self):

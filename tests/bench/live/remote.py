@@ -6,12 +6,9 @@ tests can follow it, too.
 watches.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time
-from collections.abc import Iterable
 from typing import cast
 
 import attrs
@@ -19,7 +16,6 @@ import httpx
 
 from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import Refused, User
-from tests.apiserver.resources import Flavour
 from tests.apiserver.storage import Change, Storage, Watch, event
 from tests.apiserver.store import Store
 
@@ -51,12 +47,12 @@ class Remote:
 
     address: str
     token: str
-    flavour: Flavour
-    plurals: Iterable[str] = ("nodes", "pods")
+    flavour: object
+    plurals: object = ("nodes", "pods")
     storage: Mirror = attrs.field(factory=lambda: Mirror(history=0))
-    client: httpx.Client = attrs.field(init=False)
-    _is_over: threading.Event = attrs.field(factory=threading.Event, init=False)
-    _threads: list[threading.Thread] = attrs.field(factory=list, init=False)
+    client: object = attrs.field(init=False)
+    _is_over: object = attrs.field(factory=threading.Event, init=False)
+    _threads: list = attrs.field(factory=list, init=False)
 
     def __attrs_post_init__(self):
         headers = {"authorization": f"Bearer {self.token}", "accept": "application/json"}

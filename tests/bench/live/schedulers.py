@@ -1,17 +1,12 @@
 """What a scenario gets, the schedulers that it starts, and what it has found in the end."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import attrs
 import httpx
@@ -20,8 +15,8 @@ from tests.apiserver.cluster import Refused, node_manifest, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.watcher import Watcher
 
-from .programs import Kubernetes, MissingProgramsError, Running, kubeclassic
-from .servers import ORIGINAL, SCHEDULER, OfTests, Real, Server, until
+from .programs import MissingProgramsError, Running, kubeclassic
+from .servers import ORIGINAL, SCHEDULER, OfTests, Real, until
 
 LOCK = "kubeclassic"
 """Name and namespace of the lease."""
@@ -44,8 +39,8 @@ class Outcome:
     scenario: str
     who: str
     server: str
-    found: Mapping[str, Any]
-    wrong: tuple[str, ...] = ()
+    found: dict
+    wrong: tuple = ()
     load: float = attrs.field(factory=lambda: os.getloadavg()[0])
 
 
@@ -53,10 +48,10 @@ class Outcome:
 class Site:
     """What every scenario gets."""
 
-    kubernetes: Kubernetes | None
+    kubernetes: object
     """None: the API server of the tests takes the place of the real one, and there is no kube-scheduler."""
     release: str
-    folder: Path
+    folder: object
     pods: int
     nodes: int
     qps: int = 0
@@ -122,13 +117,13 @@ class Site:
 class Account:
     """What is seen of pods, events and leases at a server from now on."""
 
-    server: Server
+    server: object
     watcher: Watcher = attrs.field(init=False)
-    bound: dict[str, float] = attrs.field(factory=dict, init=False)
+    bound: dict = attrs.field(factory=dict, init=False)
     """Pod -> when it was first seen on a node."""
     events: int = attrs.field(default=0, init=False)
     """Of the reason Scheduled."""
-    renewals: dict[str, list[float]] = attrs.field(factory=dict, init=False)
+    renewals: dict = attrs.field(factory=dict, init=False)
     """Who holds the lease -> when it was renewed."""
 
     def __attrs_post_init__(self):
@@ -220,15 +215,15 @@ def warm(server, account):
 class Replicas:
     """Two schedulers that elect a leader. One that ends is started again, as a Deployment does."""
 
-    site: Site
-    server: Server
-    running: dict[str, Running] = attrs.field(factory=dict)
-    lost: list[int] = attrs.field(factory=list)
+    site: object
+    server: object
+    running: dict = attrs.field(factory=dict)
+    lost: list = attrs.field(factory=list)
     """The exit statuses of those that ended by themselves."""
     _started: int = 0
-    _mine: set[int] = attrs.field(factory=set)
+    _mine: set = attrs.field(factory=set)
     """Those that were ended here."""
-    _is_over: threading.Event = attrs.field(factory=threading.Event)
+    _is_over: object = attrs.field(factory=threading.Event)
 
     @contextmanager
     def at_work(self):

@@ -1,8 +1,6 @@
 """API servers to run against: kube-apiserver over etcd, or that of the tests; both over TLS on the loopback,
 with kubeconfigs."""
 
-from __future__ import annotations
-
 import base64
 import json
 import logging
@@ -21,12 +19,12 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.apiserver.app import make_app, serving
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
 from tests.conftest import ROOT
 
-from .programs import Kubernetes, Running
+from .programs import Running
 from .remote import Remote
 
 ADMIN = "admin"
@@ -135,7 +133,7 @@ class Server(ABC):
 class OfTests(Server):
     """The API server of the tests, in this process; every token is the administrator's."""
 
-    flavour: Flavour = NEW_SERVER
+    flavour: object = NEW_SERVER
     _running: ExitStack = attrs.field(factory=ExitStack, init=False)
 
     @property
@@ -172,10 +170,10 @@ class OfTests(Server):
 class Real(Server):
     """kube-apiserver of *kubernetes* over an etcd of its own."""
 
-    kubernetes: Kubernetes
-    api: Running | None = attrs.field(default=None, init=False)
-    etcd: Running | None = attrs.field(default=None, init=False)
-    _ports: tuple[int, int, int] = attrs.field(factory=lambda: free_ports(3), init=False)
+    kubernetes: object
+    api: Running = attrs.field(default=None, init=False)
+    etcd: Running = attrs.field(default=None, init=False)
+    _ports: tuple = attrs.field(factory=lambda: free_ports(3), init=False)
 
     @property
     def name(self):

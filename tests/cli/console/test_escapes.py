@@ -67,41 +67,46 @@ def test_the_names_can_be_told():
     assert r"default/q\ndefault/forged" in out
 
 
-class TestMessages:
-    """Lines on standard error."""
+# --- Messages -----------------------------------------------------------------------------------------------
 
-    def test_a_note(self, capsys):
-        """One line, whatever the text has; blanks at its beginning stay."""
-        note("  a\x1b[1m\nb")
-        note("  a  b")
-        assert capsys.readouterr().err == "a\\x1b[1m b\n  a  b\n"
+# Lines on standard error.
 
-    @pytest.fixture
-    def hostile(self, tmp_path):
-        """A kubeconfig of a server that refuses with an escape in its message."""
 
-        def refuse(request):
-            return refused(403, "Forbidden", "no \x1b]0;pwned\x07\nforged")
+def test_a_note(capsys):
+    """One line, whatever the text has; blanks at its beginning stay."""
+    note("  a\x1b[1m\nb")
+    note("  a  b")
+    assert capsys.readouterr().err == "a\\x1b[1m b\n  a  b\n"
 
-        with serving_store(Store(NEW_SERVER), faults=refuse) as address:
-            yield kubeconfig(tmp_path, {"server": address})
 
-    @pytest.mark.parametrize("words", [["snapshot"], ["shadow", "--for", "0.5"]], ids=["snapshot", "shadow"])
-    def test_what_a_server_says(self, hostile, words):
-        """The text of an API server is escaped too."""
-        captured = ran(*words, "--kubeconfig", str(hostile), status=2)
-        assert r"\x1b]0;pwned\x07" in captured.err
-        assert commanding(captured.err) == []
+@pytest.fixture
+def hostile(tmp_path):
+    """A kubeconfig of a server that refuses with an escape in its message."""
 
-    def test_a_group_of_errors(self, capsys):
-        """Of errors that ended several tasks at once the first is told, and one that is a defect before the
-        others."""
-        from kubeclassic.cli.console.output import status_of
+    def refuse(request):
+        return refused(403, "Forbidden", "no \x1b]0;pwned\x07\nforged")
 
-        bad = KubeclassicError("bad input")
-        assert status_of(ExceptionGroup("x", [ExceptionGroup("y", [bad])]), ()) == 2
-        assert capsys.readouterr().err == "kubeclassic: bad input\n"
-        assert status_of(ExceptionGroup("x", [bad, KeyError("z")]), ()) == 3
+    with serving_store(Store(NEW_SERVER), faults=refuse) as address:
+        yield kubeconfig(tmp_path, {"server": address})
+
+
+@pytest.mark.parametrize("words", [["snapshot"], ["shadow", "--for", "0.5"]], ids=["snapshot", "shadow"])
+def test_what_a_server_says(hostile, words):
+    """The text of an API server is escaped too."""
+    captured = ran(*words, "--kubeconfig", str(hostile), status=2)
+    assert r"\x1b]0;pwned\x07" in captured.err
+    assert commanding(captured.err) == []
+
+
+def test_a_group_of_errors(capsys):
+    """Of errors that ended several tasks at once the first is told, and one that is a defect before the
+    others."""
+    from kubeclassic.cli.console.output import status_of
+
+    bad = KubeclassicError("bad input")
+    assert status_of(ExceptionGroup("x", [ExceptionGroup("y", [bad])]), ()) == 2
+    assert capsys.readouterr().err == "kubeclassic: bad input\n"
+    assert status_of(ExceptionGroup("x", [bad, KeyError("z")]), ()) == 3
 
 
 def test_no_formula_in_csv():

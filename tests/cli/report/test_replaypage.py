@@ -1,14 +1,11 @@
 """The page of ``replay``: each of its numbers is in the events, the summary or the series that the command
 writes."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
 from collections import Counter
 from itertools import pairwise
-from typing import Any
 
 import attrs
 import pytest
@@ -36,8 +33,8 @@ class Played:
     """What a replay writes."""
 
     html: str
-    events: list[dict[str, Any]]
-    rows: list[dict[str, float]]
+    events: list
+    rows: list
 
     @property
     def record(self):

@@ -1,5 +1,6 @@
 """The census: whatever comes and goes, its counts are those of a fresh count."""
 
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadabl
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
 
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 
 
 def matching(app):
@@ -137,7 +138,7 @@ def _check(table, counter):
 
 def test_every_role_is_indexed():
     """Each of the four kinds of terms is found by its role."""
-    term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
+    term = yaml.safe_load("{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}")
     preferred = [{"weight": 2, "podAffinityTerm": term}]
     both = {
         "requiredDuringSchedulingIgnoredDuringExecution": [term],

@@ -1,9 +1,5 @@
 """Declared counts: what they give the whole table and one row is what a naive look at all pods gives."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import attrs
 import numpy as np
 import pytest
@@ -24,10 +20,8 @@ from kubeclassic.core.arrays.counts import (
     masked,
 )
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
 from kubeclassic.core.incremental.cachedanswer import Answer
-from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
@@ -48,9 +42,9 @@ class Town:
     """Nodes in four zones, each with a host name of its own but for some without labels, and pods that come
     and go."""
 
-    table: NodeTable = attrs.field(init=False)
-    there: list[tuple[int, Entry]] = attrs.field(factory=list)
-    templates: Any = attrs.field(init=False)
+    table: object = attrs.field(init=False)
+    there: list = attrs.field(factory=list)
+    templates: object = attrs.field(init=False)
 
     def __attrs_post_init__(self):
         nodes = [
@@ -166,99 +160,101 @@ def refused(town, kind, key, most):
     return [count <= most if kind == "at most" else count > most for count in counts]
 
 
-class TestClauses:
-    @pytest.mark.parametrize("kind", CLAUSES)
-    @pytest.mark.parametrize("key", KEYS)
-    @examples(0.5)
-    @given(most=st.integers(0, 2), moves=MOVES, later=st.lists(MOVES, max_size=4))
-    def test_they_follow_what_moves(self, kind, key, most, moves, later):
-        """From declaration on, answers are those of a look at all pods, and a new revision says that one
-        changed."""
-        town = Town()
-        for move in moves:
-            town.move(*move)
-        answer = Answer(
-            Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table
-        )
-        asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
-        answer.declare(asked)
-        before = None
-        for more in ([], *later):
-            for move in more:
-                town.move(*move)
-            seen = answer.revision
-            answer.follow()
-            lost = [count > 0 for count in town.naive({"b": 1}, "zone")]
-            first = refused(town, kind, key, most)
-            wanted = [full or other for full, other in zip(first, lost, strict=True)]
-            failures = answer.answer
-            reasons = [() if failures is None else failures.reasons(row) for row in range(ROWS)]
-            assert reasons == [
-                FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)
-            ]
-            found = judged(asked, Batch(town.table))
-            assert [() if found is None else found.reasons(row) for row in range(ROWS)] == reasons
-            assert before is None or before == wanted or answer.revision > seen
-            before = wanted
+# --- Clauses ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("key", KEYS)
-    def test_what_another_rule_counts_is_watched(self, key):
-        """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer
-        stale."""
-        town = Town()
-        asked = [
-            Clause(
-                sum=town.sum({"a": 1}, key),
-                reasons=FULL,
-                wants=True,
-                unless_none=[town.sum({"b": 1}, "zone")],
-            )
-        ]
-        answer = Answer(
-            Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table
-        )
-        answer.declare(asked)
-        assert answer.answer is None
-        town.move(5, "b", True)
-        assert answer.is_behind
+
+@pytest.mark.parametrize("kind", CLAUSES)
+@pytest.mark.parametrize("key", KEYS)
+@examples(0.5)
+@given(most=st.integers(0, 2), moves=MOVES, later=st.lists(MOVES, max_size=4))
+def test_clauses_follow_what_moves(kind, key, most, moves, later):
+    """From declaration on, answers are those of a look at all pods, and a new revision says that one
+    changed."""
+    town = Town()
+    for move in moves:
+        town.move(*move)
+    answer = Answer(
+        Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table
+    )
+    asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
+    answer.declare(asked)
+    before = None
+    for more in ([], *later):
+        for move in more:
+            town.move(*move)
+        seen = answer.revision
         answer.follow()
-        assert answer.answer.reasons(1) == FULL
+        lost = [count > 0 for count in town.naive({"b": 1}, "zone")]
+        first = refused(town, kind, key, most)
+        wanted = [full or other for full, other in zip(first, lost, strict=True)]
+        failures = answer.answer
+        reasons = [() if failures is None else failures.reasons(row) for row in range(ROWS)]
+        assert reasons == [
+            FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)
+        ]
+        found = judged(asked, Batch(town.table))
+        assert [() if found is None else found.reasons(row) for row in range(ROWS)] == reasons
+        assert before is None or before == wanted or answer.revision > seen
+        before = wanted
 
-    def test_edits_need_a_limit_of_their_own_domain(self):
-        """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
-        town = Town()
-        trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
-        trial.add(town.templates.entry(pod("more", app="a")), 0)
-        local = judged([clause(town, "above", "zone", 0)], trial)
-        assert local.reasons(0) == FULL
-        with pytest.raises(ValueError, match="expected `most` alone"):
-            judged([clause(town, "above the least", "zone", 0)], trial)
 
-
-class TestScores:
-    @pytest.mark.parametrize("keys", [("zone",), ("host",), ("zone", "host"), (None,)])
-    @examples(0.5)
-    @given(moves=MOVES, later=st.lists(MOVES, max_size=4))
-    def test_they_follow_what_moves(self, keys, moves, later):
-        """From declaration on, scores are those of a look at all pods, a new revision says that one changed,
-        and a constant is one."""
-        town = Town()
-        for move in moves:
-            town.move(*move)
-        answer = Answer(
-            Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN),
-            town.table,
+@pytest.mark.parametrize("key", KEYS)
+def test_what_another_rule_counts_is_watched(key):
+    """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer
+    stale."""
+    town = Town()
+    asked = [
+        Clause(
+            sum=town.sum({"a": 1}, key), reasons=FULL, wants=True, unless_none=[town.sum({"b": 1}, "zone")]
         )
-        weights = {"a": 1} if keys == (None,) else {"a": 2, "b": -1}
-        also = [town.table.census.counter(QUERIES["b"])]
-        answer.declare(Sums([town.sum(weights, key) for key in keys], also))
-        for more in ([], *later):
-            for move in more:
-                town.move(*move)
-            seen = answer.revision
-            moved = answer.is_behind
-            answer.follow()
-            wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
-            assert answer.answer.tolist() == wanted
-            assert answer.constant is None or set(wanted) == {answer.constant}
-            assert not moved or answer.revision > seen
+    ]
+    answer = Answer(
+        Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table
+    )
+    answer.declare(asked)
+    assert answer.answer is None
+    town.move(5, "b", True)
+    assert answer.is_behind
+    answer.follow()
+    assert answer.answer.reasons(1) == FULL
+
+
+def test_edits_need_a_limit_of_their_own_domain():
+    """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
+    town = Town()
+    trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
+    trial.add(town.templates.entry(pod("more", app="a")), 0)
+    local = judged([clause(town, "above", "zone", 0)], trial)
+    assert local.reasons(0) == FULL
+    with pytest.raises(ValueError, match="expected `most` alone"):
+        judged([clause(town, "above the least", "zone", 0)], trial)
+
+
+# --- Scores -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keys", [("zone",), ("host",), ("zone", "host"), (None,)])
+@examples(0.5)
+@given(moves=MOVES, later=st.lists(MOVES, max_size=4))
+def test_they_follow_what_moves(keys, moves, later):
+    """From declaration on, scores are those of a look at all pods, a new revision says that one changed,
+    and a constant is one."""
+    town = Town()
+    for move in moves:
+        town.move(*move)
+    answer = Answer(
+        Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN), town.table
+    )
+    weights = {"a": 1} if keys == (None,) else {"a": 2, "b": -1}
+    also = [town.table.census.counter(QUERIES["b"])]
+    answer.declare(Sums([town.sum(weights, key) for key in keys], also))
+    for more in ([], *later):
+        for move in more:
+            town.move(*move)
+        seen = answer.revision
+        moved = answer.is_behind
+        answer.follow()
+        wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
+        assert answer.answer.tolist() == wanted
+        assert answer.constant is None or set(wanted) == {answer.constant}
+        assert not moved or answer.revision > seen

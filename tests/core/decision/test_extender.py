@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from threading import Barrier
 
 import attrs
@@ -29,16 +28,16 @@ UNKNOWN = f'extender "{URL}" claims a filtered node "node-x" which is not found 
 class Scripted:
     """An extender that adds nodes, or answers with nodes of its own description, and scores them."""
 
-    adds: tuple[str, ...] = ()
+    adds: tuple = ()
     is_ignorable: bool = False
     url: str = URL
     supports_preemption: bool = False
-    labels: list[Mapping[str, str]] = attrs.field(factory=list)
+    labels: list = attrs.field(factory=list)
     """Of all nodes that it was sent, one call after the other."""
     describes: bool = False
     """It answers with objects that have a name alone."""
-    scores: Mapping[str, int] = attrs.field(factory=dict)
-    meets: Barrier | None = None
+    scores: dict = attrs.field(factory=dict)
+    meets: Barrier = None
     """Whom it waits for when it scores."""
     only: str = ""
     """The pod that it is interested in; else all."""

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ NODES = st.fixed_dictionaries(
         "cpu": st.sampled_from(["1", "2"]),
         "memory": st.sampled_from(["1Gi", "2Gi"]),
         "labels": st.sampled_from([{}, {"disk": "ssd"}]),
-        "taints": st.sampled_from([[], [{"key": "for", "value": "b", "effect": "NoSchedule"}]]),
+        "taints": st.sampled_from([[], yaml.safe_load("[{key: for, value: b, effect: NoSchedule}]")]),
         "unschedulable": st.booleans(),
     }
 )

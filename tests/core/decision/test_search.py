@@ -1,6 +1,7 @@
 """Which nodes a search and preemption visit, and what a nominated pod that does not count must not change."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
@@ -73,7 +74,7 @@ def test_equal_ones_are_counted():
 
 def test_different_ones_are_sorted():
     """Different texts are sorted alphabetically, not in the order of nodes."""
-    term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
+    term = yaml.safe_load("{labelSelector: {matchLabels: {app: lost}}, topologyKey: zone}")
     wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     made = engine(node("b"), node("a"), pod("lost", on="gone", app="lost"), release="1.12")
     text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'

@@ -18,7 +18,7 @@ from tests.core.devices.test_search import GPU, devices, held, taken
 from tests.support.build import node
 from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, either, exactly
 
-TAINTED = {**device("bad"), "taints": [{"key": "broken", "value": "yes", "effect": "NoSchedule"}]}
+TAINTED = {**device("bad"), "taints": yaml.safe_load("[{key: broken, value: 'yes', effect: NoSchedule}]")}
 GATES = ("DRADeviceTaints", "DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
 
 
@@ -115,8 +115,8 @@ def shared(name, amount="40Gi", **policy):
     return {**device(name), "allowMultipleAllocations": True, "capacity": capacity}
 
 
-def asking(amount, count=1):
-    return exactly(count, capacity={"requests": {"memory": amount}})
+def asking(amount):
+    return exactly(1, capacity={"requests": {"memory": amount}})
 
 
 # --- Shared devices -----------------------------------------------------------------------------------------

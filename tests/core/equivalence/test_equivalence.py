@@ -200,7 +200,7 @@ def test_volume_counts_are_not_left_behind_on_a_hit():
     """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
     gates = {"BalanceAttachedNodeVolumes": True}
     made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
-    incoming = pod("p", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d"}}])
+    incoming = pod("p", volumes=yaml.safe_load("[{name: v, awsElasticBlockStore: {volumeID: d}}]"))
     made.schedule(incoming)
     assert made.table.transient[:, 0].any()
     made.schedule(incoming)

@@ -1,16 +1,10 @@
 """Cached answers: evaluated again where something changed that the rule reads, and nowhere else."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import attrs
 import numpy as np
 import pytest
 
-from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.census import PodsMatching
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
@@ -33,9 +27,9 @@ class Trial:
     """A cluster of nine nodes, a cache of answers, and a predicate that notes which rows it is asked about."""
 
     reads: Reads
-    check: Callable[[Batch], Failures | None] = crowded
-    engine: Engine = attrs.field(factory=lambda: engine(*[node(f"n{number}") for number in range(NODES)]))
-    asked: list[list[int]] = attrs.field(factory=list)
+    check: object = crowded
+    engine: object = attrs.field(factory=lambda: engine(*[node(f"n{number}") for number in range(NODES)]))
+    asked: list = attrs.field(factory=list)
     answers: AnswerCache = attrs.field(init=False)
     predicate: Predicate = attrs.field(init=False)
     pods: int = 0

@@ -1,12 +1,10 @@
 """Boards: who fits and who is best for one template, as a naive look at all nodes says."""
 
-from __future__ import annotations
-
 import attrs
 import numpy as np
 import pytest
+import yaml
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board, Boards
@@ -31,9 +29,9 @@ def form(request, monkeypatch):
     return str(request.param)
 
 
-def small(name="new", **more):
+def small(**more):
     """A pod that requests half a cpu."""
-    return pod(name, requests=SMALL, **more)
+    return pod("new", requests=SMALL, **more)
 
 
 def cluster(*more, **options):
@@ -46,7 +44,7 @@ def cluster(*more, **options):
 class Asked:
     """The boards of an engine, asked by pod."""
 
-    engine: Engine
+    engine: object
     known: Boards = attrs.field(init=False)
 
     def __attrs_post_init__(self):
@@ -133,11 +131,12 @@ def test_reduced_scores_are_those_among_the_feasible():
 def test_an_error_of_a_predicate_needs_the_long_way():
     """Which nodes count its error depends on the rules before it, so no board tells."""
     service = obj(
-        {
-            "kind": "Service",
-            "metadata": {"name": "s", "namespace": "default"},
-            "spec": {"selector": {"app": "a"}},
-        }
+        yaml.safe_load("""
+            kind: Service
+            metadata: {name: s, namespace: default}
+            spec:
+              selector: {app: a}
+            """)
     )
     argument = {"serviceAffinity": {"labels": ["region"]}}
     policy = {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ from tests.support.examples import examples
 VALUES = st.integers(0, 2) | st.sampled_from([-(1 << 61), 1 << 61, 1 << 40])
 RELEASES = ("1.12", "1.16", "1.34", "1.36")
 SERVICE = obj(
-    {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}}
+    yaml.safe_load("{kind: Service, metadata: {name: s, namespace: default}, spec: {selector: {app: a}}}")
 )
 STEP = st.tuples(st.sampled_from(["small", "small", "peer", "apart", "leave"]), st.integers(0, 3))
 

@@ -2,6 +2,7 @@
 of its own."""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import strings
@@ -92,12 +93,13 @@ def test_one_after_the_other(case, is_swapped):
 def test_a_limit_that_rises():
     """Where the emptiest of many domains gets a pod, all others may take one more, though nothing came to
     them."""
-    constraint = {
-        "maxSkew": 1,
-        "topologyKey": "host",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "a"}},
-    }
+    constraint = yaml.safe_load("""
+        maxSkew: 1
+        topologyKey: host
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels: {app: a}
+        """)
     names = [f"n{number:02}" for number in range(40)]
     objects = [node(name, labels={"host": name}) for name in names]
     objects += [pod(f"old-{name}", on=name, app="a") for name in names[1:]]

@@ -9,9 +9,9 @@ from tests.support.build import engine, node, pod
 RELEASES = ("1.12", "1.16")
 
 
-def small(name, cpu="100m", **labels):
+def small(name, **labels):
     """A pod that requests some cpu."""
-    return pod(name, requests={"cpu": cpu, "memory": "64Mi"}, labels=labels)
+    return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, labels=labels)
 
 
 def large_cluster(release="1.16"):

@@ -20,7 +20,7 @@ nodeAffinity:
     nodeSelectorTerms:
     - matchExpressions: []
 """)
-RESTARTS = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
+RESTARTS = yaml.safe_load("[{action: RestartAllContainers, exitCodes: {operator: In, values: [1]}}]")
 TOLERATION = {"key": "k", "operator": "Gt", "value": "1"}
 VARIANTS = {
     "plain": {},
@@ -30,7 +30,7 @@ VARIANTS = {
     "toleration": {"tolerations": [TOLERATION]},
     "another": {"tolerations": [{**TOLERATION, "value": "2"}]},
     "image": yaml.safe_load("{volumes: [{name: v, image: {reference: big}}]}"),
-    "emptyDir": {"volumes": [{"name": "v", "emptyDir": {}}]},
+    "emptyDir": yaml.safe_load("{volumes: [{name: v, emptyDir: {}}]}"),
     "gate": {"schedulingGates": [{"name": "g"}]},
     "restarts": {"containers": [{"name": "c", "image": "i", "restartPolicyRules": RESTARTS}]},
     "requests": {"resources": {"requests": {"cpu": "1"}}},
@@ -94,15 +94,17 @@ def test_pods_with_ephemeral_volumes_are_classes_of_their_own():
     assert one is other
 
 
-NAMELESS = [
-    {"projected": {"sources": []}},
-    {"emptyDir": {}},
-    {"configMap": {"name": "c"}},
-    {"secret": {"secretName": "s"}},
-    {"hostPath": {"path": "/x"}},
-    {"downwardAPI": {"items": []}},
-    {"persistentVolumeClaim": {"claimName": "c"}},
-]
+NAMELESS = yaml.safe_load("""
+    - projected:
+        sources: []
+    - emptyDir: {}
+    - configMap: {name: c}
+    - secret: {secretName: s}
+    - hostPath: {path: /x}
+    - downwardAPI:
+        items: []
+    - persistentVolumeClaim: {claimName: c}
+    """)
 
 
 @pytest.mark.parametrize("source", NAMELESS, ids=lambda source: next(iter(source)))
@@ -177,7 +179,7 @@ def running(asked, status, *, infeasible=False, sidecar=None):
     first = (
         []
         if sidecar is None
-        else [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
+        else yaml.safe_load("[{name: s, restartPolicy: Always, resources: {requests: {cpu: 100m}}}]")
     )
     more = {"resize": "Infeasible", "conditions": [PENDING]} if infeasible else {}
     states = {

@@ -77,7 +77,7 @@ class TestWhereSumsAreEnough:
     def test_ports_and_terms_go_the_long_way(self, release):
         """A pod that asks for a host port, or that other pods' anti-affinity is about, cannot be judged by
         sums."""
-        ports = [{"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}]
+        ports = yaml.safe_load("[{name: c, image: i, ports: [{hostPort: 80, containerPort: 80}]}]")
         shy = pod("shy", on="n0", affinity=refusing("p"))
         assert not are_enough(*self.cycle(pod("p", containers=ports), shy, release=release))
         assert not are_enough(*self.cycle(pod("p", app="p"), shy, release=release))

@@ -97,9 +97,9 @@ def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd, release, step
             assert plan_of(made, incoming) == plan_of(plain, incoming)
 
 
-def full(release, nodes=3):
+def full(release):
     """Nodes that are full of two pods of low priority each."""
-    names = [f"n{i}" for i in range(nodes)]
+    names = [f"n{i}" for i in range(3)]
     machines = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in names]
     pods = [
         pod(f"{name}-{j}", on=name, cpu="1", status={"startTime": STARTS[j]})

@@ -154,7 +154,7 @@ class TestWhatIsJudged:
         made = made_for(release)
         for name in NAMES:
             EventFeed(made).put(node(name, cpu="1" if name == "n0" else "4", labels={"zone": "z"}))
-        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
+        term = yaml.safe_load("{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}")
         apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         alone = pod("alone", on="n0", affinity=apart)
         EventFeed(made).put(alone)

@@ -39,7 +39,7 @@ def chosen(*objects, claims=("c",), release="1.16", **gates):
 
 def test_a_bad_selector_is_an_error():
     """An invalid selector of a claim is an error."""
-    bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
+    bad = claim("c", selector=yaml.safe_load("{matchExpressions: [{key: a, operator: Like}]}"))
     answer = chosen(bad)
     assert isinstance(answer, str)
     assert answer.startswith(
@@ -137,7 +137,7 @@ required:
 @examples(3)
 def test_every_node_gets_what_a_plain_search_finds(release, block, volumes, claims, wanted):
     """The arrays answer as one node, one claim and one volume at a time would."""
-    topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
+    topologies = yaml.safe_load("[{matchLabelExpressions: [{key: zone, values: [a]}]}]")
     classes = [
         storage_class("wait", **WAIT),
         storage_class("make", provisioner="p", allowedTopologies=topologies, **WAIT),

@@ -169,7 +169,7 @@ def test_1_17_only_adds_plugins():
     assert [one.name for one in built("1.18", "v1alpha1", given).points["filter"]] == []
     text = refusal("1.17", "v1alpha1", enabled("score", ImageLocality=5))
     assert text.endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
-    plugins = {"queueSort": {"enabled": [{"name": "Mine"}]}, "bind": {"enabled": [{"name": "Mine"}]}}
+    plugins = yaml.safe_load("{queueSort: {enabled: [{name: Mine}]}, bind: {enabled: [{name: Mine}]}}")
     sets = configuration("1.17", "v1alpha1", {"plugins": plugins}).profiles[0].plugins
     named = {point: [plugin.name for plugin in sets[point].enabled] for point in plugins}
     assert named == {"queueSort": ["Mine"], "bind": ["Mine", "DefaultBinder"]}
@@ -308,7 +308,7 @@ def test_arguments_in_1_17():
 def test_names_in_1_17():
     """In 1.17 two plugins have arguments of other names, in any case, with scores up to 100; the later
     names are ignored."""
-    shape = [{"Utilization": 0, "Score": 0}, {"utilization": 100, "score": 70}]
+    shape = yaml.safe_load("[{Utilization: 0, Score: 0}, {utilization: 100, score: 70}]")
     given = arguments(
         "RequestedToCapacityRatio", FunctionShape=shape, resourceToWeightMap={"cpu": 2}, shape=[]
     )
@@ -420,7 +420,7 @@ def test_the_least_timeout():
 
 def test_resources_without_a_weight():
     """RequestedToCapacityRatio takes weight 1 for none, but for 1.19 to 1.21, which refuse it."""
-    shape = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
+    shape = yaml.safe_load("[{utilization: 0, score: 0}, {utilization: 100, score: 10}]")
     given = arguments("RequestedToCapacityRatio", shape=shape, resources=[{"name": "cpu"}])
     profile = {**given, **enabled("score", RequestedToCapacityRatio=1)}
     assert refusal("1.20", "v1beta1", profile).endswith("resource cpu weight 0 must not be less than 1")

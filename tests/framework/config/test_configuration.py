@@ -34,10 +34,12 @@ def test_of_nothing():
 
 def test_a_scoring_strategy_without_resources_gets_cpu_and_memory():
     """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
-    strategies = [
-        {"type": "MostAllocated"},
-        {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]},
-    ]
+    strategies = yaml.safe_load("""
+        - {type: MostAllocated}
+        - type: MostAllocated
+          resources:
+          - {name: cpu, weight: 0}
+        """)
     found = [
         read_configuration(with_args("NodeResourcesFit", scoringStrategy=s)).profiles[0].plugin_config[0].args
         for s in strategies
@@ -146,7 +148,7 @@ def test_several_profiles_need_names():
         ),
         (
             "NodeResourcesBalancedAllocation",
-            {"resources": [{"name": "cpu", "weight": 2}]},
+            yaml.safe_load("{resources: [{name: cpu, weight: 2}]}"),
             "resources[0].weight: Invalid value: 2: must be 1",
         ),
     ],
@@ -158,7 +160,7 @@ def test_of_arguments(plugin, args, text):
 
 def test_added_affinity_must_parse():
     """A selector in addedAffinity that is not valid is refused at start."""
-    term = {"matchExpressions": [{"key": "a", "operator": "Near"}]}
+    term = yaml.safe_load("{matchExpressions: [{key: a, operator: Near}]}")
     added = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     assert refusal(with_args("NodeAffinity", addedAffinity=added)) == (
         "profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution"

@@ -209,7 +209,7 @@ def test_a_shape_without_the_gate():
 
 def test_a_shape_out_of_order():
     """The text about points that do not rise is shorter since 1.34; each resource weighs 100 at most."""
-    points = [{"utilization": 50, "score": 1}, {"utilization": 50, "score": 2}]
+    points = yaml.safe_load("[{utilization: 50, score: 1}, {utilization: 50, score: 2}]")
     resources = [{"name": "cpu", "weight": 101}]
     strategy = {
         "type": "RequestedToCapacityRatio",
@@ -306,7 +306,7 @@ def test_queue_sort(version, shown, text):
 )
 def test_queue_sort_as_given(version, api, shown):
     """Up to 1.21 what profiles say of queueSort is compared, not what it comes to with the defaults."""
-    usual = {"enabled": [{"name": "PrioritySort"}], "disabled": [{"name": "*"}]}
+    usual = yaml.safe_load("{enabled: [{name: PrioritySort}], disabled: [{name: '*'}]}")
     profiles = [{"schedulerName": "a", "plugins": {"queueSort": usual}}, {"schedulerName": "b"}]
     if shown is None:
         assert configuration(version, api, profiles=profiles)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,12 +21,12 @@ SPREAD = {"disabled": [{"name": "PodTopologySpread"}]}
 DISK = {"name": "disk", "awsElasticBlockStore": {"volumeID": "disk"}}
 
 
-def run(release="1.36", plugins=None, nodes="abc"):
+def run(release="1.36", plugins=None):
     """A scheduler with nodes of 1 cpu, in a profile that spreads nothing."""
     profile = {"plugins": {"multiPoint": SPREAD} if plugins is None else plugins}
     document = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
     found = Run(SchedulerSpec.of(Framework(release=release, profile=document)).engine())
-    for name in nodes:
+    for name in "abc":
         found.put(node(name, cpu="1"))
     return found
 
@@ -67,8 +68,8 @@ def test_the_top_of_a_heap(totals):
         ({"tolerations": [{"operator": "Exists"}]}, False),
         ({"nodeSelector": {}}, False),
         ({"volumes": [DISK]}, False),
-        ({"volumes": [{"name": "config", "configMap": {"name": "one"}}]}, True),
-        ({"volumes": [{"name": "room", "emptyDir": {}}]}, False),
+        (yaml.safe_load("{volumes: [{name: config, configMap: {name: one}}]}"), True),
+        (yaml.safe_load("{volumes: [{name: room, emptyDir: {}}]}"), False),
     ],
 )
 def test_pods_that_are_equal(other, is_equal):

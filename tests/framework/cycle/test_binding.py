@@ -13,9 +13,9 @@ from tests.support.frameworkbuild import decided, disabled, enabled, placed, sch
 from tests.support.permitbuild import Doorman, Second, doorman, names, the_one, waiting_scheduler, waits_of
 
 
-def asking(name="p", **answers):
+def asking(**answers):
     """A pod for which plugins answer so."""
-    return pod(name, metadata={"annotations": answers})
+    return pod("p", metadata={"annotations": answers})
 
 
 def reserved(engine, new):

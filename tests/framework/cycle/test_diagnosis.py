@@ -1,10 +1,7 @@
 """What a FitError says, which nodes have a status and where the next search starts, release by release."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.framework.cycle.state import PreFilterResult
@@ -14,7 +11,7 @@ from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 
 RELEASES = ("1.27", "1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34")
-NO_CLAIMS = {"postFilter": {"disabled": [{"name": "*"}]}}
+NO_CLAIMS = yaml.safe_load("{postFilter: {disabled: [{name: '*'}]}}")
 """Without PostFilter messages are those of filters alone."""
 
 
@@ -99,7 +96,7 @@ def test_after_the_message_of_post_filter(release):
 class Named(Plugin):
     """A PreFilter plugin that says what it is told to."""
 
-    answer: Any = None
+    answer = None
 
     def pre_filter(self, pod, cycle):
         return type(self).answer

@@ -1,10 +1,8 @@
 """PostFilter plugins in turn: what they are given, and which answer ends it."""
 
-from __future__ import annotations
-
 from kubeclassic.framework.cycle.state import PostFilterResult
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import Status, error, unresolvable, unschedulable
+from kubeclassic.framework.status import error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, disabled, enabled, scheduler
 
@@ -13,7 +11,7 @@ class Answering(Plugin):
     """Answers what a test wants."""
 
     name = "Answering"
-    answer: PostFilterResult | Status | None = None
+    answer = None
 
     def post_filter(self, pod, found, cycle):
         """What a test wants, if it was given something to work with."""

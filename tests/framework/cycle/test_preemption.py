@@ -15,7 +15,7 @@ from tests.support.manifests import manifest
 BIG = {"cpu": "3"}
 
 
-def budget(name, allowed, *disrupted, app="a"):
+def budget(name, allowed, *disrupted):
     """A disruption budget for pods with label app."""
     status = {
         "disruptionsAllowed": allowed,
@@ -26,7 +26,7 @@ def budget(name, allowed, *disrupted, app="a"):
         {
             "kind": "PodDisruptionBudget",
             "metadata": meta,
-            "spec": {"selector": {"matchLabels": {"app": app}}},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}},
             "status": status,
         }
     )
@@ -73,43 +73,49 @@ def test_allowances_are_used_up():
     assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
 
 
-class TestShortlist:
-    def nodes(self):
-        """150 nodes, the last of which is the best to preempt on."""
-        return [
-            item
-            for i in range(150)
-            for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))
-        ]
+# --- Shortlist ----------------------------------------------------------------------------------------------
 
-    def test_not_all_nodes_are_tried(self):
-        """The dry run ends with the hundredth candidate."""
-        engine = scheduler(*self.nodes())
-        assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n099", ["e99"])
 
-    def test_all_are_where_that_is_asked_for(self):
-        """Without shortlists every node is tried."""
-        engine = scheduler(*self.nodes(), shortlists=False)
-        assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
+def nodes():
+    """150 nodes, the last of which is the best to preempt on."""
+    return [
+        item
+        for i in range(150)
+        for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))
+    ]
 
-    def test_each_kind_has_a_list_of_its_own(self):
-        """As many candidates are kept that violate a budget as that do not, and it ends with so many together
-        if one does not."""
-        assert kept([0, 1, 0], 2) == ([0, 1], True)
-        assert kept([2, 1, 3], 2) == ([0, 1], False)
-        assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
-        assert kept([0, 0], 3) == ([0, 1], False)
 
-    def test_a_list_without_places(self):
-        """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
-        config = yaml.safe_load("""
+def test_not_all_nodes_are_tried():
+    """The dry run ends with the hundredth candidate."""
+    engine = scheduler(*nodes())
+    assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n099", ["e99"])
+
+
+def test_all_are_where_that_is_asked_for():
+    """Without shortlists every node is tried."""
+    engine = scheduler(*nodes(), shortlists=False)
+    assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
+
+
+def test_each_kind_has_a_list_of_its_own():
+    """As many candidates are kept that violate a budget as that do not, and it ends with so many together
+    if one does not."""
+    assert kept([0, 1, 0], 2) == ([0, 1], True)
+    assert kept([2, 1, 3], 2) == ([0, 1], False)
+    assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
+    assert kept([0, 0], 3) == ([0, 1], False)
+
+
+def test_a_list_without_places():
+    """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
+    config = yaml.safe_load("""
         - name: DefaultPreemption
           args: {minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 0}
         """)
-        nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", cpu="1")]
-        engine = scheduler(*nodes, profile={"pluginConfig": config})
-        decision = decided(engine, pod("p", priority=9, requests=BIG))
-        assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
+    nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", cpu="1")]
+    engine = scheduler(*nodes, profile={"pluginConfig": config})
+    decision = decided(engine, pod("p", priority=9, requests=BIG))
+    assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
 
 
 def kept(violations, wanted):
@@ -127,7 +133,7 @@ def test_pods_cannot_be_followed_after_an_empty_intersection():
         "PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
     )
     engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
-    field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    field = yaml.safe_load("{matchFields: [{key: metadata.name, operator: In, values: [a]}]}")
     affinity = {
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}
     }
@@ -135,7 +141,7 @@ def test_pods_cannot_be_followed_after_an_empty_intersection():
         "p",
         priority=5,
         affinity=affinity,
-        volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+        volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: c}}]"),
     )
     assert decided(engine, new).error == (
         "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."

@@ -36,10 +36,10 @@ labelSelector:
 """)
 
 
-def cluster(release, at_once=False, nodes=6):
+def cluster(release, at_once=False):
     made = engine_for(release, {"percentageOfNodesToScore": 100})
     feed = EventFeed(made)
-    for number in range(nodes):
+    for number in range(6):
         feed.put(
             node(
                 f"n{number}",

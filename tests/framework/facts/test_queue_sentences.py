@@ -2,17 +2,19 @@
 do it."""
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.simulation.conform import engine_for
 from tests.framework.queue.test_queue_releases import Bench, named
 from tests.support.build import node
 
-APART = {
-    "requiredDuringSchedulingIgnoredDuringExecution": [
-        {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
-    ]
-}
+APART = yaml.safe_load("""
+    requiredDuringSchedulingIgnoredDuringExecution:
+    - labelSelector:
+        matchLabels: {app: web}
+      topologyKey: zone
+    """)
 ANTI = {"podAntiAffinity": APART}
 WANTS = {"podAffinity": APART}
 WEB = {"app": "web"}

@@ -184,8 +184,8 @@ def refused_while_it_waits(release):
     run = _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,))
     visitor = _visitor("60")
     run.cycle(visitor)
-    waiting = run.engine.flow.profiles["default-scheduler"].waiting_pods
-    waiting.get(visitor.uid).reject(Doorman.name, "too late")
+    (waiting,) = run.engine.flow.profiles["default-scheduler"].waiting_pods
+    waiting.reject(Doorman.name, "too late")
     failure = run.engine.flow.binding.permitted(visitor, "n")
     return failure and failure.text
 

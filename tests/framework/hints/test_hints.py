@@ -1,8 +1,6 @@
 """Hints may say no only where the pod would still be rejected: random small clusters, one event, and the pod
 tried once more."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import attrs
@@ -11,7 +9,6 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.pods.requests import exact_sums
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework import hints
@@ -30,7 +27,7 @@ whenUnsatisfiable: DoNotSchedule
 labelSelector:
   matchLabels: {app: a}
 """)
-TERM = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
+TERM = yaml.safe_load("{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}")
 WANTS = {
     "NodeAffinity": {"nodeSelector": {"disk": "fast"}},
     "NodeName": {},
@@ -93,7 +90,7 @@ class Bench:
     """A scheduler with its queue, and a pod that was tried once."""
 
     release: str
-    engine: Engine = attrs.field(init=False)
+    engine: object = attrs.field(init=False)
     queue: FrameworkQueue = attrs.field(init=False)
     router: FrameworkEvents = attrs.field(init=False)
     clock: Clock = attrs.field(factory=Clock)

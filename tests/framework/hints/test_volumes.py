@@ -8,7 +8,7 @@ from tests.support.build import node, obj, pod
 from tests.support.devicebuild import exactly, made
 
 OF_CLAIM = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
-CLAIMED = pod("p", volumes=[OF_CLAIM, {"name": "e", "ephemeral": {"volumeClaimTemplate": {}}}])
+CLAIMED = pod("p", volumes=[OF_CLAIM, yaml.safe_load("{name: e, ephemeral: {volumeClaimTemplate: {}}}")])
 PLAIN = pod("p")
 
 
@@ -40,7 +40,7 @@ def test_claims(new, used, named):
 def test_classes():
     """A new class counts, and one with other topologies; for VolumeZone only one that waits for its first
     consumer."""
-    topology = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
+    topology = yaml.safe_load("[{matchLabelExpressions: [{key: zone, values: [a]}]}]")
     first = some("StorageClass", "s")
     other = some("StorageClass", "s", allowedTopologies=topology)
     assert [hints.class_changes(PLAIN, old, other) for old in (None, first, other)] == [True, True, False]

@@ -13,9 +13,9 @@ HALF = {"cpu": "2", "memory": "4Gi"}
 RISING = (ShapePoint(0, 0), ShapePoint(100, 10))
 
 
-def scores(plugin, new, *objects, release="1.21", normal=False):
+def scores(plugin, new, *objects, normal=False):
     """Node -> its score before it is normalized, or after."""
-    cycle = cycle_of(new, *objects, release=release)
+    cycle = cycle_of(new, *objects, release="1.21")
     batch = Batch(cycle.table)
     found = plugin.score(cycle.template, batch, cycle)
     found = plugin.normalize_score(cycle.template, found, batch, cycle) if normal else found

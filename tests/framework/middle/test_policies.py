@@ -1,6 +1,7 @@
 """What 1.17 to 1.22 make of a Policy, and of a provider's name."""
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
@@ -15,7 +16,7 @@ from tests.support.refusals import refusal_text
 
 HEAD = {"kind": "Policy", "apiVersion": "v1"}
 WITH_POLICIES = ("1.17", "1.18", "1.19", "1.20", "1.21", "1.22")
-PRESENCE = {"labelsPresence": {"labels": ["disk"], "presence": True}}
+PRESENCE = yaml.safe_load("{labelsPresence: {labels: [disk], presence: true}}")
 
 NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
 
@@ -88,7 +89,7 @@ def test_an_argument_under_the_name_of_a_rule(release, labels):
 @pytest.mark.parametrize("release, weight", [("1.19", 0), ("1.18", 1)])
 def test_resources_without_weight(release, weight):
     """They have weight 1 in 1.18, and are refused later."""
-    ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
+    ratio = yaml.safe_load("{shape: [{utilization: 0, score: 0}], resources: [{name: cpu}]}")
     rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
     found = translated(release, priorities=rules)
     assert found.profiles[0].args_of("RequestedToCapacityRatio", found.context).resources[0].weight == weight
@@ -150,7 +151,7 @@ def test_gates_of_rules():
         ),
         (
             "1.19",
-            {"priorities": [{"name": "X", "weight": 1, "argument": {}}]},
+            yaml.safe_load("{priorities: [{name: X, weight: 1, argument: {}}]}"),
             "No priority arguments set for priority X",
         ),
         (
@@ -177,7 +178,7 @@ def test_weights_of_one_kind():
         refusal("1.20", priorities=prefer)
         == 'LabelPreference  priority "p2" has a different weight with "p1"'
     )
-    ratio = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}]}}
+    ratio = yaml.safe_load("{requestedToCapacityRatioArguments: {shape: [{utilization: 0, score: 0}]}}")
     twice = [{"name": name, "weight": 1, "argument": ratio} for name in ("a", "b")]
     assert (
         refusal("1.19", priorities=twice)
@@ -187,7 +188,7 @@ def test_weights_of_one_kind():
 
 def test_labels_that_exclude_each_other():
     """A label both present and absent is refused by the plugin, with the field's path from 1.21 on."""
-    absent = {"labelsPresence": {"labels": ["disk"], "presence": False}}
+    absent = yaml.safe_load("{labelsPresence: {labels: [disk], presence: false}}")
     rules = [{"name": "a", "argument": PRESENCE}, {"name": "b", "argument": absent}]
     assert refusal("1.21", predicates=rules).endswith(
         'presentLabels[0]: Invalid value: "disk": conflict with absentLabels[0]'

@@ -14,7 +14,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate.ask import migrate
 
 HEAD = {"kind": "Policy", "apiVersion": "v1"}
-LABELS = {"labelsPresence": {"labels": ["disk"], "presence": True}}
+LABELS = yaml.safe_load("{labelsPresence: {labels: [disk], presence: true}}")
 
 
 def migrated(release="1.20", target="1.34", **policy):
@@ -67,10 +67,13 @@ def test_plugins_become_strategies(priority, strategy):
 
 def test_shapes_are_kept():
     """RequestedToCapacityRatio keeps its line; a second strategy has no place."""
-    ratio = {
-        "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}],
-        "resources": [{"name": "cpu", "weight": 3}],
-    }
+    ratio = yaml.safe_load("""
+        shape:
+        - {utilization: 0, score: 0}
+        - {utilization: 100, score: 7}
+        resources:
+        - {name: cpu, weight: 3}
+        """)
     rules = [
         {"name": "R", "weight": 2, "argument": {"requestedToCapacityRatioArguments": ratio}},
         {"name": "LeastRequestedPriority", "weight": 1},
@@ -86,7 +89,7 @@ def test_labels_become_added_affinity():
     """NodeLabel's filter is required node affinity of all pods; services are left to pods themselves."""
     rules = [
         {"name": "disk", "argument": LABELS},
-        {"name": "zone", "argument": {"serviceAffinity": {"labels": ["zone"]}}},
+        yaml.safe_load("{name: zone, argument: {serviceAffinity: {labels: [zone]}}}"),
     ]
     found = migrated(predicates=rules)
     required = args(found, "NodeAffinity")["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
@@ -14,19 +15,23 @@ from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 
 POLICIES = Path(__file__).parents[3] / "examples" / "policies"
-SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}]
+SHAPE = yaml.safe_load("[{utilization: 0, score: 0}, {utilization: 100, score: 7}]")
 GIVEN = {
-    "predicates": [
-        {"name": "PodFitsResources"},
-        {"name": "NoDiskConflict"},
-        {"name": "NoDisk", "argument": {"labelsPresence": {"labels": ["disk"], "presence": False}}},
-    ],
+    "predicates": yaml.safe_load("""
+        - {name: PodFitsResources}
+        - {name: NoDiskConflict}
+        - name: NoDisk
+          argument:
+            labelsPresence:
+              labels: [disk]
+              presence: false
+        """),
     "priorities": [
         {"name": "MostRequestedPriority", "weight": 2},
         {"name": "InterPodAffinityPriority", "weight": 3},
         {"name": "SelectorSpreadPriority", "weight": 5},
-        {"name": "Liked", "weight": 4, "argument": {"labelPreference": {"label": "x", "presence": True}}},
-        {"name": "Spread", "weight": 1, "argument": {"serviceAntiAffinity": {"label": "zone"}}},
+        yaml.safe_load("{name: Liked, weight: 4, argument: {labelPreference: {label: x, presence: true}}}"),
+        yaml.safe_load("{name: Spread, weight: 1, argument: {serviceAntiAffinity: {label: zone}}}"),
         {
             "name": "Ratio",
             "weight": 2,

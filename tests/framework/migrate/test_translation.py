@@ -69,43 +69,46 @@ def accepted(found, target=PROFILE_RELEASE):
     return framework_engine(read_configuration(found.document, release=target))
 
 
-class TestAccepted:
-    @pytest.mark.parametrize(
-        "name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml"))
-    )
-    def test_every_example(self, name):
-        """The translation of each example is accepted by the validation and by every plugin."""
-        if name == "scheduler-config.yaml":
-            config = load_configuration(EXAMPLES / name)
-            found = migrate(config.policy(), RELEASES["1.16"], config)
-        else:
-            old = name == "openshift-3.json"
-            found = migrate(
-                load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None
-            )
-        assert accepted(found).flow.profiles.keys() == {"default-scheduler"}
+# --- Accepted -----------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_every_policy_that_upstream_accepts(self, release):
-        """The translation refuses exactly those conformance Policies that upstream refuses, and its other
-        results are accepted."""
-        (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
-        assert family.answers is not None
-        refused = {answer["name"] for answer in read_lines(family.answers) if "error" in answer}
-        for case in read_lines(family.cases):
-            try:
-                found = self._migrated(case, release)
-            except PolicyError:
-                assert case["name"] in refused
-                continue
-            assert case["name"] not in refused
-            accepted(found)
 
-    @staticmethod
-    def _migrated(case, release):
-        config = AlgorithmConfiguration(gates=case["config"].get("featureGates") or {})
-        policy = case["config"].get("policy")
-        return migrate(None if policy is None else read_policy(policy), RELEASES[release], config)
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml"))
+)
+def test_every_example_is_accepted(name):
+    """The translation of each example is accepted by the validation and by every plugin."""
+    if name == "scheduler-config.yaml":
+        config = load_configuration(EXAMPLES / name)
+        found = migrate(config.policy(), RELEASES["1.16"], config)
+    else:
+        old = name == "openshift-3.json"
+        found = migrate(
+            load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None
+        )
+    assert accepted(found).flow.profiles.keys() == {"default-scheduler"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_policy_that_upstream_accepts(release):
+    """The translation refuses exactly those conformance Policies that upstream refuses, and its other
+    results are accepted."""
+    (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
+    assert family.answers is not None
+    refused = {answer["name"] for answer in read_lines(family.answers) if "error" in answer}
+    for case in read_lines(family.cases):
+        try:
+            found = _migrated(case, release)
+        except PolicyError:
+            assert case["name"] in refused
+            continue
+        assert case["name"] not in refused
+        accepted(found)
+
+
+def _migrated(case, release):
+    config = AlgorithmConfiguration(gates=case["config"].get("featureGates") or {})
+    policy = case["config"].get("policy")
+    return migrate(None if policy is None else read_policy(policy), RELEASES[release], config)
 
 
 TRANSLATIONS = json.loads((Path(__file__).parent / "translations.json").read_text())
@@ -137,69 +140,70 @@ NO_PROFILE = " runs the plugins of a Policy or a provider, to which a configurat
 """Why 1.17 is no target, although it reads a configuration with plugins."""
 
 
-class TestTargets:
-    @pytest.mark.parametrize("target", FRAMEWORK_RELEASES)
-    def test_what_the_target_reads(self, target):
-        """The document is of the newest version that the target reads; a release that has no profiles is no
-        target."""
-        if target in TARGETS:
-            found = migrate(None, RELEASES["1.16"], target=target_release(target, "to"))
-            newest = FRAMEWORK_RELEASES[target].configuration.api_versions[-1]
-            assert found.document["apiVersion"] == f"kubescheduler.config.k8s.io/{newest}"
-            return
-        if target in LISTING:
-            assert target_release(target, "to") is LISTING[target]
-            return
-        text = refusal_text(UnknownNameError, target_release, target, "to")
-        assert text.startswith("to: expected 1.18, ")
-        assert text.endswith(f"1.36, got {target}; {target}{NO_PROFILE}")
+# --- Targets ------------------------------------------------------------------------------------------------
 
-    def test_other_targets(self):
-        """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
-        older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
-        for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36, got 1.99")):
-            assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
 
-    @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-    @pytest.mark.parametrize(
-        "name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json")
+@pytest.mark.parametrize("target", FRAMEWORK_RELEASES)
+def test_what_the_target_reads(target):
+    """The document is of the newest version that the target reads; a release that has no profiles is no
+    target."""
+    if target in TARGETS:
+        found = migrate(None, RELEASES["1.16"], target=target_release(target, "to"))
+        newest = FRAMEWORK_RELEASES[target].configuration.api_versions[-1]
+        assert found.document["apiVersion"] == f"kubescheduler.config.k8s.io/{newest}"
+        return
+    if target in LISTING:
+        assert target_release(target, "to") is LISTING[target]
+        return
+    text = refusal_text(UnknownNameError, target_release, target, "to")
+    assert text.startswith("to: expected 1.18, ")
+    assert text.endswith(f"1.36, got {target}; {target}{NO_PROFILE}")
+
+
+def test_other_targets():
+    """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
+    older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
+    for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36, got 1.99")):
+        assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
+def test_every_example(name, target):
+    """Each release of the framework accepts the translation of each example, with every plugin that is a
+    default of its own."""
+    old = name == "openshift-3.json"
+    found = migrate(
+        load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None, target=target
     )
-    def test_every_example(self, name, target):
-        """Each release of the framework accepts the translation of each example, with every plugin that is a
-        default of its own."""
-        old = name == "openshift-3.json"
-        found = migrate(
-            load_policy(EXAMPLES / name),
-            RELEASES["1.12" if old else "1.16"],
-            OFF if old else None,
-            target=target,
-        )
-        (profile,) = accepted(found, target).flow.profiles.values()
-        assert {"PrioritySort", "DefaultBinder"} <= set(profile.plugins())
+    (profile,) = accepted(found, target).flow.profiles.values()
+    assert {"PrioritySort", "DefaultBinder"} <= set(profile.plugins())
 
-    @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-    def test_limits_of_disks(self, target):
-        """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place."""
-        policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
-        found = migrate(policy, RELEASES["1.16"], target=target)
-        gone = "EBSLimits" in target.configuration.gone_plugins
-        assert {"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) == {
-            "NodeVolumeLimits" if gone else "EBSLimits"
-        }
-        assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
 
-    @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-    def test_the_old_formula(self, target):
-        """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
-        policy = read_policy({"priorities": priorities(("SelectorSpreadPriority", 1))})
-        if "SelectorSpread" not in target.configuration.gone_plugins:
-            accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
-            return
-        with pytest.raises(
-            UnknownNameError,
-            match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$",
-        ):
-            migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_limits_of_disks(target):
+    """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place."""
+    policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
+    found = migrate(policy, RELEASES["1.16"], target=target)
+    gone = "EBSLimits" in target.configuration.gone_plugins
+    assert {"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) == {
+        "NodeVolumeLimits" if gone else "EBSLimits"
+    }
+    assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_the_old_formula(target):
+    """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
+    policy = read_policy({"priorities": priorities(("SelectorSpreadPriority", 1))})
+    if "SelectorSpread" not in target.configuration.gone_plugins:
+        accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
+        return
+    with pytest.raises(
+        UnknownNameError,
+        match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$",
+    ):
+        migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
 
 
 @pytest.mark.parametrize(

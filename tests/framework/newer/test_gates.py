@@ -1,6 +1,7 @@
 """Each gate that decides changes an answer: a small cluster for each, asked with the gate on and off."""
 
 import pytest
+import yaml
 
 from kubeclassic.framework.describe import DECIDING, EARLIER
 from kubeclassic.framework.releases import ALL_RELEASES
@@ -20,7 +21,7 @@ from tests.support.factshows import answer_of, cut_down
 from tests.support.replaybuild import at, played, replay, there, told
 
 WEB = {"app": "web"}
-PORT = [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+PORT = yaml.safe_load("[{name: c, image: i, ports: [{containerPort: 80, hostPort: 80}]}]")
 WHILE_DELETING = ("SchedulerAsyncPreemption",)
 """Gates that hold a pod back only between two deletions of its victims: the tests of the queue have them."""
 

@@ -240,7 +240,7 @@ def hosts(engine, labels, forms, order, leaving):
 def test_labels_with_many_values():
     """Where values are not few, they are in arrays, and mean the same."""
     nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
-    term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
+    term = yaml.safe_load("{labelSelector: {matchLabels: {app: a}}, topologyKey: host}")
     refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     new = pod("new", app="a", affinity=refusing)
     there = pod("p", on="n07", app="a")

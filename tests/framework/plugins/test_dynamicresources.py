@@ -171,7 +171,7 @@ def test_a_pod_without_claims(release, told):
 
 def test_after_an_early_rejection():
     """Where an earlier plugin rejects the pod in PreFilter, the plugin has no state: PostFilter errs."""
-    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+    volumes = yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: gone}}]")
     decision = scheduler(*NODES).schedule(pod("p", volumes=volumes))
     assert decision.error == f'{WHERE}persistentvolumeclaim "gone" not found. not found'
 

@@ -21,9 +21,9 @@ NEAR = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a
 BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 
 
-def new(app="a", namespace="default", **terms):
+def new(app="a", **terms):
     """The incoming pod."""
-    return pod("new", app=app, namespace=namespace, affinity=affinity(**terms))
+    return pod("new", app=app, namespace="default", affinity=affinity(**terms))
 
 
 def namespace(name, **labels):
@@ -31,8 +31,8 @@ def namespace(name, **labels):
     return obj(manifest("Namespace", name, labels=labels))
 
 
-def plugin(hard_weight=1, ignore=False):
-    return InterPodAffinity(InterPodAffinityArgs(hard_weight, ignore), handle())
+def plugin(ignore=False):
+    return InterPodAffinity(InterPodAffinityArgs(1, ignore), handle())
 
 
 def named(found):

@@ -1,6 +1,7 @@
 """NodeAffinity: the pod's own, the profile's, and what both would like."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import LabelSelector, Requirement
 from kubeclassic.core.arrays.batch import Batch
@@ -50,10 +51,6 @@ def named(*names, operator="In"):
     return {"matchFields": [{"key": "metadata.name", "operator": operator, "values": list(names)}]}
 
 
-def weighing(weight, term):
-    return {"weight": weight, "preference": term}
-
-
 def wanting(*required, **spec):
     return pod("new", affinity={"nodeAffinity": affinity_of(list(required))}, **spec)
 
@@ -96,7 +93,7 @@ def test_the_profiles_own_affinity_comes_first():
 
 def test_an_invalid_term_ends_the_cycle():
     """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
-    cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
+    cycle = cycle_of(liking({"weight": 1, "preference": labelled("disk", "ssd", operator="Foo")}), *NODES)
     text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
     assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
     with pytest.raises(PriorityError, match="Unsupported value"):
@@ -129,9 +126,11 @@ def test_lists_as_json():
     """Since 1.34 the original prints lists as JSON, with the characters of HTML escaped."""
     cells = FrameworkCells(faults_as_json=True)
     shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
-    assert faults({"key": "a", "operator": "In", "values": []}, cells)[0].startswith(shown.format("[]"))
+    assert faults(yaml.safe_load("{key: a, operator: In, values: []}"), cells)[0].startswith(
+        shown.format("[]")
+    )
     assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
-    assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith(
+    assert faults(yaml.safe_load("{key: a, operator: Gt, values: ['1', <2]}"), cells)[0].startswith(
         "[" + shown.format('["1","\\u003c2"]')
     )
 

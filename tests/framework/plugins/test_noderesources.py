@@ -2,6 +2,7 @@
 against plain numbers."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
@@ -132,7 +133,7 @@ def test_overhead_in_scores_of_one_pod_after_the_other():
         "requestedToCapacityRatio": {"shape": shape},
     }
     profile = {
-        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
+        "plugins": yaml.safe_load("{score: {disabled: [{name: '*'}], enabled: [{name: NodeResourcesFit}]}}"),
         "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}],
     }
     nodes = [node("small", memory="4Gi"), node("large", memory="16Gi")]

@@ -2,6 +2,7 @@
 loop."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import judged
@@ -109,7 +110,7 @@ def test_without_the_gate_it_is_passed_over():
 
 C = node("c", labels={"zone": "z", "rack": "2"})
 TAINTED = node(
-    "t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}]
+    "t", labels={"zone": "t", "rack": "1"}, taints=yaml.safe_load("[{key: k, value: v, effect: NoExecute}]")
 )
 
 
@@ -203,14 +204,10 @@ ZONED = [
 # --- Defaults -----------------------------------------------------------------------------------------------
 
 
-def owned(kind, name="o", api="apps/v1"):
+def owned(kind, api="apps/v1"):
     return {
-        "ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]
+        "ownerReferences": [{"kind": kind, "name": "o", "apiVersion": api, "uid": "u", "controller": True}]
     }
-
-
-def owner(kind, selector):
-    return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +223,13 @@ def test_a_controller_selects(kind, api, selector):
     group, does not."""
     for version, spreads in ((api, True), ("other/v1", False)):
         new = pod("new", app="a", metadata=owned(kind, api=version))
-        found = scores(plugin(), new, owner(kind, selector), *ZONED, peer("p", "n0"))
+        found = scores(
+            plugin(),
+            new,
+            obj(manifest(kind, "o", namespace="default", spec={"selector": selector})),
+            *ZONED,
+            peer("p", "n0"),
+        )
         assert (found["n0"] < 100) is spreads
 
 
@@ -248,11 +251,10 @@ def test_a_service_that_comes_later_is_seen():
     assert len(judge.constraints(cycle.template, "ScheduleAnyway", cycle)) == 2
 
 
-class TestSoft:
-    def test_an_invalid_selector_is_an_error(self):
-        """An invalid soft constraint is an error of PreScore."""
-        cycle = cycle_of(incoming(soft(selector=NEAR)), A)
-        status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
-        of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
-        text = f'{of_soft}: "Near" is not a valid label selector operator'
-        assert status == Status(Code.ERROR, (text,))
+def test_an_invalid_selector_of_a_soft_one_is_an_error():
+    """An invalid soft constraint is an error of PreScore."""
+    cycle = cycle_of(incoming(soft(selector=NEAR)), A)
+    status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
+    of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
+    text = f'{of_soft}: "Near" is not a valid label selector operator'
+    assert status == Status(Code.ERROR, (text,))

@@ -2,6 +2,7 @@
 all releases."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.run import Run
 from kubeclassic.framework.options import Framework
@@ -131,7 +132,7 @@ def test_matched_volumes_go_before_new_ones():
     """A node where a volume is matched is scored by it alone, and by the shape of the profile: here the
     fuller the better."""
     objects = [*TWO, MAKING, csi_driver("maker"), storage_left("s", "wait", {}, capacity="8Gi"), claim("c")]
-    shape = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
+    shape = yaml.safe_load("[{utilization: 0, score: 0}, {utilization: 100, score: 10}]")
     profile = {"profiles": [{"pluginConfig": [{"name": "VolumeBinding", "args": {"shape": shape}}]}]}
     asked = {"gates": {"StorageCapacityScoring": True}, "profile": profile}
     found = answer("1.33", [*objects, volume("v", size="2Gi", **on(zone="a"))], [using("p", "c")], **asked)

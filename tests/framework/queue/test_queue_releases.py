@@ -1,7 +1,5 @@
 """What the queue of each release of the framework does in its own way."""
 
-from __future__ import annotations
-
 import attrs
 import pytest
 
@@ -36,7 +34,7 @@ class Bench:
     queue: FrameworkQueue
     router: FrameworkEvents
     clock: Clock
-    incoming: list[tuple[str, str]] = attrs.field(factory=list)
+    incoming: list = attrs.field(factory=list)
 
     @classmethod
     def of(cls, release, **gates):

@@ -1,10 +1,7 @@
 """The verbs of an API server: paths, bodies, pages, errors, and what is sent again."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from collections.abc import Iterator
 from contextlib import asynccontextmanager
 
 import attrs
@@ -20,7 +17,6 @@ from kubeclassic.live.client.api import (
     TIMEOUT,
     Api,
     ApiError,
-    Request,
     Response,
     Retries,
     Stream,
@@ -56,9 +52,9 @@ def failure(status, reason="", retry_after=None, **more):
 class Script:
     """A transport that gives prepared outcomes, one after the other."""
 
-    outcomes: Iterator[Outcome] = attrs.field(converter=iter)
-    asked: list[Request] = attrs.field(factory=list)
-    times: list[float] = attrs.field(factory=list)
+    outcomes: object = attrs.field(converter=iter)
+    asked: list = attrs.field(factory=list)
+    times: list = attrs.field(factory=list)
 
     async def send(self, request):
         """The next outcome."""

@@ -1,8 +1,6 @@
 """What an API server, or a proxy before it, should not answer: nothing of it ends an informer, and all of it
 is told in one line."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from contextlib import asynccontextmanager
@@ -39,7 +37,7 @@ from tests.support.virtualtime import run_virtually
 
 RELEASE = find_any_release("1.27")
 GOOD = json.dumps(
-    {"kind": "NodeList", "metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "n"}}]}
+    yaml.safe_load("{kind: NodeList, metadata: {resourceVersion: '9'}, items: [{metadata: {name: n}}]}")
 ).encode()
 EXPIRED = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}'
 DEEP = b"[" * 100_000

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
@@ -25,12 +26,12 @@ from tests.support.kubeconfigs import kubeconfig
 NODES = Request("GET", "/api/v1/nodes")
 
 
-def send(access, request=NODES, times=1, clock=time.time):
+def send(access, times=1, clock=time.time):
     """The statuses of the same request, sent *times* times over one transport."""
 
     async def work():
         async with HttpTransport(access, wall_clock=clock) as transport:
-            return [(await transport.send(request)).status for _ in range(times)]
+            return [(await transport.send(NODES)).status for _ in range(times)]
 
     return asyncio.run(work())
 
@@ -94,12 +95,13 @@ def plugin(folder, expires=None):
     program = folder / "plugin"
     program.write_text(PLUGIN.format(python=sys.executable, count=str(folder / "count"), expires=expires))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return {
-        "apiVersion": "client.authentication.k8s.io/v1",
-        "command": "./plugin",
-        "env": [{"name": "PREFIX", "value": "t"}],
-        "interactiveMode": "Never",
-    }
+    return yaml.safe_load("""
+        apiVersion: client.authentication.k8s.io/v1
+        command: ./plugin
+        env:
+        - {name: PREFIX, value: t}
+        interactiveMode: Never
+        """)
 
 
 def plugged(folder, **more):

@@ -42,7 +42,7 @@ def test_everything(tmp_path):
         "tls-server-name": "api",
         "proxy-url": "http://proxy:3128",
     }
-    contexts = [{"name": "there", "context": {"cluster": "c", "user": "u"}}]
+    contexts = yaml.safe_load("[{name: there, context: {cluster: c, user: u}}]")
     access = read_kubeconfig(
         kubeconfig(tmp_path, cluster, {**data, "token": "t", "as": "someone"}, contexts=contexts)
     )
@@ -100,7 +100,7 @@ def test_they_are_merged(tmp_path):
         tmp_path,
         "last",
         clusters=[{"name": "c", "cluster": SERVER}],
-        users=[{"name": "u", "user": {"token": "t"}}],
+        users=yaml.safe_load("[{name: u, user: {token: t}}]"),
     )
     empty = tmp_path / "empty"
     empty.touch()
@@ -115,7 +115,7 @@ def test_the_first_wins(tmp_path):
     first = parts(
         tmp_path,
         "first",
-        users=[{"name": "u", "user": {"username": "me", "password": "p"}}],
+        users=yaml.safe_load("[{name: u, user: {username: me, password: p}}]"),
         current_context="",
     )
     context = [
@@ -126,7 +126,7 @@ def test_the_first_wins(tmp_path):
     second = parts(
         tmp_path,
         "second",
-        users=[{"name": "u", "user": {"token": "t"}}],
+        users=yaml.safe_load("[{name: u, user: {token: t}}]"),
         contexts=context,
         clusters=clusters,
         current_context="b",
@@ -134,7 +134,7 @@ def test_the_first_wins(tmp_path):
     third = parts(
         tmp_path,
         "third",
-        clusters=[{"name": "c", "cluster": {"server": "https://other"}}],
+        clusters=yaml.safe_load("[{name: c, cluster: {server: 'https://other'}}]"),
         current_context="a",
     )
     access = access_to(None, None, {"KUBECONFIG": os.pathsep.join(map(str, (first, second, third)))})
@@ -145,9 +145,9 @@ def test_the_first_wins(tmp_path):
 def test_paths_are_relative_to_their_file(tmp_path):
     """Each file's paths lie beside it, whichever file has the context."""
     first = parts(
-        tmp_path, "first", users=[{"name": "u", "user": {"tokenFile": "t"}}], current_context="there"
+        tmp_path, "first", users=yaml.safe_load("[{name: u, user: {tokenFile: t}}]"), current_context="there"
     )
-    context = [{"name": "there", "context": {"cluster": "c", "user": "u"}}]
+    context = yaml.safe_load("[{name: there, context: {cluster: c, user: u}}]")
     cluster = {**SERVER, "certificate-authority": "ca.pem"}
     second = parts(tmp_path, "second", clusters=[{"name": "c", "cluster": cluster}], contexts=context)
     (first.parent / "t").write_text("beside the first")
@@ -289,13 +289,12 @@ def test_a_user_in_the_address(user, wanted, tmp_path):
     assert (access.server, header(access.credentials)) == ("https://10.0.0.1:6443/x", wanted)
 
 
-def test_a_plugin_beside_a_relative_kubeconfig(tmp_path, monkeypatch):
+def test_a_plugin_beside_a_relative_kubeconfig(workdir):
     """``./plugin`` is the one beside the file, also where the file is named without a folder."""
-    path = kubeconfig(tmp_path, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
-    monkeypatch.chdir(tmp_path)
+    path = kubeconfig(workdir, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
     credentials = read_kubeconfig(path.name).credentials
     assert isinstance(credentials, ExecPlugin)
-    assert credentials.command == str(tmp_path / "plugin")
+    assert credentials.command == str(workdir / "plugin")
 
 
 # --- Pods ---------------------------------------------------------------------------------------------------

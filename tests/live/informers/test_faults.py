@@ -1,9 +1,6 @@
 """Whatever is cut, refused or lost: informers end up with the objects of the server."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Iterator
 from contextlib import asynccontextmanager, suppress
 from random import Random
 
@@ -73,7 +70,7 @@ STEPS = st.builds(
 class Trouble:
     """Decides which request fails, until it is over."""
 
-    faults: Iterator[Fault]
+    faults: object
     is_over: bool = False
     is_dark: bool = False
     """The link is down."""
@@ -140,7 +137,14 @@ BLIND = [
 def test_informers_end_up_with_the_objects_of_the_server(release, steps, faults, seed):
     """After any changes and faults, and a quiet while, what was told is what the server has, version by
     version."""
-    store = Store(NEW_SERVER if "PodDisruptionBudget" in v1_kinds(release) else OLD_SERVER)
+    store = Store(
+        NEW_SERVER
+        if "PodDisruptionBudget"
+        in {
+            kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")
+        }
+        else OLD_SERVER
+    )
     trouble = Trouble(iter(faults))
     followed = Followed()
     informers = Informers(
@@ -173,13 +177,6 @@ def test_informers_end_up_with_the_objects_of_the_server(release, steps, faults,
         item for reflector in informers.reflectors.values() for item in reflector.store._objects.values()
     ]
     assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
-
-
-def v1_kinds(release):
-    """The kinds that a release reads in a version ``v1`` of their group."""
-    return {
-        kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")
-    }
 
 
 @attrs.define(eq=False)

@@ -1,7 +1,5 @@
 """Releases beside API servers of another time: informers read the versions of the API that the server has."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -53,7 +51,7 @@ class Following:
     transport: StoreTransport
     informers: Informers
     told: Followed
-    said: list[str]
+    said: list
 
     def add_budget(self, name):
         """A new budget that selects the pods of an app."""

@@ -4,22 +4,18 @@ the recorded ones.
 These are compared without what differs from run to run, and in an order that means the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import attrs
 
 from kubeclassic.core.decision.preemptionplan import Preemption
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.victimchoice import pick_one_node
-from kubeclassic.live.client.api import Api, Request, Transport
+from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveState
@@ -29,13 +25,11 @@ from kubeclassic.simulation.sides import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
-from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
-from tests.live.scheduler.recordedpace import SCHEDULER, Driver, Json, Pace, PacedTransport, exchanges
+from tests.live.scheduler.recordedextenders import VirtualWorker
+from tests.live.scheduler.recordedpace import SCHEDULER, Driver, Pace, PacedTransport, exchanges
 from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
 
-MakeEngine = Callable[[Transport], Awaitable[Engine]]
-"""Makes the engine of a scheduler that has the way to the server."""
 EPOCH = 1_790_000_000.0
 """When a played scenario begins, in seconds since 1970."""
 
@@ -89,8 +83,8 @@ def rooms_in(recorded):
 class Steered(LiveScheduler):
     """A scheduler that takes, among equally good nodes, the one that the original took: there it was chance."""
 
-    hosts: dict[str, list[str]] = attrs.field(factory=dict)
-    rooms: dict[str, list[str]] = attrs.field(factory=dict)
+    hosts: dict = attrs.field(factory=dict)
+    rooms: dict = attrs.field(factory=dict)
     """Where pods are nominated to."""
     details: bool = True
 
@@ -142,7 +136,7 @@ class Event:
 class Events:
     """A recorder that keeps what it is told."""
 
-    told: list[Event] = attrs.field(factory=list)
+    told: list = attrs.field(factory=list)
 
     def event(self, about, type, reason, text):
         """Keep an event."""
@@ -154,9 +148,9 @@ class Played:
     """What our scheduler did in a scenario."""
 
     store: Store
-    requests: list[Request] = attrs.field(factory=list)
+    requests: list = attrs.field(factory=list)
     events: Events = attrs.field(factory=Events)
-    reports: list[str] = attrs.field(factory=list)
+    reports: list = attrs.field(factory=list)
 
 
 @attrs.define
@@ -164,16 +158,16 @@ class Stage:
     """Where a scenario is played: a server of the tests, the others that ask it, and our scheduler in the
     original's place."""
 
-    recorded: list[Json]
-    make: MakeEngine
-    extenders: RecordedExtenders | None
+    recorded: list
+    make: object
+    extenders: object
     begin: float
     """When virtual time began."""
     played: Played = attrs.field(init=False)
     transport: PacedTransport = attrs.field(init=False)
     driver: Driver = attrs.field(init=False)
-    hosts: dict[str, list[str]] = attrs.field(init=False)
-    rooms: dict[str, list[str]] = attrs.field(init=False)
+    hosts: dict = attrs.field(init=False)
+    rooms: dict = attrs.field(init=False)
 
     def __attrs_post_init__(self):
         loop = asyncio.get_running_loop()

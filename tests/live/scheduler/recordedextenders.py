@@ -1,20 +1,14 @@
 """Extenders that answer as recorded, in process and on virtual time."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
 
 from kubeclassic.extenders.overhttp import HEADER_TIMEOUT, PostError, PostReply, http_post
-from tests.apiserver.store import Store
 
-Json = dict[str, Any]
 UNREACHABLE = "http://127.0.0.1:9/"
 """There is no extender here; the connection is refused for real."""
 
@@ -29,13 +23,13 @@ class RecordedExtenders:
     """The extenders of a scenario. A call gets the next recorded answer for its path and pod; after the last
     one, that again."""
 
-    recorded: Sequence[Json]
-    store: Store | None = None
-    asked: list[tuple[str, Json]] = attrs.field(factory=list)
+    recorded: tuple
+    store: object = None
+    asked: list = attrs.field(factory=list)
     """Path and body of each call, in order."""
     elapsed: float = 0.0
     """Seconds that calls took since :meth:`take_elapsed`."""
-    _answered: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    _answered: dict = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, recorded):

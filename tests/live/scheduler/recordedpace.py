@@ -1,20 +1,16 @@
 """A recording as it is played: how long requests took, when watches showed what had changed, and what all but
 the scheduler asked."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json
 import math
-from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
 
 from kubeclassic.live.client.api import Stream
-from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 
 Json = dict[str, Any]
@@ -49,10 +45,10 @@ class Pace:
 
     begin: float
     """When virtual time began."""
-    asked: dict[tuple[str, str], list[Json]]
-    seen: Mapping[str, float]
+    asked: dict
+    seen: dict
     """resourceVersion -> when a watch showed it."""
-    unseen: dict[str, float] = attrs.field(factory=dict)
+    unseen: dict = attrs.field(factory=dict)
     """Name -> until when, on virtual time, no watch shows that it was deleted. Other changes are shown at
     once: the times of answers and of watches are not exact enough to tell which came first."""
 
@@ -113,7 +109,7 @@ def version_of(exchange):
 class PacedTransport(StoreTransport):
     """A transport whose watches show changes no sooner than the recorded ones did."""
 
-    pace: Pace = attrs.field(kw_only=True)
+    pace: object = attrs.field(kw_only=True)
 
     @asynccontextmanager
     async def stream(self, request):
@@ -151,9 +147,9 @@ class Driver:
     """Sends the requests of all but the scheduler at their times. UIDs and versions in them become those of
     the server."""
 
-    store: Store
-    recorded: list[Json]
-    uids: dict[str, str] = attrs.field(factory=dict)
+    store: object
+    recorded: list
+    uids: dict = attrs.field(factory=dict)
     """The UIDs of the recording -> those of the server."""
 
     async def run(self, begin):

@@ -6,25 +6,19 @@ generator of the harness that recorded it, pods of a burst at an even pace, none
 it. A stand-in for kubelets runs and ends pods soon after.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 from math import inf
-from typing import Any
 
 import attrs
 
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.live.scheduler.events import Recorder
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import DryApi
@@ -33,7 +27,6 @@ from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.recordedpace import exchanges
 from tests.support.virtualtime import run_virtually
 
-Json = dict[str, Any]
 PRIORITIES = {"low": 100, "mid": 1000, "high": 10000, None: 0}
 BURST = 50
 PAUSE = 4.0
@@ -129,14 +122,14 @@ class ShadowReplay:
     """
 
     release: str
-    writes: list[Json]
-    tell: Callable[[PodJudgement], None]
-    rand: random.Random
-    config: Json = attrs.field(factory=dict)
-    pods: dict[str, Json] = attrs.field(factory=dict)
+    writes: list
+    tell: object
+    rand: object
+    config: dict = attrs.field(factory=dict)
+    pods: dict = attrs.field(factory=dict)
     shadow: Shadow = attrs.field(init=False)
     _version: int = 1
-    _seen: deque[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(factory=deque)
+    _seen: deque = attrs.field(factory=deque)
     """What the watch has, and the shadow was not told yet."""
     _until: float = 0.0
 

@@ -1,7 +1,5 @@
 """Replicas against a server in process, on virtual time: who leads, when it ends, and who takes over."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 
@@ -22,7 +20,7 @@ TIMES = LeaseTimes()
 class Told:
     """A recorder that remembers."""
 
-    texts: list[str] = attrs.field(factory=list)
+    texts: list = attrs.field(factory=list)
 
     def event(self, about, type, reason, text):
         """Remember the text."""

@@ -35,15 +35,11 @@ def lives(release, scenario):
                 if re.search(pattern, exchange.note):
                     yield current[who]
                     current[who] = []
-        elif exchange.who in ENDS and is_about_a_lock(exchange):
+        elif exchange.who in ENDS and (
+            "/leases" in exchange.path and "timeout=" in exchange.query and "watch=" not in exchange.query
+        ):
             current[exchange.who].append(exchange)
     yield from current.values()
-
-
-def is_about_a_lock(exchange):
-    """Whether a request reads or writes a lock; the new scheduler reads another ConfigMap, about
-    authentication."""
-    return "/leases" in exchange.path and "timeout=" in exchange.query and "watch=" not in exchange.query
 
 
 def holders(life):

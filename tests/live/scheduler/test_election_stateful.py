@@ -117,7 +117,7 @@ class Replicas(RuleBasedStateMachine):
         held = [
             name
             for name, elector in self.electors.items()
-            if elector.leads and holds(elector, self.loop.time())
+            if elector.leads and (self.loop.time() < elector._renewed_at + elector.times.lease)
         ]
         assert len(held) <= 1
 
@@ -126,11 +126,6 @@ class Replicas(RuleBasedStateMachine):
         for name in self.tasks:
             self.stop(name)
         self.loop.close()
-
-
-def holds(elector, time):
-    """As ``holds_lease``, outside of the loop."""
-    return time < elector._renewed_at + elector.times.lease
 
 
 async def forever():

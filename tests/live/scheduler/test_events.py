@@ -1,13 +1,12 @@
 """Events of core/v1: what is sent, what is counted, a server that fails, and too many of them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from contextlib import asynccontextmanager
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
 from tests.apiserver.resources import NEW_SERVER
@@ -26,8 +25,8 @@ class World:
     store: Store
     link: StoreTransport
     events: Events
-    said: list[str]
-    dropped: list[None]
+    said: list
+    dropped: list
 
     def tell(self, text="no", name="p"):
         """Tell that a pod fits nowhere."""
@@ -71,12 +70,9 @@ async def test_what_is_sent():
             "application/json",
         )
         body = json.loads(request.body)
-        assert body["involvedObject"] == {
-            "kind": "Pod",
-            "namespace": "default",
-            "name": "web",
-            "apiVersion": "v1",
-        }
+        assert body["involvedObject"] == yaml.safe_load("""
+            {kind: Pod, namespace: default, name: web, apiVersion: v1}
+            """)
         assert (body["reason"], body["message"], body["type"], body["count"]) == (
             "Scheduled",
             "Successfully assigned default/web to a",

@@ -1,14 +1,13 @@
 """Extenders of the live scheduler: they are asked in cycles while the rest goes on, and one with a bind verb
 binds."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
 from kubeclassic.extenders.choice import make_extenders
@@ -25,11 +24,11 @@ FILTER = ExtenderConfig(url_prefix="http://e", filter_verb="filter", node_cache_
 class Extender:
     """Leaves the last node alone, and binds through the API server; it waits while :attr:`going` is clear."""
 
-    world: World | None = None
-    going: threading.Event = attrs.field(factory=threading.Event)
-    asked: threading.Event = attrs.field(factory=threading.Event)
-    threads: set[str] = attrs.field(factory=set)
-    bound: list[str] = attrs.field(factory=list)
+    world: World = None
+    going: object = attrs.field(factory=threading.Event)
+    asked: object = attrs.field(factory=threading.Event)
+    threads: set = attrs.field(factory=set)
+    bound: list = attrs.field(factory=list)
     fails: bool = False
 
     def __call__(self, url, body, timeout):
@@ -141,7 +140,7 @@ def test_an_extender_binds(release):
         extender.going.set()
         scheduler_of(world, extender, config)
         world.add_pod("plain")
-        resources = {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}
+        resources = yaml.safe_load("{requests: {example.com/gpu: '1'}, limits: {example.com/gpu: '1'}}")
         world.add_pod("gpu", containers=[{"name": "c", "image": "a:1", "resources": resources}])
         await until(
             lambda: {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"}

@@ -1,8 +1,6 @@
 """The lease on a thread of its own: renewals go on while the scheduler's loop is busy, and their end is the
 end of the work."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time
@@ -15,7 +13,6 @@ from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseL
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, refused
 
@@ -31,7 +28,7 @@ class Site:
     """A server over HTTP, and a replica whose lease is on a thread."""
 
     store: Store = attrs.field(factory=lambda: Store(NEW_SERVER))
-    renewals: list[Change] = attrs.field(factory=list)
+    renewals: list = attrs.field(factory=list)
     is_cut: bool = False
     """The server refuses everything."""
 

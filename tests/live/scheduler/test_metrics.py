@@ -1,7 +1,6 @@
 """What a process measures of cycles, bindings, its queue and its requests, as prometheus-client writes it."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import get_args
 
 import pytest
@@ -75,7 +74,6 @@ def test_watches_are_counted_and_not_measured():
 
 CLASSICS = ["1.12", "1.13", "1.14", "1.15", "1.16"]
 PARTS = ("predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding")
-Numbers = Mapping[str, float]
 
 
 def counts(found, name):

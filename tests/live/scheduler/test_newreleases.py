@@ -4,6 +4,7 @@ older than they are."""
 import asyncio
 
 import pytest
+import yaml
 
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
@@ -11,20 +12,24 @@ from tests.live.scheduler.worlds import at
 
 RELEASES = list(FRAMEWORK_RELEASES)
 
-CLASS = {"metadata": {"name": "gpus"}, "spec": {}}
-SLICE = {
-    "metadata": {"name": "slice"},
-    "spec": {
-        "driver": "gpu.example.com",
-        "nodeName": "node-1",
-        "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": "gpu-0"}],
-    },
-}
-CLAIM = {
-    "metadata": {"name": "c", "namespace": "default"},
-    "spec": {"devices": {"requests": [{"name": "one", "exactly": {"deviceClassName": "gpus"}}]}},
-}
+CLASS = yaml.safe_load("{metadata: {name: gpus}, spec: {}}")
+SLICE = yaml.safe_load("""
+    metadata: {name: slice}
+    spec:
+      driver: gpu.example.com
+      nodeName: node-1
+      pool: {name: node-1, generation: 1, resourceSliceCount: 1}
+      devices:
+      - {name: gpu-0}
+    """)
+CLAIM = yaml.safe_load("""
+    metadata: {name: c, namespace: default}
+    spec:
+      devices:
+        requests:
+        - name: one
+          exactly: {deviceClassName: gpus}
+    """)
 
 
 def reasons(site):
@@ -170,7 +175,7 @@ async def test_budgets_count():
             site.add_node(f"node-{number}", cpu="1")
             site.add_pod(app, cpu="1", nodeName=f"node-{number}")
             site.user.patch("pods", app, {"metadata": {"labels": {"app": app}}})
-        budget = {"spec": {"selector": {"matchLabels": {"app": "kept"}}, "minAvailable": 1}}
+        budget = yaml.safe_load("{spec: {selector: {matchLabels: {app: kept}}, minAvailable: 1}}")
         site.user.create("poddisruptionbudgets", {"metadata": {"name": "b"}, **budget})
         site.start(leader_elect="false")
         site.add_pod("urgent", cpu="1", priority=10)

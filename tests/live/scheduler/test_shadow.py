@@ -7,6 +7,7 @@ import re
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
@@ -68,17 +69,17 @@ def test_each_reason_has_its_rule(reason, rule):
     assert refusing_rule(MESSAGE.format(reason), [], []) == rule
 
 
-MOST_ALLOCATED = {
-    "policy": {
-        "kind": "Policy",
-        "predicates": [],
-        "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
-    }
-}
-NO_PREDICATES = {"policy": {"kind": "Policy", "predicates": [], "priorities": []}}
+MOST_ALLOCATED = yaml.safe_load("""
+    policy:
+      kind: Policy
+      predicates: []
+      priorities:
+      - {name: MostRequestedPriority, weight: 1}
+    """)
+NO_PREDICATES = yaml.safe_load("{policy: {kind: Policy, predicates: [], priorities: []}}")
 
 
-def shadowed(release, other, config, pods=40):
+def shadowed(release, other, config):
     """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that
     fits nowhere."""
     told = []
@@ -89,7 +90,7 @@ def shadowed(release, other, config, pods=40):
         found = world.shadow(other, config)[1]
         world.schedule()
         await asyncio.sleep(2.0)
-        for number in range(pods):
+        for number in range(40):
             world.add_pod(f"pod-{number}", cpu=("100m", "250m", "500m")[number % 3])
         world.add_pod("big", cpu="64")
         await asyncio.sleep(30.0)

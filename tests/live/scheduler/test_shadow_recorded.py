@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+import yaml
 
 from kubeclassic.live.scheduler.shadow.judging import ORDER_UNKNOWN
 from tests.live.scheduler.shadowreplay import replayed, writes_of
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.whole
 RECORDED = (("1.15.5", "1.15", 464), ("1.28.7", "1.27", 499))
 """Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow
 compared."""
-STRATEGY = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}
+STRATEGY = yaml.safe_load("{scoringStrategy: {type: MostAllocated, resources: [{name: cpu}]}}")
 PACKING = {
     "profile": {
         "apiVersion": "kubescheduler.config.k8s.io/v1",

@@ -1,5 +1,7 @@
 """Bodies of writes: conditions, and the patch between two statuses."""
 
+import yaml
+
 from kubeclassic.live.scheduler.writes import NewCondition, status_patch, with_condition, with_nomination
 
 NOW = "2026-11-22T01:44:50Z"
@@ -45,10 +47,12 @@ def test_a_patch_holds_what_changed():
     assert first is not None
     assert list(status_patch({"phase": "Pending"}, first)["status"]) == ["conditions"]
     again = with_condition(first, NewCondition(reason="Unschedulable", message="0/4"), LATER) or {}
-    changed = {
-        "$setElementOrder/conditions": [{"type": "PodScheduled"}],
-        "conditions": [{"message": "0/4", "type": "PodScheduled"}],
-    }
+    changed = yaml.safe_load("""
+        $setElementOrder/conditions:
+        - {type: PodScheduled}
+        conditions:
+        - {message: 0/4, type: PodScheduled}
+        """)
     assert status_patch(first, again) == {"status": changed}
     assert status_patch({"nominatedNodeName": "a"}, with_nomination({"nominatedNodeName": "a"}, "")) == {
         "status": {"nominatedNodeName": None}

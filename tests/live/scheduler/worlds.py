@@ -1,8 +1,6 @@
 """Small live clusters on virtual time: a server of the tests, schedulers or whole processes beside each
 other, and what happens."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -20,10 +18,10 @@ from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User, node_manifest, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
+from tests.apiserver.transport import NO_FAULT, StoreTransport
 from tests.live.scheduler.recorded import EPOCH, Events
 from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
@@ -34,13 +32,13 @@ class World:
     """A server, and the schedulers that follow it."""
 
     release: str
-    faults: Decide = lambda request: NO_FAULT
-    flavour: Flavour | None = None
+    faults: object = lambda request: NO_FAULT
+    flavour: object = None
     """The version of the server; None: the one of the release's time."""
     store: Store = attrs.field(init=False)
     events: Events = attrs.field(factory=Events)
-    reports: list[str] = attrs.field(factory=list)
-    tasks: list[asyncio.Task[None]] = attrs.field(factory=list)
+    reports: list = attrs.field(factory=list)
+    tasks: list = attrs.field(factory=list)
 
     def __attrs_post_init__(self):
         loop = asyncio.get_running_loop()
@@ -169,10 +167,10 @@ class Replica:
 
     process: Process
     transport: StoreTransport
-    end: asyncio.Event
-    task: asyncio.Task[None]
-    said: list[str]
-    warned: list[str]
+    end: object
+    task: object
+    said: list
+    warned: list
 
     async def stop(self):
         """SIGTERM, and the end of the process."""
@@ -192,7 +190,7 @@ class Replica:
 class Site(World):
     """A world with processes."""
 
-    replicas: list[Replica] = attrs.field(factory=list)
+    replicas: list = attrs.field(factory=list)
 
     def start(self, name="a", *, is_dry=False, faults=lambda request: NO_FAULT, **flags):
         """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""

@@ -16,13 +16,6 @@ pytestmark = pytest.mark.whole
 PORT = "8888"
 
 
-def lines_of(text):
-    """The examples in *text*: those that begin with `kubeclassic serve` or `curl`."""
-    return [
-        line.strip() for line in text.splitlines() if re.match(r" *(kubeclassic serve examples|curl )", line)
-    ]
-
-
 def asked(url, line):
     """What the server at *url* answers to a `curl` line."""
     words = shlex.split(line)[1:]
@@ -37,13 +30,14 @@ def asked(url, line):
 
 
 @pytest.mark.parametrize("place", ["page", "help"])
-def test_the_examples_run(place, monkeypatch):
+def test_the_examples_run(place, at_the_root):
     """The server starts as it stands there, on another port, and each call is answered."""
-    monkeypatch.chdir(ROOT)
     command = cli.commands["serve"]
     assert isinstance(command, click.Command)
     text = (ROOT / "docs" / "live" / "serve.md").read_text() if place == "page" else command.help or ""
-    serve, *calls = lines_of(text)
+    serve, *calls = [
+        line.strip() for line in text.splitlines() if re.match(r" *(kubeclassic serve examples|curl )", line)
+    ]
     assert len(calls) == 1
     program, name, *arguments = shlex.split(serve)
     assert (program, name, arguments[-2:]) == ("kubeclassic", "serve", ["--port", PORT])

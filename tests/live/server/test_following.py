@@ -1,7 +1,5 @@
 """A server whose cluster follows an API server: what it decides there, and bindings that it writes."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import asynccontextmanager
 
@@ -36,8 +34,8 @@ class There:
 
     transport: StoreTransport
     app: ExtenderApp
-    client: httpx.AsyncClient
-    said: list[str]
+    client: object
+    said: list
 
     @property
     def user(self):

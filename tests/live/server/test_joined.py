@@ -1,8 +1,6 @@
 """A scheduler whose own client asks an extender server of its own configuration over HTTP decides as one that
 asks nobody."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -16,7 +14,6 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.run import Run
 from kubeclassic.extenders.choice import make_extenders
-from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.extenders.overhttp import http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp, ServedCluster
@@ -65,8 +62,8 @@ class Served:
     """A server on a port of the loopback, in a thread, and the extender that asks it."""
 
     cluster: ServedCluster
-    extender: HttpExtender
-    statuses: dict[tuple[str, int], int] = attrs.field(factory=dict)
+    extender: object
+    statuses: dict = attrs.field(factory=dict)
     """(verb, status) -> how many answers."""
 
     def follow(self, decision):

@@ -1,10 +1,7 @@
 """The lab over HTTP sends what helps as soon as it is found, and a page that goes away ends the search."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import Any
 
 import attrs
 import pytest
@@ -20,7 +17,7 @@ BODY = json.dumps({"question": "explain", "options": {"pod": LONELY, "what_if": 
 class Caller:
     """A page that asks the lab, and may go away after the first part of an answer."""
 
-    lab: Any = None
+    lab: object = None
     leaves: bool = False
     status: int = 0
     text: bytes = b""

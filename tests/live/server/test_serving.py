@@ -1,8 +1,6 @@
 """`kubeclassic serve` as a program: over real sockets, with slow and large requests, TLS, signals and bad
 options."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket
@@ -17,7 +15,6 @@ import pytest
 import trustme
 
 from kubeclassic.cli import run
-from tests.conftest import ROOT
 from tests.support.program import command, ran, started
 from tests.support.serverbuild import node_json, pod_json
 
@@ -44,7 +41,7 @@ REFUSED = {
 class Running:
     """A server that runs as a program."""
 
-    process: subprocess.Popen[str]
+    process: object
     url: str
 
     @property
@@ -206,17 +203,15 @@ def test_tls_client_certificates_and_token(tmp_path):
 
 
 @pytest.mark.parametrize("options, said", REFUSED.items())
-def test_what_does_not_go(options, said, monkeypatch):
+def test_what_does_not_go(options, said, at_the_root):
     """Options that do not go together end it with status 2 and one line."""
-    monkeypatch.chdir(ROOT)
     *before, line = ran("serve", *options.split(), status=2).err.splitlines()
     assert line.startswith(f"kubeclassic: {said}")
     assert [one for one in before if not one.startswith("release ")] == []
 
 
-def test_a_port_in_use(monkeypatch, capsys):
+def test_a_port_in_use(at_the_root, capsys):
     """A port that another program has is told of."""
-    monkeypatch.chdir(ROOT)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert run(["serve", "examples/cluster", "--port", str(port)]) == 2

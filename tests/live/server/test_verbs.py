@@ -68,28 +68,31 @@ def test_a_pod_that_was_made_again(caller):
     assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
 
 
-class TestPreemption:
-    @staticmethod
-    def ask(caller, priority, victims, form="NodeNameToMetaVictims"):
-        """The answer for a pod of 2 cores: node -> UIDs."""
-        found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
-        return {
-            name: [pod["UID"] for pod in victims["Pods"]]
-            for name, victims in found["NodeNameToMetaVictims"].items()
-        }
+# --- Preemption ---------------------------------------------------------------------------------------------
 
-    @each_release
-    def test_given_victims_stay_victims(self, release):
-        """Who the scheduler wants gone leaves, though the server's own rules would let it stay."""
-        served = three_nodes(release=release)
-        served.put(as_pod(pod_json("tiny", cpu="100m", on="b", priority=0)))
-        caller = Caller.of(served)
-        assert self.ask(caller, 9, {"b": {"Pods": []}}) == {"b": ["uid-low"]}
-        assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "uid-tiny"}]}}) == {"b": ["uid-low", "uid-tiny"]}
 
-    def test_a_victim_that_has_gone(self, caller):
-        """A victim that the server does not have stays in the answer: the scheduler may know more."""
-        assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "gone"}]}}) == {"b": ["uid-low", "gone"]}
+def ask(caller, priority, victims, form="NodeNameToMetaVictims"):
+    """The answer for a pod of 2 cores: node -> UIDs."""
+    found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
+    return {
+        name: [pod["UID"] for pod in victims["Pods"]]
+        for name, victims in found["NodeNameToMetaVictims"].items()
+    }
+
+
+@each_release
+def test_given_victims_stay_victims(release):
+    """Who the scheduler wants gone leaves, though the server's own rules would let it stay."""
+    served = three_nodes(release=release)
+    served.put(as_pod(pod_json("tiny", cpu="100m", on="b", priority=0)))
+    caller = Caller.of(served)
+    assert ask(caller, 9, {"b": {"Pods": []}}) == {"b": ["uid-low"]}
+    assert ask(caller, 9, {"b": {"Pods": [{"UID": "uid-tiny"}]}}) == {"b": ["uid-low", "uid-tiny"]}
+
+
+def test_a_victim_that_has_gone(caller):
+    """A victim that the server does not have stays in the answer: the scheduler may know more."""
+    assert ask(caller, 9, {"b": {"Pods": [{"UID": "gone"}]}}) == {"b": ["uid-low", "gone"]}
 
 
 # --- Bind ---------------------------------------------------------------------------------------------------

@@ -1,9 +1,5 @@
 """Quotas and limit ranges stop copies and complete them, as the API server's admission does."""
 
-from __future__ import annotations
-
-from typing import Any, ClassVar
-
 import pytest
 import yaml
 from hypothesis import given
@@ -13,7 +9,6 @@ from kubeclassic import capacity
 from tests.support.keywords import keywords_of
 from tests.support.manifests import manifest
 
-Json = dict[str, Any]
 NODE = manifest("Node", "a", status={"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}})
 
 
@@ -179,20 +174,22 @@ TEMPLATES = {
         ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
         ({"scopes": ["Unheard"]}, set()),
         (
-            {
-                "expressions": [
-                    {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
-                ]
-            },
+            yaml.safe_load("""
+                expressions:
+                - scopeName: PriorityClass
+                  operator: In
+                  values: [system-node-critical]
+                """),
             {"high"},
         ),
-        ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
+        (yaml.safe_load("{expressions: [{scopeName: PriorityClass, operator: In, values: [other]}]}"), set()),
         (
-            {
-                "expressions": [
-                    {"scopeName": "PriorityClass", "operator": "NotIn", "values": ["system-node-critical"]}
-                ]
-            },
+            yaml.safe_load("""
+                expressions:
+                - scopeName: PriorityClass
+                  operator: NotIn
+                  values: [system-node-critical]
+                """),
             {"burst", "best effort", "short", "elsewhere"},
         ),
         (
@@ -357,7 +354,7 @@ def test_quotas_against_arithmetic(request_, init, there, quotas):
 
 
 class TestClaims:
-    CLAIM: ClassVar[Json] = yaml.safe_load("""
+    CLAIM = yaml.safe_load("""
     metadata: {name: data}
     spec:
       resources:

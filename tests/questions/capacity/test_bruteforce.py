@@ -1,7 +1,5 @@
 """The count agrees with copies that a Scheduler places one by one, in random clusters, for every release."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import attrs
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler, capacity
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.examples import examples
@@ -26,10 +23,10 @@ NUMBERS = st.integers(0, 1023)
 class Question:
     """A cluster, and templates of which copies take turns."""
 
-    objects: tuple[KubeObject, ...]
-    templates: tuple[Pod, ...]
-    ratio: tuple[int, ...]
-    pending: tuple[Pod, ...] = ()
+    objects: tuple
+    templates: tuple
+    ratio: tuple
+    pending: tuple = ()
     """Pods that wait, and are placed first."""
 
 

@@ -2,6 +2,7 @@
 and results give."""
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, capacity
 from kubeclassic.framework.options import Classic
@@ -61,7 +62,7 @@ def test_copies_without_end(monkeypatch):
     found = capacity(
         node(cpu="1"),
         pod(cpu=1),
-        scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}),
+        scheduler=Classic(policy=yaml.safe_load("{kind: Policy, predicates: [{name: HostName}]}")),
     )
     assert (found.fits, found.stop.kind) == (30, "LimitReached")
 
@@ -100,7 +101,7 @@ def test_a_cluster_stays_as_it_is():
 
 def test_excluded_nodes_go_with_their_pods():
     """The pods on excluded nodes keep no copy away."""
-    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+    term = yaml.safe_load("{topologyKey: zone, labelSelector: {matchLabels: {app: web}}}")
     alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     there = [
         node("a", labels={"zone": "z"}),

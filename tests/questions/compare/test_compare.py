@@ -1,6 +1,7 @@
 """Comparisons find what differs, nothing else, and say why."""
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,46 +162,45 @@ class TestVerdicts:
         assert sum(cause["decisions"] for cause in against["causes"]) == len(told)
 
 
-class TestCauses:
-    """Each cause, on clusters where it alone can be it."""
+# --- Causes -------------------------------------------------------------------------------------------------
 
-    def cause(self, scenario, made, mode="free"):
-        """The cause of the one difference."""
-        (found,) = plain(compare(scenario, made, mode=mode).document())["differences"]
-        return found["causes"]["b"]
+# Each cause, on clusters where it alone can be it.
 
-    def policy(self, predicates, priorities):
-        """A scheduler of 1.15 with these rules."""
-        rules = {
-            "predicates": [{"name": n} for n in predicates],
-            "priorities": [{"name": n, "weight": 1} for n in priorities],
-        }
-        return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
-    def test_a_score_under_a_name_of_its_own(self):
-        """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
-        ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
-        entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
-        older = engine_for(
-            "1.16",
-            {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}},
-        )
-        scenario = of(
-            node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p")
-        )
-        found = self.cause(scenario, {"a": older, "b": engine_for("1.27", {})})
-        assert (found["kind"], found["rule"]) == ("score", "NodeResourcesFit")
+def cause(scenario, made, mode="free"):
+    """The cause of the one difference."""
+    (found,) = plain(compare(scenario, made, mode=mode).document())["differences"]
+    return found["causes"]["b"]
 
-    def test_an_error(self):
-        """Where one cannot answer, its message is the cause."""
-        broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
-        made = {
-            "a": engine_for("1.16", {}),
-            "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)}),
-        }
-        found = self.cause(of(node("a"), pod("p")), made)
-        assert (found["kind"], found["side"]) == ("error", "b")
-        assert "the rack is on fire" in found["text"]
+
+def policy(predicates, priorities):
+    """A scheduler of 1.15 with these rules."""
+    rules = {
+        "predicates": [{"name": n} for n in predicates],
+        "priorities": [{"name": n, "weight": 1} for n in priorities],
+    }
+    return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+
+
+def test_a_score_under_a_name_of_its_own():
+    """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
+    ratio = yaml.safe_load("{shape: [{utilization: 0, score: 0}, {utilization: 100, score: 10}]}")
+    entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
+    older = engine_for(
+        "1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}}
+    )
+    scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+    found = cause(scenario, {"a": older, "b": engine_for("1.27", {})})
+    assert (found["kind"], found["rule"]) == ("score", "NodeResourcesFit")
+
+
+def test_an_error():
+    """Where one cannot answer, its message is the cause."""
+    broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
+    made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)})}
+    found = cause(of(node("a"), pod("p")), made)
+    assert (found["kind"], found["side"]) == ("error", "b")
+    assert "the rack is on fire" in found["text"]
 
 
 # --- Numbers ------------------------------------------------------------------------------------------------

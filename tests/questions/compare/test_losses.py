@@ -1,6 +1,7 @@
 """Which pods lose a place, and for what; and the sentence that says so."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.verdict import reasons_in
@@ -28,7 +29,7 @@ def compared(objects, engines, mode="free"):
     ).document()
 
 
-TAINT = [{"key": "gpu", "value": "x", "effect": "NoSchedule"}]
+TAINT = yaml.safe_load("[{key: gpu, value: x, effect: NoSchedule}]")
 SMALL = [node("a", cpu="2", taints=TAINT), node("b", cpu="2", labels={"disk": "ssd"})]
 FOUR = [pod(f"p{at}", cpu=1) for at in range(4)]
 WAITING = [pod("big", cpu=9), *FOUR, pod("ssd", nodeSelector={"disk": "hdd"})]

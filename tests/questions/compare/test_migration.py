@@ -1,5 +1,7 @@
 """The old release and the profile on one state: what is the same, what differs, and why."""
 
+import yaml
+
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -78,10 +80,10 @@ def test_a_score_that_tips():
     objects = [*(node(name, "8", "16Gi") for name in "abc")]
     objects += [pod(f"on-{name}", "4", requests={"memory": "8Gi"}, on=name) for name in "ab"]
     objects.append(pod("on-c", "7", requests={"memory": "1Gi"}, on="c"))
-    entries = [
-        {"name": "LeastRequestedPriority", "weight": 1},
-        {"name": "BalancedResourceAllocation", "weight": 1},
-    ]
+    entries = yaml.safe_load("""
+        - {name: LeastRequestedPriority, weight: 1}
+        - {name: BalancedResourceAllocation, weight: 1}
+        """)
     pending = [pod("p", "1m", requests={"memory": "1Mi"})]
     assert agrees(checked(objects, pending, priorities=entries))
     found = checked(

@@ -9,11 +9,6 @@ OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 NEW_ZONE = "topology.kubernetes.io/zone"
 
 
-def labels(scenario):
-    """Node -> its labels."""
-    return {item.name: dict(item.metadata.labels) for item in scenario.objects if isinstance(item, Node)}
-
-
 def test_newer_labels_stand_beside_the_old_ones():
     """A node gets each newer label that it lacks and keeps one that it has, whatever the old one says; pods
     stay as they are."""
@@ -24,7 +19,7 @@ def test_newer_labels_stand_beside_the_old_ones():
     )
     found = Scenario(nodes, (pod("p"),))
     changed = with_newer_labels(found)
-    assert labels(changed) == {
+    assert {item.name: dict(item.metadata.labels) for item in changed.objects if isinstance(item, Node)} == {
         "a": {OLD_ZONE: "x", NEW_ZONE: "x", "disk": "ssd"},
         "b": {OLD_ZONE: "x", NEW_ZONE: "y"},
         "c": {},

@@ -12,7 +12,7 @@ from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
 from tests.support.manifests import manifest
 
-SCRATCH = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
+SCRATCH = yaml.safe_load("{volumes: [{name: scratch, emptyDir: {}}]}")
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
 KUBELETS = yaml.safe_load("{metadata: {ownerReferences: [{kind: Node, name: a, controller: true}]}}")
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
@@ -314,107 +314,115 @@ def test_nobody_is_pushed_out(release):
     assert alone.cannot == {"a": "default/high would preempt default/low on b, which is not made again"}
 
 
-class TestBudgets:
-    def pods(self, count, app="web"):
-        """Pods on node a."""
-        return [owned(f"p{number}", app, on="a", cpu="100m") for number in range(count)]
+# --- Budgets ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("allowed, sizes", [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1]), (5, [5]), (9, [5])])
-    def test_rounds(self, allowed, sizes):
-        """In each round as many leave as the budget allows; the new ones get ready, and then it allows as
-        many again."""
-        found = beside(*self.pods(5), budget("b", "web", allowed))
-        rounds = [one["round"] for one in found.record()["evictions"]]
-        assert [rounds.count(number) for number in dict.fromkeys(rounds)] == sizes
-        (told,) = found.record()["budgets"]
-        assert told == {
-            "budget": "default/b",
-            "allowed": allowed,
-            "evictions": 5,
-            "lowest": allowed - sizes[0],
-            "left": allowed,
-        }
 
-    def test_others_need_not_wait(self):
-        """Pods without a budget leave in the first round."""
-        found = beside(*self.pods(2), owned("q", "job", on="a"), budget("b", "web", 1))
-        assert [(one["pod"], one["round"]) for one in found.record()["evictions"]] == [
-            ("default/p0", 1),
-            ("default/q", 1),
-            ("default/p1", 2),
-        ]
+def pods(count, app="web"):
+    """Pods on node a."""
+    return [owned(f"p{number}", app, on="a", cpu="100m") for number in range(count)]
 
-    @pytest.mark.parametrize(
-        "spec, allowed",
-        [
-            ("minAvailable: 3", 2),
-            ("minAvailable: 50%", 2),
-            ("minAvailable: 9", 0),
-            ("maxUnavailable: 1", 1),
-            ("maxUnavailable: 30%", 2),
-            ("maxUnavailable: 100%", 5),
-            ("maxUnavailable: 7", 5),
-            ("minAvailable: most", 0),
-            ("maxUnavailable: 0%", 0),
-            ("{}", 0),
-        ],
+
+@pytest.mark.parametrize("allowed, sizes", [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1]), (5, [5]), (9, [5])])
+def test_rounds(allowed, sizes):
+    """In each round as many leave as the budget allows; the new ones get ready, and then it allows as
+    many again."""
+    found = beside(*pods(5), budget("b", "web", allowed))
+    rounds = [one["round"] for one in found.record()["evictions"]]
+    assert [rounds.count(number) for number in dict.fromkeys(rounds)] == sizes
+    (told,) = found.record()["budgets"]
+    assert told == {
+        "budget": "default/b",
+        "allowed": allowed,
+        "evictions": 5,
+        "lowest": allowed - sizes[0],
+        "left": allowed,
+    }
+
+
+def test_others_need_not_wait():
+    """Pods without a budget leave in the first round."""
+    found = beside(*pods(2), owned("q", "job", on="a"), budget("b", "web", 1))
+    assert [(one["pod"], one["round"]) for one in found.record()["evictions"]] == [
+        ("default/p0", 1),
+        ("default/q", 1),
+        ("default/p1", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec, allowed",
+    [
+        ("minAvailable: 3", 2),
+        ("minAvailable: 50%", 2),
+        ("minAvailable: 9", 0),
+        ("maxUnavailable: 1", 1),
+        ("maxUnavailable: 30%", 2),
+        ("maxUnavailable: 100%", 5),
+        ("maxUnavailable: 7", 5),
+        ("minAvailable: most", 0),
+        ("maxUnavailable: 0%", 0),
+        ("{}", 0),
+    ],
+)
+def test_without_a_status(spec, allowed):
+    """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods
+    that run."""
+    found = beside(*pods(5), bare_budget({**WEB, **yaml.safe_load(spec)}))
+    assert bool(found.can) == bool(allowed)
+    assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
+
+
+def test_none_allowed():
+    """A budget that allows none keeps the node from going, for ever."""
+    found = beside(*pods(2), budget("b", "web", 0))
+    assert found.cannot == {
+        "a": "PodDisruptionBudget default/b allows no disruption: default/p0 and default/p1"
+    }
+    assert beside(*pods(2), budget("b", "web", 0), disable_eviction=True).can == ["a"]
+
+
+def test_pods_that_do_not_come_back_use_it_up():
+    """A bare pod is not made again, so its budget allows one less from then on."""
+    found = beside(*pods(3, "bare"), budget("b", "bare", 2), force=True)
+    assert found.cannot == {
+        "a": "PodDisruptionBudget default/b allows 2 at a time, and none any more: pods of it left and are not made again: default/p2"
+    }
+
+
+def test_two_budgets():
+    """The eviction API refuses a pod of two budgets."""
+    found = beside(*pods(1), budget("b", "web", 3), budget("c", "web", 3))
+    assert found.cannot["a"].startswith(
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
     )
-    def test_without_a_status(self, spec, allowed):
-        """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods
-        that run."""
-        found = beside(*self.pods(5), bare_budget({**WEB, **yaml.safe_load(spec)}))
-        assert bool(found.can) == bool(allowed)
-        assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
 
-    def test_none_allowed(self):
-        """A budget that allows none keeps the node from going, for ever."""
-        found = beside(*self.pods(2), budget("b", "web", 0))
-        assert found.cannot == {
-            "a": "PodDisruptionBudget default/b allows no disruption: default/p0 and default/p1"
-        }
-        assert beside(*self.pods(2), budget("b", "web", 0), disable_eviction=True).can == ["a"]
 
-    def test_pods_that_do_not_come_back_use_it_up(self):
-        """A bare pod is not made again, so its budget allows one less from then on."""
-        found = beside(*self.pods(3, "bare"), budget("b", "bare", 2), force=True)
-        assert found.cannot == {
-            "a": "PodDisruptionBudget default/b allows 2 at a time, and none any more: pods of it left and are not made again: default/p2"
-        }
+@pytest.mark.parametrize("release", RELEASES)
+def test_empty_selectors(release):
+    """An empty selector selects all pods of the namespace in policy/v1, and none before."""
+    older = ALL_RELEASES[release].client.resources["PodDisruptionBudget"] != "policy/v1"
+    assert bool(beside(*pods(1), bare_budget({"selector": {}}), release=release).can) == older
 
-    def test_two_budgets(self):
-        """The eviction API refuses a pod of two budgets."""
-        found = beside(*self.pods(1), budget("b", "web", 3), budget("c", "web", 3))
-        assert found.cannot["a"].startswith(
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
-        )
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_empty_selectors(self, release):
-        """An empty selector selects all pods of the namespace in policy/v1, and none before."""
-        older = ALL_RELEASES[release].client.resources["PodDisruptionBudget"] != "policy/v1"
-        assert bool(beside(*self.pods(1), bare_budget({"selector": {}}), release=release).can) == older
-
-    @pytest.mark.parametrize(
-        "made, goes",
-        [
-            (
-                bare_budget(
-                    {**WEB, "maxUnavailable": 3}, status={"disruptionsAllowed": 0, "expectedPods": 5}
-                ),
-                False,
-            ),
-            (bare_budget({"selector": {"matchExpressions": [{"key": "a", "operator": "Odd"}]}}), True),
-            (bare_budget({"selector": None}), True),
-            (bare_budget(WEB, "far"), True),
-        ],
-        ids=[
-            "a status that a controller has counted",
-            "a selector that means nothing",
-            "no selector",
-            "another namespace",
-        ],
-    )
-    def test_which_count(self, made, goes):
-        """A budget counts with its status where it has one, and for the pods of its namespace that its
-        selector means."""
-        assert (beside(*self.pods(5), made).can == ["a"]) == goes
+@pytest.mark.parametrize(
+    "made, goes",
+    [
+        (
+            bare_budget({**WEB, "maxUnavailable": 3}, status={"disruptionsAllowed": 0, "expectedPods": 5}),
+            False,
+        ),
+        (bare_budget(yaml.safe_load("{selector: {matchExpressions: [{key: a, operator: Odd}]}}")), True),
+        (bare_budget({"selector": None}), True),
+        (bare_budget(WEB, "far"), True),
+    ],
+    ids=[
+        "a status that a controller has counted",
+        "a selector that means nothing",
+        "no selector",
+        "another namespace",
+    ],
+)
+def test_which_count(made, goes):
+    """A budget counts with its status where it has one, and for the pods of its namespace that its
+    selector means."""
+    assert (beside(*pods(5), made).can == ["a"]) == goes

@@ -1,9 +1,6 @@
 """What other tools write, as manifests: SimKube, kube-scheduler-simulator, dumps in folders."""
 
-from __future__ import annotations
-
 import json
-from typing import ClassVar
 
 import msgspec
 import pytest
@@ -14,20 +11,19 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube
 from kubeclassic.questions.importing.ask import read_export
-from kubeclassic.questions.importing.rows import Manifest
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 
 
-def deployment(replicas, image="a", name="web"):
+def deployment(replicas, image="a"):
     """A Deployment as in a trace of SimKube."""
     template = {
-        "metadata": {"labels": {"app": name}},
+        "metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "c", "image": image}]},
     }
-    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
-    return manifest("Deployment", name, namespace="shop", apiVersion="apps/v1", spec=spec)
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return manifest("Deployment", "web", namespace="shop", apiVersion="apps/v1", spec=spec)
 
 
 # --- Sim kube -----------------------------------------------------------------------------------------------
@@ -171,47 +167,50 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
         assert words in refusal_text(ManifestError, simkube.read, tmp_path / "t")
 
 
-class TestDumps:
-    NODE: ClassVar[Manifest] = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
+# --- Dumps --------------------------------------------------------------------------------------------------
 
-    def pod(self, name, **spec):
-        """A pod of namespace a."""
-        metadata = {"name": name, "namespace": "a"}
-        return {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": metadata,
-            "spec": {"containers": [{"name": "c"}], **spec},
-        }
 
-    def test_a_cluster_info_dump_is_a_folder(self, tmp_path):
-        """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
-        (tmp_path / "a" / "p").mkdir(parents=True)
-        write(
-            tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [self.NODE]})
-        )
-        pods = [self.pod("p"), self.pod("q", nodeName="n")]
-        write(tmp_path, "a/pods.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": pods}))
-        write(tmp_path, "a/p/logs.txt", "==== START logs\n{\n")
-        assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
+NODE = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
 
-    def test_a_must_gather_is_a_folder(self, tmp_path):
-        """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted
-        once."""
-        base = tmp_path / "must-gather.local" / "image"
-        for folder in (
-            "cluster-scoped-resources/core/nodes",
-            "namespaces/a/core",
-            "namespaces/a/pods/p/c/c/logs",
-        ):
-            (base / folder).mkdir(parents=True)
-        write(base, "cluster-scoped-resources/core/nodes/n.yaml", yaml.safe_dump(self.NODE))
-        write(
-            base,
-            "namespaces/a/core/pods.yaml",
-            yaml.safe_dump({"kind": "PodList", "apiVersion": "v1", "items": [self.pod("p")]}),
-        )
-        write(base, "namespaces/a/pods/p/p.yaml", yaml.safe_dump(self.pod("p")))
-        write(base, "namespaces/a/pods/p/c/c/logs/current.log", "not: [yaml\n")
-        write(base, "event-filter.html", "<html>")
-        assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
+
+def pod(name, **spec):
+    """A pod of namespace a."""
+    metadata = {"name": name, "namespace": "a"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [{"name": "c"}], **spec},
+    }
+
+
+def test_a_cluster_info_dump_is_a_folder(tmp_path):
+    """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
+    (tmp_path / "a" / "p").mkdir(parents=True)
+    write(tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [NODE]}))
+    pods = [pod("p"), pod("q", nodeName="n")]
+    write(tmp_path, "a/pods.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": pods}))
+    write(tmp_path, "a/p/logs.txt", "==== START logs\n{\n")
+    assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
+
+
+def test_a_must_gather_is_a_folder(tmp_path):
+    """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted
+    once."""
+    base = tmp_path / "must-gather.local" / "image"
+    for folder in (
+        "cluster-scoped-resources/core/nodes",
+        "namespaces/a/core",
+        "namespaces/a/pods/p/c/c/logs",
+    ):
+        (base / folder).mkdir(parents=True)
+    write(base, "cluster-scoped-resources/core/nodes/n.yaml", yaml.safe_dump(NODE))
+    write(
+        base,
+        "namespaces/a/core/pods.yaml",
+        yaml.safe_dump({"kind": "PodList", "apiVersion": "v1", "items": [pod("p")]}),
+    )
+    write(base, "namespaces/a/pods/p/p.yaml", yaml.safe_dump(pod("p")))
+    write(base, "namespaces/a/pods/p/c/c/logs/current.log", "not: [yaml\n")
+    write(base, "event-filter.html", "<html>")
+    assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}

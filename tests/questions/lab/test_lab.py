@@ -55,7 +55,7 @@ class Ending(Observer):
     """Ends a search after some decisions."""
 
     left: int
-    changes: set[str] = attrs.field(factory=set)
+    changes: set = attrs.field(factory=set)
     """What it had found."""
 
     def found(self, part):

@@ -1,8 +1,6 @@
 """Nodes to add, checked by brute force over all counts, each tried by a Scheduler of its own, in random
 clusters, for any release."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from itertools import product
 
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler, add_nodes
-from kubeclassic.api.objects import KubeObject, Map, Node, Pod
+from kubeclassic.api.objects import Map
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.examples import examples
@@ -29,10 +27,10 @@ COSTS = st.sampled_from([Decimal(1), Decimal("1.5"), Decimal(2), Decimal("3.25")
 class Question:
     """A cluster, pods that wait, and kinds of nodes with their costs."""
 
-    objects: tuple[KubeObject, ...]
-    waiting: tuple[Pod, ...]
-    kinds: tuple[Node, ...]
-    costs: tuple[Decimal, ...]
+    objects: tuple
+    waiting: tuple
+    kinds: tuple
+    costs: tuple
 
 
 @st.composite

@@ -24,14 +24,13 @@ SICK = manifest(
     "a",
     labels={HOSTNAME: "a", "zone": "z"},
     metadata={"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"},
-    spec={
-        "unschedulable": True,
-        "providerID": "cloud://a",
-        "taints": [
-            {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
-            {"key": "own", "effect": "NoSchedule"},
-        ],
-    },
+    spec=yaml.safe_load("""
+        unschedulable: true
+        providerID: cloud://a
+        taints:
+        - {key: node.kubernetes.io/unschedulable, effect: NoSchedule}
+        - {key: own, effect: NoSchedule}
+        """),
     status=yaml.safe_load("""
     allocatable: {cpu: '4', pods: '10'}
     images:
@@ -81,7 +80,7 @@ def test_names_in_use_are_not_taken():
 
 def test_csi_drivers_come_along():
     """A copy has the CSI drivers of its source, with their limits."""
-    drivers = obj(manifest("CSINode", "a", spec={"drivers": [{"name": "d", "nodeID": "n"}]}))
+    drivers = obj(manifest("CSINode", "a", spec=yaml.safe_load("{drivers: [{name: d, nodeID: n}]}")))
     (kind,) = read("like:a", known=(node("a"), drivers))
     assert [(type(item), item.name) for item in kind.copies(2)] == [
         (Node, "a-1"),
@@ -142,7 +141,7 @@ WEB = manifest(
 
 def agent(on, **metadata):
     """A pod of the DaemonSet on a node."""
-    owner = {"kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+    owner = yaml.safe_load("{kind: DaemonSet, name: agent, uid: u, controller: true}")
     meta = {"ownerReferences": [owner], **metadata}
     return pod(
         f"agent-{on}", on=on, namespace="kube-system", cpu="1", nodeSelector={"disk": "ssd"}, metadata=meta

@@ -1,7 +1,5 @@
 """The search claims nothing that was not simulated, whichever mixes do: scheduling is not monotone."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from itertools import product
 
@@ -9,7 +7,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.questions.newnodes.answer import Mix, MixSearch, MixTrial, PodWithoutNode
+from kubeclassic.questions.newnodes.answer import MixSearch, MixTrial, PodWithoutNode
 from tests.support.examples import examples
 
 MOST = 5
@@ -21,9 +19,9 @@ JOB = PodWithoutNode("default/job", "found no node")
 class FakeTrials:
     """Trials of which is known from the beginning which mixes do; *job*: a pod that finds a node with no mix."""
 
-    good: set[Mix]
+    good: set
     job: bool = False
-    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
+    known: dict = attrs.field(factory=dict)
 
     @property
     def wanted(self):
@@ -48,7 +46,7 @@ class FakeTrials:
 class FakeDemand:
     """Pods that need one node, of the kind asked for, or of any."""
 
-    prices: list[Decimal]
+    prices: list
 
     def needed(self, keys, only=None):
         """As the real one."""
@@ -59,8 +57,8 @@ class FakeDemand:
 class Problem:
     """Which mixes do, and what a node of each kind costs."""
 
-    good: set[Mix]
-    prices: list[Decimal]
+    good: set
+    prices: list
 
     def cost(self, mix):
         """Of all its nodes."""

@@ -5,6 +5,7 @@ import runpy
 
 import numpy as np
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.exceptions import UnknownNameError
@@ -69,9 +70,9 @@ def test_a_program_decides(release):
 
 def test_the_nodes_that_plugins_name():
     """Where PreFilter names nodes, the pod fits on no other; where it turns the pod down, on none."""
-    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    term = yaml.safe_load("{matchFields: [{key: metadata.name, operator: In, values: [a]}]}")
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    using = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+    using = yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: gone}}]")
     pods = [
         at(1, asking("one", "1", affinity={"nodeAffinity": required})),
         at(2, asking("two", "1", volumes=using)),
@@ -99,9 +100,9 @@ def test_an_unknown_node_and_the_end():
 def test_volumes_follow(release):
     """A pod that is told where to go gets its volumes made there."""
     late = manifest("StorageClass", "late", provisioner="x", volumeBindingMode="WaitForFirstConsumer")
-    spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
+    spec = yaml.safe_load("{storageClassName: late, resources: {requests: {storage: 1Gi}}}")
     claim = manifest("PersistentVolumeClaim", "data", namespace="default", spec=spec)
-    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    volumes = yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: data}}]")
     made = replay(
         *NODES, *there(obj(late), obj(claim)), at(1, asking("db", "1", volumes=volumes)), release=release
     )
@@ -114,51 +115,54 @@ def test_volumes_follow(release):
     assert (bound.spec.node_name, found.annotations["volume.kubernetes.io/selected-node"]) == ("c", "c")
 
 
-class TestTheExample:
-    @pytest.fixture(params=["1.16", "1.34"])
-    def environment(self, request):
-        """The environment of `examples/learning.py` for the day."""
-        pytest.importorskip("gymnasium")
-        path = str(ROOT / "examples" / "day.yaml")
-        kind = runpy.run_path(str(ROOT / "examples" / "learning.py"))["SchedulingEnv"]
-        return kind(
-            lambda seed: kubeclassic.new_replay(path, options_of({"release": request.param, "seed": seed})),
-            max_nodes=5,
-        )
+# --- The example --------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def episode(environment, seed):
-        """The rewards of an agent that takes the last node on which a pod fits."""
-        seen, info = environment.reset(seed=seed)
-        rewards = []
-        done = False
-        while not done:
-            assert environment.observation_space.contains(seen)
-            seen, reward, done, truncated, info = environment.step(
-                int(np.flatnonzero(info["action_mask"])[-1])
-            )
-            rewards.append(reward)
-            assert not truncated
-        return rewards
 
-    def test_an_episode(self, environment):
-        """Masked actions place every pod, with rewards between 0 and 1; an episode can be had again."""
-        rewards = self.episode(environment, 7)
-        assert rewards == self.episode(environment, 7) != self.episode(environment, 8)
-        assert len(rewards) >= 46
-        assert all(0 <= reward <= 1 for reward in rewards)
+@pytest.fixture(params=["1.16", "1.34"])
+def environment(request):
+    """The environment of `examples/learning.py` for the day."""
+    pytest.importorskip("gymnasium")
+    path = str(ROOT / "examples" / "day.yaml")
+    kind = runpy.run_path(str(ROOT / "examples" / "learning.py"))["SchedulingEnv"]
+    return kind(
+        lambda seed: kubeclassic.new_replay(path, options_of({"release": request.param, "seed": seed})),
+        max_nodes=5,
+    )
 
-    def test_the_checker_of_gymnasium(self, environment):
-        """Gymnasium's own checker of environments finds nothing wrong with what it looks at before the first
-        action."""
-        checker = pytest.importorskip("gymnasium.utils.env_checker")
-        checker.check_reset_return_type(environment)
-        checker.check_seed_deprecation(environment)
-        checker.check_reset_seed_determinism(environment)
-        assert environment.action_space.contains(
-            environment.action_space.sample(environment.reset(seed=3)[1]["action_mask"])
-        )
 
-    def test_it_is_short(self):
-        """The example has at most 60 lines."""
-        assert len((ROOT / "examples" / "learning.py").read_text().splitlines()) <= 60
+def episode(environment, seed):
+    """The rewards of an agent that takes the last node on which a pod fits."""
+    seen, info = environment.reset(seed=seed)
+    rewards = []
+    done = False
+    while not done:
+        assert environment.observation_space.contains(seen)
+        seen, reward, done, truncated, info = environment.step(int(np.flatnonzero(info["action_mask"])[-1]))
+        rewards.append(reward)
+        assert not truncated
+    return rewards
+
+
+def test_an_episode(environment):
+    """Masked actions place every pod, with rewards between 0 and 1; an episode can be had again."""
+    rewards = episode(environment, 7)
+    assert rewards == episode(environment, 7) != episode(environment, 8)
+    assert len(rewards) >= 46
+    assert all(0 <= reward <= 1 for reward in rewards)
+
+
+def test_the_checker_of_gymnasium(environment):
+    """Gymnasium's own checker of environments finds nothing wrong with what it looks at before the first
+    action."""
+    checker = pytest.importorskip("gymnasium.utils.env_checker")
+    checker.check_reset_return_type(environment)
+    checker.check_seed_deprecation(environment)
+    checker.check_reset_seed_determinism(environment)
+    assert environment.action_space.contains(
+        environment.action_space.sample(environment.reset(seed=3)[1]["action_mask"])
+    )
+
+
+def test_it_is_short():
+    """The example has at most 60 lines."""
+    assert len((ROOT / "examples" / "learning.py").read_text().splitlines()) <= 60

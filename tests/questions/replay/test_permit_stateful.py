@@ -1,8 +1,6 @@
 """Waiting pods in any order of words, time-outs and deletions, against plain dictionaries: no reservation is
 lost, and none is kept."""
 
-from __future__ import annotations
-
 import math
 
 import attrs
@@ -37,7 +35,7 @@ class Naive:
     """A pod that waits: since when, and for how long each plugin lets it wait."""
 
     since: float
-    timeouts: dict[str, float]
+    timeouts: dict
 
     @property
     def until(self):

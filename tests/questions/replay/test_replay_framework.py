@@ -1,10 +1,6 @@
 """Replays with the framework: its queue and its event hints over time, gates, profiles, preemption, and a
 user's plugins step by step."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import yaml
 
@@ -138,7 +134,7 @@ class Steps(Plugin):
     """Notes when it has its turn, with what an earlier turn left in the cycle, and can refuse."""
 
     name = "Steps"
-    clock: Any = None
+    clock = None
 
     def __init__(self, args, handle):
         super().__init__(args, handle)
@@ -197,7 +193,7 @@ def claim(name, owner=""):
     return obj({"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": CLAIM_SPEC})
 
 
-USING = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+USING = asking("one", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: data}}]"))
 
 
 # --- Steps of APlugin ---------------------------------------------------------------------------------------
@@ -328,9 +324,11 @@ def test_a_generic_ephemeral_volume():
 
 def test_the_default_class():
     """A template without a class gets the default one."""
-    marked = CLASS | {
-        "metadata": {"name": "late", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
-    }
+    marked = CLASS | yaml.safe_load("""
+        metadata:
+          name: late
+          annotations: {storageclass.kubernetes.io/is-default-class: 'true'}
+        """)
     volumes = [
         {
             "name": "scratch",

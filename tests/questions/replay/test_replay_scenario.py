@@ -18,9 +18,9 @@ TEMPLATE = "{kind: Pod, metadata: {generateName: pod-}, spec: {containers: [{nam
 POD = f"podTemplate: {TEMPLATE}"
 
 
-def run(tmp_path, text, until=500, seed=0):
+def run(tmp_path, text, seed=0):
     """A scenario that was played, and what happened."""
-    made = Replay(of_file(tmp_path, text), engine(), until=until, seed=seed)
+    made = Replay(of_file(tmp_path, text), engine(), until=500, seed=seed)
     return made, played(made)
 
 

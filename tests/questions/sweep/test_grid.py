@@ -1,6 +1,7 @@
 """The rows of a grid are what single calls come to, in the order of the grid."""
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,7 +59,7 @@ def test_the_last_key_changes_fastest():
     """Rows come run by run, and then in the order of the grid."""
     spec = {
         "cluster": CLUSTER,
-        "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
+        "runs": yaml.safe_load("[{name: a}, {name: b, percentage: 50}]"),
         "grid": {"release": ["1.16", "1.12"], "seed": [1, 2]},
     }
     rows = kubeclassic.sweep(spec).rows
@@ -139,12 +140,12 @@ def test_edits_count():
 def test_a_run_that_fails_is_a_row():
     """What a release refuses, and an edit about nothing, are rows with their errors; the others have
     values."""
-    runs = [
-        {"name": "right"},
-        {"name": "edit", "set": "pod nobody requests.cpu=1"},
-        {"name": "weight", "release": "1.27", "weights.LeastRequestedPriority": 2},
-        {"name": "provider", "provider": "Nobody"},
-    ]
+    runs = yaml.safe_load("""
+        - {name: right}
+        - {name: edit, set: pod nobody requests.cpu=1}
+        - {name: weight, release: '1.27', weights.LeastRequestedPriority: 2}
+        - {name: provider, provider: Nobody}
+        """)
     found = kubeclassic.sweep({"cluster": CLUSTER, "runs": runs})
     errors = [row["error"] for row in found.rows]
     missing = "release 1.27 has no rule by that name that scores; NodeResourcesFit took its place"
@@ -198,6 +199,6 @@ def test_verdicts():
         assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
     asked = {
         "cluster": [node],
-        "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}],
+        "runs": yaml.safe_load("[{name: a, weights.Nothing: 1}, {name: b, weights.Nothing: 2}]"),
     }
     assert str(kubeclassic.sweep(asked).view().verdict) == "All 2 runs failed."

@@ -85,7 +85,10 @@ def test_objectives_by_default(tmp_path):
             r"grid\.set\[0\]: expected an edit such as .*, or null for none, got \[1\]",
         ),
         ({"runs": [{"policy": None}]}, r"runs\[0\]: expected an object with a name, such as .*, got \{.*\}"),
-        ({"runs": [{"name": "a"}, {"name": "a"}]}, r'runs\[1\]\.name: expected a name of its own, got "a"$'),
+        (
+            yaml.safe_load("{runs: [{name: a}, {name: a}]}"),
+            r'runs\[1\]\.name: expected a name of its own, got "a"$',
+        ),
         (
             {"runs": [{"name": "a", "seed": "b"}]},
             r'runs\[0\]\.seed: expected a whole number from 0 to .*, got "b"',

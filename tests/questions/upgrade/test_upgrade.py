@@ -4,6 +4,7 @@ from itertools import pairwise, product
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import UNSET
@@ -25,6 +26,7 @@ from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
 from tests.support.pages import page_of
+from tests.support.spreadbuild import constraint
 from tests.support.worldforms import drawn, node_form, pod_form
 
 CLUSTER = ROOT / "examples" / "cluster"
@@ -83,7 +85,7 @@ def test_the_status_is_that_of_the_pod_that_is_asked_about():
 def test_a_pod_may_have_to_make_room():
     """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting
     it."""
-    sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
+    sidecar = yaml.safe_load("{name: s, restartPolicy: Always, resources: {requests: {cpu: '2'}}}")
     low = made_pod("low", on="n", cpu=1, initContainers=[sidecar])
     found = upgrade(
         [node("n", cpu="4"), low, made_pod("high", cpu=2, priority=9)], "1.27", "1.29", pod="high"
@@ -171,6 +173,11 @@ def test_nothing_is_missed(mode, seed):
     assert [one for one in shared.moved if one.effect == "unknown"] == []
 
 
+def spread(*constraints):
+    """A cluster in which a pod waits that has *constraints*."""
+    return Scenario((), (made_pod("web", topologySpreadConstraints=constraints),))
+
+
 @pytest.mark.parametrize(
     "fact, scenario, configuration, wanted",
     [
@@ -181,12 +188,21 @@ def test_nothing_is_missed(mode, seed):
         ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"memory": "0"}),)), (), False),
         ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)), (), True),
         ("images-on-all-nodes", Scenario((node("a"), node("b")), ()), (), False),
-        ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), True),
+        ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), False),
+        ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), ["events"], True),
+        ("constraints-count-apart", spread(constraint("zone"), constraint("host")), (), False),
+        ("constraints-count-apart", spread(constraint("zone"), constraint("zone")), (), True),
+        ("empty-selectors-count-nothing", spread(constraint()), (), False),
+        ("empty-selectors-count-nothing", spread(constraint(selector={})), (), True),
+        ("inclusion-policies", spread(constraint()), (), False),
+        ("inclusion-policies", spread(constraint(nodeTaintsPolicy="Honor")), (), True),
+        ("spread-gates-on", spread(constraint(nodeTaintsPolicy="Honor")), (), False),
+        ("spread-gates-on", spread(constraint(minDomains=2)), (), True),
     ],
 )
 def test_what_concerns_a_cluster(fact, scenario, configuration, wanted):
     """A fact concerns a cluster that has what it needs: nodes that avoid pods, or a profile that may;
-    amounts of 0; images."""
+    amounts of 0; images on nodes that change; what it reads of constraints."""
     assert concerns(BY_ID[fact], traits_of(scenario, configuration)) is wanted
 
 
@@ -290,10 +306,12 @@ def test_a_policy_is_carried_over():
 def test_a_profile_is_carried_over():
     """A profile runs as it is, in a version that the release reads, and is translated where its plugins
     are gone."""
-    score = {
-        "disabled": [{"name": "NodeResourcesLeastAllocated"}],
-        "enabled": [{"name": "NodeResourcesMostAllocated", "weight": 3}],
-    }
+    score = yaml.safe_load("""
+        disabled:
+        - {name: NodeResourcesLeastAllocated}
+        enabled:
+        - {name: NodeResourcesMostAllocated, weight: 3}
+        """)
     profile = {
         "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
         "kind": "KubeSchedulerConfiguration",

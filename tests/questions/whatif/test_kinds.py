@@ -123,10 +123,12 @@ def test_extended_resources_keep_limits_equal():
 
 def test_selectors_and_terms():
     """A key of the nodeSelector, an expression of the node affinity."""
-    expressions = [
-        {"key": "disk", "operator": "In", "values": ["ssd"]},
-        {"key": "pool", "operator": "Exists"},
-    ]
+    expressions = yaml.safe_load("""
+        - key: disk
+          operator: In
+          values: [ssd]
+        - {key: pool, operator: Exists}
+        """)
     required = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     result = found(node("a", labels={"pool": "x"}), pod("asked", affinity=affinity))
@@ -194,9 +196,9 @@ def test_a_new_node_runs_the_daemons():
     """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
     agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
     for agent in agents:
-        agent["metadata"]["ownerReferences"] = [
-            {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
-        ]
+        agent["metadata"]["ownerReferences"] = yaml.safe_load("""
+            - {kind: DaemonSet, name: agent, uid: '1', controller: true}
+            """)
     fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
     result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
     assert patches(result, "addNode") == ["copy node large"]

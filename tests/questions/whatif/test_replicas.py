@@ -21,11 +21,6 @@ def owned(name, on="", owner="web", **more):
     )
 
 
-def kinds(found):
-    """The kinds of its suggestions."""
-    return {one.kind for one in found.suggestions}
-
-
 def test_a_sibling_that_comes_back_is_no_help():
     """Neither its deletion nor a priority that all replicas have makes room; a softer template does."""
     cluster = [
@@ -34,7 +29,7 @@ def test_a_sibling_that_comes_back_is_no_help():
         *(owned(f"web-{at}", on, affinity=APART) for at, on in enumerate(["n1", "n2", ""])),
     ]
     found = what_if(cluster, "web-2", "1.30")
-    assert not kinds(found) & {"delete", "move", "priority", "otherAntiAffinity"}
+    assert not {one.kind for one in found.suggestions} & {"delete", "move", "priority", "otherAntiAffinity"}
     assert found.suggestions[0].kind == "podAntiAffinity"
     assert found.suggestions[0].patch[0].startswith("pod like:default/web-2 affinity.podAntiAffinity.")
 

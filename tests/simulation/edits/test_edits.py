@@ -29,7 +29,7 @@ NODES = [
         "Node",
         "a",
         labels={"pool": "x"},
-        spec={"taints": [{"key": "t", "effect": "NoSchedule"}]},
+        spec=yaml.safe_load("{taints: [{key: t, effect: NoSchedule}]}"),
         status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
     ),
     manifest("Node", "b", status={"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "10"}}),
@@ -301,28 +301,36 @@ def test_paths_are_written_as_they_are_read(field):
     "given, edit, spec",
     [
         (
-            {
-                "kind": "CSINode",
-                "spec": {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 1}}]},
-            },
+            yaml.safe_load("""
+                kind: CSINode
+                spec:
+                  drivers:
+                  - name: d.io
+                    nodeID: a
+                    allocatable: {count: 1}
+                """),
             "drivers[d.io].allocatable.count=3",
             "drivers: [{name: d.io, nodeID: a, allocatable: {count: 3}}]",
         ),
         (
-            {
-                "kind": "ResourceClaim",
-                "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}},
-            },
+            yaml.safe_load("""
+                kind: ResourceClaim
+                spec:
+                  devices:
+                    requests:
+                    - name: gpu
+                      exactly: {deviceClassName: gpu}
+                """),
             "devices.requests[gpu].exactly.count=2",
             "devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 2}}]}",
         ),
         (
-            {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}},
+            yaml.safe_load("{kind: LimitRange, spec: {limits: [{type: Container, default: {cpu: '1'}}]}}"),
             "limits[0].default.nvidia.com/gpu=1",
             "limits: [{type: Container, default: {cpu: '1', nvidia.com/gpu: '1'}}]",
         ),
         (
-            {"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}},
+            yaml.safe_load("{kind: Service, spec: {selector: {a.io/b: x}}}"),
             "selector.a.io/b=y",
             "selector: {a.io/b: y}",
         ),
@@ -408,7 +416,7 @@ def test_an_edit_of_one_field_keeps_all_others(kind, data):
     """Whatever an object says, with its manifest or without, it says after an edit, but for the label that
     was asked for."""
     document = data.draw(documents(KINDS[kind]))
-    named = {"name": "x", "namespace": "n", "uid": "u", "labels": {"a": "b"}}
+    named = yaml.safe_load("{name: x, namespace: n, uid: u, labels: {a: b}}")
     document = {"kind": kind, **document, "metadata": {**document.get("metadata", {}), **named}}
     edits = Edits.parse([f"{kind.lower()} x labels.z=1"], defaults=False)
     for keeps in (True, False):

@@ -26,146 +26,149 @@ def repeated(text):
     return repeats.paths(value)
 
 
-class TestJson:
-    @given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES), st.sampled_from([None, 2]), st.booleans())
-    def test_good_input_is_what_json_says(self, value, indent, ascii_only):
-        """Values come as the standard library reads them, with no key given twice."""
-        text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-        ((found, repeats),) = json_values(text.encode(), "f")
-        assert (found, repeats.paths(found)) == (value, ())
-
-    @pytest.mark.parametrize("quick", [True, False])
-    @pytest.mark.parametrize(
-        "text, wanted",
-        [
-            ('{"a": 1, "a": 2}', ("a",)),
-            ('{"a": {"b" : [1, {"c": ",", "c": 2}]}}', ("a.b[1].c",)),
-            ('{"items": [{"a": 1}, {"a": 1, "a": 1}], "x": 1}', ("items[1].a",)),
-            ('{"a": 1, "\\u0061": 2}', ("a",)),
-            ('{"a": "\\u002c", "b": 1, "b": 2}', ("b",)),
-            ('{"a": {"x": 1, "x": 2}, "a": {}}', ("a",)),
-            ('{"a": 1, "a": 1, "a": 1}', ("a",)),
-        ],
-    )
-    def test_keys_given_twice(self, text, wanted, quick, monkeypatch):
-        """Each key that an object has twice is told by its path, with a quick reader and without."""
-        if not quick:
-            monkeypatch.setattr(jsonvalues, "quick_value", lambda content: None)
-        assert repeated(text) == wanted
-
-    def test_lines_count_from_the_first(self):
-        """Errors of a line in a file have the line's number."""
-        with pytest.raises(ManifestError, match=r"^f, line 7, column 2: broken JSON"):
-            list(json_values(b"{x", "f", 7))
+# --- Json ---------------------------------------------------------------------------------------------------
 
 
-class TestYaml:
-    @given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES))
-    def test_what_is_written_is_read(self, value):
-        """Values survive being written as YAML."""
-        ((found, repeats),) = yaml_values(yaml.safe_dump(value, allow_unicode=True), "f")
-        assert (found, repeats.paths(found)) == (value, ())
+@given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES), st.sampled_from([None, 2]), st.booleans())
+def test_good_input_is_what_json_says(value, indent, ascii_only):
+    """Values come as the standard library reads them, with no key given twice."""
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    ((found, repeats),) = json_values(text.encode(), "f")
+    assert (found, repeats.paths(found)) == (value, ())
 
-    def test_keys_given_twice(self):
-        """A repeated key is told by its path; one that replaces a merged key is none."""
-        ((value, repeats),) = yaml_values("a: {b: 1, b: 2}\nc: {<<: {d: 1}, d: 2}\ne: [{f: 1, 'f': 2}]", "f")
-        assert repeats.paths(value) == ("a.b", "e[0].f")
 
-    def test_parts_with_an_alias_are_shared(self):
-        """An alias is the value itself, not a copy."""
-        ((value, _),) = yaml_values("a: &a [1]\nb: *a", "f")
-        assert value["a"] is value["b"]
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ('{"a": 1, "a": 2}', ("a",)),
+        ('{"a": {"b" : [1, {"c": ",", "c": 2}]}}', ("a.b[1].c",)),
+        ('{"items": [{"a": 1}, {"a": 1, "a": 1}], "x": 1}', ("items[1].a",)),
+        ('{"a": 1, "\\u0061": 2}', ("a",)),
+        ('{"a": "\\u002c", "b": 1, "b": 2}', ("b",)),
+        ('{"a": {"x": 1, "x": 2}, "a": {}}', ("a",)),
+        ('{"a": 1, "a": 1, "a": 1}', ("a",)),
+    ],
+)
+def test_keys_given_twice_in_json(text, wanted, quick, monkeypatch):
+    """Each key that an object has twice is told by its path, with a quick reader and without."""
+    if not quick:
+        monkeypatch.setattr(jsonvalues, "quick_value", lambda content: None)
+    assert repeated(text) == wanted
 
-    @pytest.mark.parametrize(
-        "text, wanted",
-        [
-            (
-                "a: +1\nb: -0\nc: -0x1f\nd: 0b11\ne: 010\nf: .5\ng: 5.\nh: 1.5e3",
-                [1, 0, -31, 3, 8, 0.5, 5.0, 1500.0],
-            ),
-            (
-                "a: 08\nb: 1_000\nc: 1e3\nd: 0o17\ne: 1:30\nf: 2020-01-01\ng: .inf\nh: <<\ni: =",
-                ["08", "1_000", "1e3", "0o17", "1:30", "2020-01-01", ".inf", "<<", "="],
-            ),
-            (
-                "a: yes\nb: Off\nc: TRUE\nd: tRUE\ne: y\nf: 'yes'\ng: ~\nh: Null\ni:",
-                [True, False, True, "tRUE", "y", "yes", None, None, None],
-            ),
-            (
-                "a: !!binary YQ==\nb: !!float 1\nc: !!str 1\nd: !!bool yes\ne: !!null x\nf: ! 1\ng: !!map {b: c}\nh: !!seq [!!int 7]",
-                ["a", 1.0, "1", True, None, 1, {"b": "c"}, [7]],
-            ),
-            (
-                "a: |\n  x\n\n  y\nb: >-\n  x\n  y\nc: 'it''s\n  x'\nd: x\n  y\ne: \"\\u00e9\"",
-                ["x\n\ny\n", "x y", "it's x", "x y", "é"],
-            ),
-            ("{1: 0, true: 0, no: 0, 1.0: 0, '<<': 0, ? b}", [0, 0, 0, 0, 0, None]),
-            (
-                "a: &x {b: 1, c: 2}\nd: {c: 3, <<: *x}\ne: {<<: [{c: 4}, *x]}\nf: {<<: {<<: *x, b: 5}}\n&k g: *k",
-                [{"b": 1, "c": 2}, {"b": 1, "c": 3}, {"c": 4, "b": 1}, {"b": 5, "c": 2}, "g"],
-            ),
-            ("a: &x 1\nb: &x 2\nc: *x", [1, 2, 2]),
-        ],
-    )
-    @pytest.mark.parametrize("loader", [yamlvalues._Loader, yaml.SafeLoader])
-    def test_values(self, text, wanted, loader, monkeypatch):
-        """What texts without quotes, tags, quotes, anchors and merge keys stand for, with libyaml and
-        without."""
-        monkeypatch.setattr(yamlvalues, "_Loader", loader)
-        ((value, repeats),) = yaml_values(text, "f")
-        assert (repr(list(value.values())), repeats.paths(value)) == (repr(wanted), ())
 
-    def test_keys_are_texts(self):
-        """Numbers and booleans become texts as they are printed."""
-        ((value, _),) = yaml_values("{1: 0, true: 0, no: 0, 1.0: 0, 0x10: 0, '<<': 0, ? b}", "f")
-        assert list(value) == ["1", "true", "false", "1.0", "16", "<<", "b"]
+def test_lines_count_from_the_first():
+    """Errors of a line in a file have the line's number."""
+    with pytest.raises(ManifestError, match=r"^f, line 7, column 2: broken JSON"):
+        list(json_values(b"{x", "f", 7))
 
-    def test_documents_come_one_by_one(self):
-        """Empty documents are left out, and those before an error are there."""
-        found = yaml_values("a: {b: [1, 'x']}\n---\n# nothing\n---\nc: true\n---\n[", "f")
-        assert [next(found)[0], next(found)[0]] == [{"a": {"b": [1, "x"]}}, {"c": True}]
-        with pytest.raises(ManifestError, match="f, line 8, column 1: broken YAML"):
-            next(found)
 
-    @pytest.mark.parametrize(
-        "text, wanted",
-        [
-            ("a: 1\nb: *x", "f, line 2, column 4: broken YAML: found undefined alias"),
-            ("&a [*a]", "f, line 1, column 5: broken YAML: got a value that holds itself, by an alias"),
-            (
-                "a: &x {<<: *x}",
-                "f, line 1, column 12: broken YAML: got a value that holds itself, by an alias",
-            ),
-            (
-                "a: {<<: 1}",
-                "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
-            ),
-            (
-                "a: {<<: [{b: 1}, c]}",
-                "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
-            ),
-            ("~: a", "f, line 1, column 1: broken YAML: expected a string for a key, got null"),
-            ("[a]: b", "f, line 1, column 1: broken YAML: expected a string for a key, got a list"),
-            ("{a: b}: c", "f, line 1, column 1: broken YAML: expected a string for a key, got an object"),
-            (
-                "? " * 5000 + "a",
-                "f, line 1, column 3: broken YAML: expected a string for a key, got an object",
-            ),
-            ("a: !!set {b}", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!set"),
-            ("a: !!str [b]", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!str"),
-            ("a: !!python/object:os.system x", "expected a value of JSON"),
-            ("a: !!int x", 'f, line 1, column 4: broken YAML: expected a value for !!int, got "x"'),
-            (
-                "a: !!binary /w==",
-                'f, line 1, column 4: broken YAML: expected a value for !!binary, got "/w=="',
-            ),
-            ("a: 1.0e999", 'f, line 1, column 4: broken YAML: expected a value for !!float, got "1.0e999"'),
-            ("a: 1" + "0" * 5000, "expected a value for !!int of at most 4,300 digits, got "),
-        ],
-    )
-    def test_what_is_refused(self, text, wanted):
-        """Errors have line and column."""
-        assert wanted in refusal_text(ManifestError, list, yaml_values(text, "f"))
+# --- Yaml ---------------------------------------------------------------------------------------------------
+
+
+@given(st.dictionaries(TEXTS, VALUES) | st.lists(VALUES))
+def test_what_is_written_is_read(value):
+    """Values survive being written as YAML."""
+    ((found, repeats),) = yaml_values(yaml.safe_dump(value, allow_unicode=True), "f")
+    assert (found, repeats.paths(found)) == (value, ())
+
+
+def test_keys_given_twice():
+    """A repeated key is told by its path; one that replaces a merged key is none."""
+    ((value, repeats),) = yaml_values("a: {b: 1, b: 2}\nc: {<<: {d: 1}, d: 2}\ne: [{f: 1, 'f': 2}]", "f")
+    assert repeats.paths(value) == ("a.b", "e[0].f")
+
+
+def test_parts_with_an_alias_are_shared():
+    """An alias is the value itself, not a copy."""
+    ((value, _),) = yaml_values("a: &a [1]\nb: *a", "f")
+    assert value["a"] is value["b"]
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        (
+            "a: +1\nb: -0\nc: -0x1f\nd: 0b11\ne: 010\nf: .5\ng: 5.\nh: 1.5e3",
+            [1, 0, -31, 3, 8, 0.5, 5.0, 1500.0],
+        ),
+        (
+            "a: 08\nb: 1_000\nc: 1e3\nd: 0o17\ne: 1:30\nf: 2020-01-01\ng: .inf\nh: <<\ni: =",
+            ["08", "1_000", "1e3", "0o17", "1:30", "2020-01-01", ".inf", "<<", "="],
+        ),
+        (
+            "a: yes\nb: Off\nc: TRUE\nd: tRUE\ne: y\nf: 'yes'\ng: ~\nh: Null\ni:",
+            [True, False, True, "tRUE", "y", "yes", None, None, None],
+        ),
+        (
+            "a: !!binary YQ==\nb: !!float 1\nc: !!str 1\nd: !!bool yes\ne: !!null x\nf: ! 1\ng: !!map {b: c}\nh: !!seq [!!int 7]",
+            ["a", 1.0, "1", True, None, 1, {"b": "c"}, [7]],
+        ),
+        (
+            "a: |\n  x\n\n  y\nb: >-\n  x\n  y\nc: 'it''s\n  x'\nd: x\n  y\ne: \"\\u00e9\"",
+            ["x\n\ny\n", "x y", "it's x", "x y", "é"],
+        ),
+        ("{1: 0, true: 0, no: 0, 1.0: 0, '<<': 0, ? b}", [0, 0, 0, 0, 0, None]),
+        (
+            "a: &x {b: 1, c: 2}\nd: {c: 3, <<: *x}\ne: {<<: [{c: 4}, *x]}\nf: {<<: {<<: *x, b: 5}}\n&k g: *k",
+            [{"b": 1, "c": 2}, {"b": 1, "c": 3}, {"c": 4, "b": 1}, {"b": 5, "c": 2}, "g"],
+        ),
+        ("a: &x 1\nb: &x 2\nc: *x", [1, 2, 2]),
+    ],
+)
+@pytest.mark.parametrize("loader", [yamlvalues._Loader, yaml.SafeLoader])
+def test_values(text, wanted, loader, monkeypatch):
+    """What texts without quotes, tags, quotes, anchors and merge keys stand for, with libyaml and
+    without."""
+    monkeypatch.setattr(yamlvalues, "_Loader", loader)
+    ((value, repeats),) = yaml_values(text, "f")
+    assert (repr(list(value.values())), repeats.paths(value)) == (repr(wanted), ())
+
+
+def test_keys_are_texts():
+    """Numbers and booleans become texts as they are printed."""
+    ((value, _),) = yaml_values("{1: 0, true: 0, no: 0, 1.0: 0, 0x10: 0, '<<': 0, ? b}", "f")
+    assert list(value) == ["1", "true", "false", "1.0", "16", "<<", "b"]
+
+
+def test_documents_come_one_by_one():
+    """Empty documents are left out, and those before an error are there."""
+    found = yaml_values("a: {b: [1, 'x']}\n---\n# nothing\n---\nc: true\n---\n[", "f")
+    assert [next(found)[0], next(found)[0]] == [{"a": {"b": [1, "x"]}}, {"c": True}]
+    with pytest.raises(ManifestError, match="f, line 8, column 1: broken YAML"):
+        next(found)
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("a: 1\nb: *x", "f, line 2, column 4: broken YAML: found undefined alias"),
+        ("&a [*a]", "f, line 1, column 5: broken YAML: got a value that holds itself, by an alias"),
+        ("a: &x {<<: *x}", "f, line 1, column 12: broken YAML: got a value that holds itself, by an alias"),
+        (
+            "a: {<<: 1}",
+            "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
+        ),
+        (
+            "a: {<<: [{b: 1}, c]}",
+            "f, line 1, column 9: broken YAML: expected a mapping, or a list of mappings, after a merge key (<<)",
+        ),
+        ("~: a", "f, line 1, column 1: broken YAML: expected a string for a key, got null"),
+        ("[a]: b", "f, line 1, column 1: broken YAML: expected a string for a key, got a list"),
+        ("{a: b}: c", "f, line 1, column 1: broken YAML: expected a string for a key, got an object"),
+        ("? " * 5000 + "a", "f, line 1, column 3: broken YAML: expected a string for a key, got an object"),
+        ("a: !!set {b}", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!set"),
+        ("a: !!str [b]", "f, line 1, column 4: broken YAML: expected a value of JSON, got the tag !!str"),
+        ("a: !!python/object:os.system x", "expected a value of JSON"),
+        ("a: !!int x", 'f, line 1, column 4: broken YAML: expected a value for !!int, got "x"'),
+        ("a: !!binary /w==", 'f, line 1, column 4: broken YAML: expected a value for !!binary, got "/w=="'),
+        ("a: 1.0e999", 'f, line 1, column 4: broken YAML: expected a value for !!float, got "1.0e999"'),
+        ("a: 1" + "0" * 5000, "expected a value for !!int of at most 4,300 digits, got "),
+    ],
+)
+def test_what_is_refused(text, wanted):
+    """Errors have line and column."""
+    assert wanted in refusal_text(ManifestError, list, yaml_values(text, "f"))
 
 
 # --- Bounds -------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from tests.support.manifests import manifest
 
 NODE = manifest("Node", "n", labels={"a": "1,2"}, status={"allocatable": {"cpu": "4"}})
 PODS = [
-    manifest("Pod", f"p{number}", spec={"nodeName": "n", "containers": [{"name": "c", "image": "é"}]})
+    manifest("Pod", f"p{number}", spec=yaml.safe_load("{nodeName: n, containers: [{name: c, image: é}]}"))
     for number in range(3)
 ]
 GOOD = json.dumps(
