@@ -62,7 +62,7 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
             note(told)
 
     written = output_options(
-        ("json", "jsonl", "yaml"),
+        "json,jsonl,yaml",
         "json, yaml: a List; jsonl: an object a line.",
         default="json",
         what="the manifests",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult
     from ..simulation.scenario import Scenario
 
-FORMS = ("yaml", "json")
 REPORTS = (".html", ".json", ".txt")
 OPTIONS = {name: click_option(field) for name, field in MigrateOptions.declared().items() if name != "check"}
 
@@ -56,7 +55,7 @@ def _declared(function: Any) -> Any:
 @takes_cluster()
 @_declared
 @output_options(
-    FORMS,
+    "yaml,json",
     "The format.",
     default="yaml",
     what="the profile",

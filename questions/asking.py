@@ -33,7 +33,7 @@ class AskedQuestion(Protocol[P, O_contra, R_co]):
 
     def __call__(self, cluster: GivenCluster, /, *options: P.args, **named: P.kwargs) -> R_co: ...
 
-    def ask(self, given: Any, options: O_contra, observer: Observer = SILENT) -> R_co:
+    def ask(self, given: Any, options: O_contra, observer: Observer) -> R_co:
         """The answer to *options* about *given*."""
         ...
 

@@ -162,7 +162,7 @@ class Question:
     options: type[AskedOptions]
     ask: str
     """The function, as ``question:name``; it is in that question's ``ask.py``."""
-    forms: Sequence[str] = ("table", "wide", "json", "yaml", "csv", "html")
+    forms: str = "table,wide,json,yaml,csv,html"
     told_forms: str = ""
     """The help of ``-o``."""
     verbose: str | None = None
@@ -188,8 +188,8 @@ class Question:
     """The file that is asked about, where that is no cluster."""
     jobs: tuple[int | None, str] | None = None
     """In how many processes it runs by default, and that in words; None: in this one alone."""
-    ignored: Mapping[str, bool] = attrs.Factory(dict)
-    """Flags of kubectl that mean nothing here, and whether each takes a value."""
+    ignored: str = ""
+    """Flags of kubectl that mean nothing here; one that takes a value has ``=`` at its end."""
 
     def function(self) -> Callable[..., Any]:
         """What answers it."""

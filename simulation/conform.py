@@ -190,7 +190,7 @@ DECIDED = ("pod", "host", "error", "preemption")
 """The fields that say what was decided."""
 
 
-def answer_case(case: Json, manner: Manner = USUAL) -> Json:
+def answer_case(case: Json, manner: Manner) -> Json:
     """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own
     README.md."""
     if "script" in case:
@@ -214,7 +214,7 @@ def emitted(case: Json, manner: Manner = USUAL) -> Json:
         raise ManifestError(f"{case['name']}: cannot be played: {type(error).__name__}: {error}") from error
 
 
-def scripted_post(case: Json, release: Release | None = None) -> ScriptedPost | None:
+def scripted_post(case: Json, release: Release | None) -> ScriptedPost | None:
     """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the
     case."""
     if "extenders" not in case:

@@ -328,8 +328,9 @@ def _kind(word: str) -> str:
         **kind_words(),
         **{form: kind for kind in WORKLOADS for form in (kind.lower(), f"{kind.lower()}s")},
         "deploy": "Deployment",
+        "ds": "DaemonSet",
+        "cj": "CronJob",
     }
-    words |= {"ds": "DaemonSet", "cj": "CronJob"}
     found = words.get(word.lower())
     if found is None:
         raise UnknownNameError(
@@ -423,8 +424,8 @@ class Edits:
                             changes += other != one
                         after.append(other)
                     raw |= {edit.kind: tuple(after)} if after else {}
-                    about = about + len(chosen)
-                    changes = changes + len(pairs)
+                    about += len(chosen)
+                    changes += len(pairs)
                     found[at] = attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
                 told.append(_told(edit, about, changes, found))
         return found, told

@@ -211,9 +211,7 @@ class Observer:
 SILENT = Observer()
 
 
-def options_given(
-    scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler"
-) -> GivenOptions:
+def options_given(scheduler: GivenScheduler, cluster: GivenCluster, name: str = "scheduler") -> GivenOptions:
     """*scheduler* as options, with the release that the nodes of *cluster* run where it names none.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.

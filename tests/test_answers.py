@@ -10,7 +10,7 @@ import yaml
 import kubeclassic
 from kubeclassic import Classic, Framework
 from tests.support.golden import COMMANDS, kept, printed
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.program import inside
 
 CLUSTER = "examples/cluster"
@@ -148,7 +148,7 @@ def test_python_answers_what_the_command_prints(command, monkeypatch):
 def test_evictions(again, tmp_path, monkeypatch):
     """Evicted pods are gone in both, or made again in both."""
     file = tmp_path / "cluster.json"
-    file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": EVICTING}))
+    file.write_text(dumped(EVICTING))
     found = kubeclassic.simulate(file, reschedule_evicted=again)
     assert found.summary.replaced == again
     check(

@@ -21,9 +21,8 @@ from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.preemption import outcomes
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import engine, node, obj, pod
+from tests.support.build import engine, manifest, node, obj, pod, policy_of
 from tests.support.examples import examples
-from tests.support.manifests import manifest
 from tests.support.worldforms import REGION, ZONE, pod_form
 from tests.support.worlds import (
     COUNTING,
@@ -273,7 +272,7 @@ CONFIGURATIONS = {
     "1.12": ("1.12", {}),
     "1.13 partial": ("1.13", {"percentageOfNodesToScore": 70}),
     "1.14 packing": ("1.14", {"provider": "ClusterAutoscalerProvider", **ALL}),
-    "1.15 policy": ("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **POLICY}, **ALL}),
+    "1.15 policy": ("1.15", {"policy": policy_of(**POLICY), **ALL}),
     "1.16": ("1.16", ALL),
     "1.16 adaptive": ("1.16", {}),
     "1.27": ("1.27", ALL),

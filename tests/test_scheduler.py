@@ -17,10 +17,9 @@ from kubeclassic.results import Decision
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from kubeclassic.simulation.scenario import Files
 from kubeclassic.simulation.simulate import Simulation
-from tests.support.build import node, pod
+from tests.support.build import manifest, node, pod
 from tests.support.examples import ENDS
 from tests.support.frameworkbuild import configuration, document
-from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 NEW = DEFAULT_FRAMEWORK

@@ -111,8 +111,8 @@ class Command(click.Command):
     """A command whose help has its options in sections, and which refuses to write over what it reads.
 
     *reads_folders*: whether a folder among the paths stands for all manifests in it. *outputs*: more options
-    for the output section. *ignored*: flags of kubectl that mean nothing here, and whether each takes a
-    value.
+    for the output section. *ignored*: flags of kubectl that mean nothing here, with ``=`` at the end
+    if they take a value.
     """
 
     def __init__(
@@ -120,13 +120,13 @@ class Command(click.Command):
         *arguments: Any,
         reads_folders: bool = True,
         outputs: Collection[str] = (),
-        ignored: Mapping[str, bool] | None = None,
+        ignored: str = "",
         **attributes: Any,
     ) -> None:
         super().__init__(*arguments, **attributes)
         self.reads_folders = reads_folders
         self.outputs = {*outputs}
-        self.ignored: Mapping[str, bool] = ignored or {}
+        self.ignored = ignored.split()
         self._everything = _help_all(hidden=not self._is_long)
 
     @property
@@ -145,10 +145,11 @@ class Command(click.Command):
         words = iter(args)
         for word in words:
             flag, equals, _ = word.partition("=")
-            if flag not in self.ignored:
+            has_value = f"{flag}=" in self.ignored
+            if not has_value and flag not in self.ignored:
                 kept += [word, *words] if word == "--" else [word]
                 continue
-            if self.ignored[flag] and not equals:
+            if has_value and not equals:
                 next(words, None)
             note(f"{flag} of kubectl is ignored: it means nothing here")
         return super().parse_args(ctx, kept)

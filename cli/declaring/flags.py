@@ -478,7 +478,7 @@ class Output:
 
 
 def output_options(
-    forms: Sequence[str],
+    forms: str,
     help_of_forms: str,
     *,
     verbose: str | None,
@@ -492,7 +492,7 @@ def output_options(
     table = []
     options = []
     if forms:
-        table.append(f"-o form | {','.join(forms)} {default} | common | {help_of_forms}")
+        table.append(f"-o form | {forms} {default} | common | {help_of_forms}")
         if headers:
             table.append("--no-headers | switch | | Omit the headers of tables and CSV.")
         table.append(f"--output | FILE | | Write {what} to this file, whole or not at all.")

@@ -39,7 +39,7 @@ from ...core.pods.requests import PODS
 from ...simulation.input import Part, parts_of
 from ...simulation.nodesbyuse import grouped, labels_of, pods_on
 from ...simulation.summary import UNITS
-from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
+from ..asking import Input, Observer, asked_by, tell_left_out
 from ..result import Result
 from .answer import (
     CapacityDocument,
@@ -198,7 +198,7 @@ def question_of(given: Input, options: CapacityOptions, observer: Observer) -> C
 
 
 @asked_by(CapacityOptions, "cluster", "pod", "scheduler")
-def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> CapacityResult:
+def capacity(given: Input, options: CapacityOptions, observer: Observer) -> CapacityResult:
     """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them;
     the cluster does not change.
 

@@ -20,7 +20,7 @@ from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
 from ...simulation.scenario import Scenario
-from ..asking import SILENT, GivenCluster, Observer, asked_by, scenario_for
+from ..asking import GivenCluster, Observer, asked_by, scenario_for
 from ..result import Result
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
 from .comparison import compare as compare_all
@@ -120,7 +120,7 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
 
 
 @asked_by(CompareOptions, "cluster", *NAMES, opens=compared_input, show=None)
-def compare(given: ComparisonInput, options: CompareOptions, observer: Observer = SILENT) -> CompareResult:
+def compare(given: ComparisonInput, options: CompareOptions, observer: Observer) -> CompareResult:
     """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another
     node, and why.
 

@@ -88,7 +88,7 @@ QUESTION = Question(
     own_first=True,
     what="the comparison",
     headers=False,
-    forms=("table", "json", "yaml", "csv", "html"),
+    forms="table,json,yaml,csv,html",
     told_forms="The format.",
     verbose="List every warning on standard error.",
 )

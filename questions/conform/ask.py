@@ -23,7 +23,7 @@ from ...simulation.conform import (
     find_families,
 )
 from ...simulation.input import paths_of
-from ..asking import SILENT, Observer, asked_by
+from ..asking import Observer, asked_by
 from ..result import Result
 from .options import ConformOptions
 
@@ -126,9 +126,7 @@ def manner_of(options: ConformOptions) -> Manner:
 
 
 @asked_by(ConformOptions, "paths", opens=families_in)
-def conform(
-    families: Sequence[Family], options: ConformOptions, observer: Observer = SILENT
-) -> ConformResult:
+def conform(families: Sequence[Family], options: ConformOptions, observer: Observer) -> ConformResult:
     """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
     directories of them."""
     check = partial(check_family, without=tuple(options.without), manner=manner_of(options))

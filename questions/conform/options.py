@@ -79,7 +79,7 @@ QUESTION = Question(
     cases=True,
     page=False,
     headers=False,
-    forms=("table", "json"),
+    forms="table,json",
     what="the answer, or with --emit the answers,",
     told_forms="The format.",
 )

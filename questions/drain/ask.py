@@ -40,7 +40,7 @@ from ...api.words import count_doing, count_of
 from ...core.decision.verdict import reasons_in
 from ...simulation.drainrules import DrainFlags
 from ...simulation.nodesbyuse import labels_of
-from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
+from ..asking import Input, Observer, asked_by, tell_left_out
 from ..result import Result
 from .options import DrainOptions
 from .plan import (
@@ -159,7 +159,7 @@ class DrainResult(Result):
 
 
 @asked_by(DrainOptions, "cluster", "nodes", "scheduler")
-def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> DrainResult:
+def drain(given: Input, options: DrainOptions, observer: Observer) -> DrainResult:
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and
     placed elsewhere.
 

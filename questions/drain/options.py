@@ -98,14 +98,8 @@ QUESTION = Question(
     besides="nodes",
     what="the records",
     headers=False,
-    ignored={
-        "--dry-run": False,
-        "--grace-period": True,
-        "--timeout": True,
-        "--skip-wait-for-delete-timeout": True,
-        "--chunk-size": True,
-    },
-    forms=("table", "wide", "name", "json", "yaml", "csv", "html"),
+    ignored="--dry-run --grace-period= --timeout= --skip-wait-for-delete-timeout= --chunk-size=",
+    forms="table,wide,name,json,yaml,csv,html",
     verbose="Log what runs to standard error.",
     told_forms="wide: with evictions in order; name: nodes that can go; csv: a line per node; html: a page.",
 )

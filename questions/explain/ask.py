@@ -28,7 +28,7 @@ from ...simulation.explain.values import Explanation, ExplanationDocument, NodeR
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
-from ..asking import SILENT, Input, Observer, asked_by
+from ..asking import Input, Observer, asked_by
 from ..result import Result
 from .closeup import STATES, close_up_sections
 from .options import ExplainOptions
@@ -125,7 +125,7 @@ class ExplainResult(Result):
 
 
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")
-def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
+def explain(given: Input, options: ExplainOptions, observer: Observer) -> ExplainResult:
     """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short,
     by how much.
 

@@ -368,7 +368,7 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
 
 
 @asked_by(MigrateOptions, "policy", "release", opens=migrating, show=None)
-def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILENT) -> MigrateResult:
+def migrate(given: Migrating, options: MigrateOptions, observer: Observer) -> MigrateResult:
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
     *policy* is a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to

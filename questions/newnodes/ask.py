@@ -37,7 +37,7 @@ from ...core.decision.verdict import reasons_in
 from ...core.pods.requests import PODS
 from ...exceptions import ManifestError
 from ...simulation.input import parts_of
-from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
+from ..asking import Input, Observer, asked_by, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions
 from ..result import Result, help_for
@@ -110,7 +110,7 @@ class NewNodesResult(Result):
 
 
 @asked_by(NewNodesOptions, "cluster", "nodes", "scheduler")
-def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> NewNodesResult:
+def add_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> NewNodesResult:
     """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
 
     With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs

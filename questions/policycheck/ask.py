@@ -18,7 +18,7 @@ from ...framework.policy.check import check_file, profile_to_check, release_with
 from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from ...framework.releases import find_any_release
 from ...framework.userrules import catalogue_of, plugins_of
-from ..asking import SILENT, Observer
+from ..asking import Observer
 from ..result import Result
 from .options import PolicyCheckOptions
 
@@ -112,7 +112,7 @@ class PolicyCheckResult(Result):
         )
 
 
-def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer = SILENT) -> PolicyCheckResult:
+def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) -> PolicyCheckResult:
     """What runs under the Policy or the configuration in *file*."""
     read = read_policy_file(file)
     name = "standard input" if str(file) == "-" else str(file)

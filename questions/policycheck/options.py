@@ -51,7 +51,7 @@ QUESTION = Question(
     options=PolicyCheckOptions,
     ask="policycheck:policy_check",
     argument="file",
-    forms=("table", "json", "html"),
+    forms="table,json,html",
     told_forms="html: a page.",
     headers=False,
 )

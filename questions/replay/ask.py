@@ -276,7 +276,7 @@ def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
 
 
 @asked_by(ReplayOptions, "inputs", "scheduler", opens=read_input)
-def replay(given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT) -> ReplayResult:
+def replay(given: ReplayInput, options: ReplayOptions, observer: Observer) -> ReplayResult:
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and
     preemption.
 

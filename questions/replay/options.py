@@ -121,6 +121,6 @@ QUESTION = Question(
     options=ReplayOptions,
     ask="replay:replay",
     prints=True,
-    forms=(),
+    forms="",
     told_forms="Write the events there as they happen, instead of to standard output.",
 )

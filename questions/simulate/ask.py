@@ -404,7 +404,7 @@ class SimulationResult(Result):
 
 
 @asked_by(SimulationOptions, "cluster", "scheduler")
-def simulate(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
+def simulate(given: Input, options: SimulationOptions, observer: Observer) -> SimulationResult:
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}

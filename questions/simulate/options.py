@@ -118,7 +118,7 @@ QUESTION = Question(
     prints=True,
     outputs=["--nodes"],
     what="the records",
-    forms=("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html"),
+    forms="table,wide,name,json,jsonl,yaml,csv,html",
     told_forms="The format.",
     verbose="Log what runs and who is evicted to standard error.",
 )

@@ -16,7 +16,7 @@ from ...api.reading.notices import ResultDocument, grouped
 from ...api.record import Count, says
 from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of
-from ..asking import SILENT, Observer, asked_by
+from ..asking import Observer, asked_by
 from ..result import Result, Row
 from .options import SweepOptions
 from .spec import WEIGHT, Best, SweepConfiguration, best_of, cell, configurations, read_spec
@@ -168,7 +168,7 @@ class SweepResult(Result):
 
 
 @asked_by(SweepOptions, "spec", opens=lambda given, options: given)
-def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer = SILENT) -> SweepResult:
+def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer) -> SweepResult:
     """Run each combination of a grid, and tell what each comes to.
 
     *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which

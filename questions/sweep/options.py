@@ -73,6 +73,6 @@ QUESTION = Question(
     argument="file",
     jobs=(None, "one per core"),
     what="the table",
-    forms=("table", "csv", "json", "yaml", "html"),
+    forms="table,csv,json,yaml,html",
     told_forms="The format; html: a page.",
 )

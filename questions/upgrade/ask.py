@@ -40,7 +40,7 @@ from ...framework.releases import find_any_release, nearest_release, telling_ver
 from ...simulation.input import ComparisonInput
 from ...simulation.scenario import Scenario
 from ...simulation.sides import KINDS
-from ..asking import SILENT, Observer, asked_by, scenario_for
+from ..asking import Observer, asked_by, scenario_for
 from ..result import NOTHING_TRIED, Result
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
@@ -361,7 +361,7 @@ def _nodes(found: UpgradeDocument) -> Table:
 
 
 @asked_by(UpgradeOptions, "cluster", "start", "end", opens=scenario_for, show=None)
-def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SILENT) -> UpgradeResult:
+def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> UpgradeResult:
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves
     which pod, and why."""
     start = options.start or ("" if options.steps else _start(scenario, options, observer))

@@ -162,7 +162,7 @@ TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_DEVICES, *OF_NODES, *OF_CONFIGURATI
 """Every trait that a fact may need."""
 
 
-def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozenset[str]:
+def traits_of(scenario: Scenario, configuration: Iterable[str]) -> frozenset[str]:
     """The traits of *scenario*, with those of the *configuration*."""
     pods = [*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod))]
     nodes = scenario.nodes
@@ -174,22 +174,21 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
         device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices
     ]
     found |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
-    names = {node.name for node in nodes}
-    if len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods):
-        found.add("priorities")
-    if any(pod.spec.node_name and pod.spec.node_name not in names for pod in pods):
-        found.add("orphans")
-    if len(nodes) > MANY:
-        found.add("100 nodes")
-    if len(nodes) > 1:
-        found.add("two nodes")
-    if any(isinstance(item, PodDisruptionBudget) and item.disrupted_pods for item in scenario.objects):
-        found.add("disrupted pods")
+    names = {"", *(node.name for node in nodes)}
     on = dict[str, list[Pod]]()
     for pod in pods:
         on.setdefault(pod.spec.node_name, []).append(pod)
-    if any(_exceeds(node, on[node.name]) for node in nodes if node.name in on):
-        found.add("overcommitted nodes")
+    of_all = {
+        "priorities": len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods),
+        "orphans": not on.keys() <= names,
+        "100 nodes": len(nodes) > MANY,
+        "two nodes": len(nodes) > 1,
+        "disrupted pods": any(
+            isinstance(item, PodDisruptionBudget) and item.disrupted_pods for item in scenario.objects
+        ),
+        "overcommitted nodes": any(_exceeds(node, on[node.name]) for node in nodes if node.name in on),
+    }
+    found |= {name for name, holds in of_all.items() if holds}
     return frozenset({*found, *configuration})
 
 

@@ -170,7 +170,7 @@ class WhatIfResult(Result):
 
 
 @asked_by(WhatIfOptions, "cluster", "pod", "scheduler", what_if=True)
-def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
+def what_if(given: Input, options: WhatIfOptions, observer: Observer) -> WhatIfResult:
     """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least
     come first.
 
@@ -209,7 +209,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
     # Why, on a cluster that no change was tried on.
     fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
     why = attrs.evolve(options, what_if=False, want=None, node=options.want, every=False)
-    return attrs.evolve(found, explained=explain.ask(fresh, why))
+    return attrs.evolve(found, explained=explain.ask(fresh, why, SILENT))
 
 
 def explained_or_helped(

@@ -3,7 +3,7 @@ simulation from the start."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import attrs
 from msgspec.structs import replace
@@ -82,22 +82,16 @@ class Configurations:
 
     def _gates(self) -> Iterator[Change]:
         algorithm = self.context.engine.algorithm
-        config = self.spec.config
-        profiles = self.spec.profiles
+        place = "config" if self.spec.profiles is None else "profiles"
+        own = getattr(self.spec, place)
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
                 told = f"switch feature gate {name} {'on' if value else 'off'}"
                 patch = f"feature gate: {name}={str(value).lower()}"
-                if profiles is None:
-                    spec = attrs.evolve(
-                        self.spec, config=attrs.evolve(config, gates={**config.gates, name: value})
-                    )
-                else:
-                    spec = attrs.evolve(
-                        self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value})
-                    )
+                changed = attrs.evolve(own, gates={**own.gates, name: value})
+                spec = attrs.evolve(self.spec, **{place: changed})
                 yield Change("gate", told, setting=(patch,), spec=spec)
 
     def _rules(self) -> Iterator[Change]:
@@ -105,20 +99,9 @@ class Configurations:
         against = dict.fromkeys(one.rule for report, _ in self.context.targets() for one in report.objections)
         for rule in (rule for rule in against if rule not in NEEDED):
             if self.spec.profiles is not None:
-
-                def change(plugins: Plugins, rule: str = rule) -> Plugins:
-                    sets = {point: plugins.get(point, PluginSet()) for point in ("preFilter", "filter")}
-                    return {
-                        **plugins,
-                        **{
-                            point: PluginSet(_but(given, rule), (*given.disabled, PluginEntry(rule)))
-                            for point, given in sets.items()
-                        },
-                    }
-
                 told = f"disable plugin {rule} at preFilter and filter{f' ({WITHOUT[rule]})' if rule in WITHOUT else ''}"
                 patch = f"profile: preFilter and filter without {rule}"
-                yield Change("rule", told, setting=(patch,), spec=self._profile(change))
+                yield Change("rule", told, setting=(patch,), spec=self._profile(rule, "preFilter", "filter"))
                 continue
             policy = self._policy()
             others = [entry for entry in policy.predicates or () if entry.name != rule]
@@ -137,17 +120,9 @@ class Configurations:
     def _weights(self) -> Iterator[Change]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is
         the best."""
-        ours = next(
-            (
-                report
-                for report in self.context.reports
-                if report.name == self.context.want and report.total is not None
-            ),
-            None,
-        )
-        others = [
-            report for report in self.context.reports if report.total is not None and report is not ours
-        ]
+        scored = {report.name: report for report in self.context.reports if report.total is not None}
+        ours = scored.pop(self.context.want or "", None)
+        others = list(scored.values())
         if ours is None or not others:
             return
         for rule, score in ours.scores.items():
@@ -156,17 +131,7 @@ class Configurations:
                 if weight <= 0:
                     continue
                 if self.spec.profiles is not None:
-
-                    def change(plugins: Plugins, rule: str = rule, weight: int = weight) -> Plugins:
-                        given = plugins.get("score", PluginSet())
-                        return {
-                            **plugins,
-                            "score": PluginSet(
-                                (*_but(given, rule), PluginEntry(rule, weight)), given.disabled
-                            ),
-                        }
-
-                    spec = self._profile(change)
+                    spec = self._profile(rule, "score", weight=weight)
                 else:
                     policy = self._policy()
                     changed = (
@@ -196,19 +161,30 @@ class Configurations:
             )
         return replace(found, predicates=predicates, priorities=priorities)
 
-    def _profile(self, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
-        """The spec whose profile for the pod is changed."""
+    def _profile(self, rule: str, *points: str, weight: int | None = None) -> SchedulerSpec:
+        """The spec whose profile for the pod gives *rule* that *weight* at *points*; None: has it not there."""
         config = self.spec.profiles
         name = self.context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         assert config is not None
 
-        changed = (
-            attrs.evolve(profile, plugins=change(profile.plugins))
+        def changed(plugins: Plugins) -> Plugins:
+            sets = {}
+            for point in points:
+                given = plugins.get(point, PluginSet())
+                others = tuple(one for one in given.enabled if one.name != rule)
+                if weight is None:
+                    sets[point] = PluginSet(others, (*given.disabled, PluginEntry(rule)))
+                else:
+                    sets[point] = PluginSet((*others, PluginEntry(rule, weight)), given.disabled)
+            return {**plugins, **sets}
+
+        profiles = (
+            attrs.evolve(profile, plugins=changed(profile.plugins))
             if profile.scheduler_name == name
             else profile
             for profile in config.profiles
         )
-        return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(changed)))
+        return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(profiles)))
 
 
 def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
@@ -231,7 +207,3 @@ def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
         if low <= high:
             found.append(low if low > 0 else min(high, 0))
     return list(dict.fromkeys(step for step in found if step))
-
-
-def _but(given: PluginSet, plugin: str) -> tuple[PluginEntry, ...]:
-    return tuple(one for one in given.enabled if one.name != plugin)

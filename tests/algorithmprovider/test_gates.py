@@ -12,6 +12,7 @@ from kubeclassic.core.rule import Reads
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.priorities.rule import priority
+from tests.support.manifests import policy_of
 from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
@@ -136,7 +137,7 @@ PRESENCE = yaml.safe_load("{labelsPresence: {labels: [rack], presence: true}}")
 
 def of(release=LAST, **policy):
     """The algorithm of a Policy."""
-    return resolve(release, policy={"kind": "Policy", "apiVersion": "v1", **policy})
+    return resolve(release, policy=policy_of(**policy))
 
 
 def predicates(algorithm):

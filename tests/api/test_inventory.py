@@ -8,8 +8,7 @@ from kubeclassic.api.load import Loaded
 from kubeclassic.api.objects import KINDS, Node
 from kubeclassic.api.words import SHORT, kind_of
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
-from tests.support.build import node, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, pod
 from tests.support.refusals import refusal_text
 
 

@@ -12,7 +12,7 @@ from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, Replica
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.refusals import refusal_text
 
 NODE = manifest("Node", "n1", apiVersion="v1")
@@ -43,7 +43,7 @@ def written(folder, name, content):
         ("a.json", json.dumps([NODE, POD])),
         ("a.json", json.dumps(NODE, indent=2) + json.dumps(POD, indent=2)),
         ("a.jsonl", f"{json.dumps(NODE)}\n\n{json.dumps(POD)}\n"),
-        ("a.yaml", json.dumps({"kind": "List", "items": [NODE, POD]})),
+        ("a.yaml", dumped([NODE, POD])),
         ("a.yaml", f"{json.dumps(NODE)}\n---\n{json.dumps(POD)}\n"),
         (
             "dump",

@@ -11,3 +11,43 @@ The map:
 * :mod:`.cluster`: nodes, pods, and what kubelets would do
 * :mod:`.watcher`: an independent count of pods bound twice, lost, or over capacity
 """
+
+from .answers import Answer
+from .app import make_app, serving, serving_store
+from .cluster import Kubelets, Refused, User, node_manifest, pod_manifest
+from .resources import FLAVOURS, NEW_SERVER, NEWEST_SERVER, OLD, OLD_SERVER
+from .storage import Change, Storage, Watch, event
+from .store import Store
+from .transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
+from .watcher import Load, Watcher, amounts, requests
+
+__all__ = [
+    "FLAVOURS",
+    "NEWEST_SERVER",
+    "NEW_SERVER",
+    "NO_FAULT",
+    "OLD",
+    "OLD_SERVER",
+    "Answer",
+    "Change",
+    "Fault",
+    "Kubelets",
+    "Load",
+    "Refused",
+    "Storage",
+    "Store",
+    "StoreTransport",
+    "User",
+    "Watch",
+    "Watcher",
+    "amounts",
+    "event",
+    "make_app",
+    "node_manifest",
+    "pod_manifest",
+    "refused",
+    "requests",
+    "serving",
+    "serving_store",
+    "timed_out",
+]

@@ -7,7 +7,7 @@ import attrs
 import msgspec
 
 from kubeclassic.questions.lab.scenarios import LabState
-from tests.apiserver.app import serving
+from tests.apiserver import serving
 from tests.support.labbuild import answered, fresh, lab_app
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.manifests import dumped
 from tests.support.program import ran
 
 RELEASES = [name for name, release in ALL_RELEASES.items() if release.predicates or release.policies]
@@ -183,13 +184,7 @@ def test_a_policy_without_apiversion_is_empty(folder):
     "text",
     [
         config_map("scheduler", other="x", config_yaml=PACKED),
-        json.dumps(
-            {
-                "kind": "List",
-                "apiVersion": "v1",
-                "items": [json.loads(config_map("scheduler", a_yaml=PACKED))],
-            }
-        ),
+        dumped([json.loads(config_map("scheduler", a_yaml=PACKED))]),
         f"apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\n---\n{PACKED}",
     ],
 )

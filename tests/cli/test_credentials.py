@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from kubeclassic import Classic, Framework, KubeclassicError, simulate
 from kubeclassic.api.reading.secrets import without_secrets
 from kubeclassic.cli import cli
-from tests.support.build import node, pod
+from tests.support.build import manifest, node, pod, policy_of
 from tests.support.examples import examples
-from tests.support.manifests import manifest
 from tests.support.program import inside
 
 MARKER = "MARKER"
@@ -34,16 +33,14 @@ EXTENDERS = [
     }
     for more in ({"ignorable": True}, {"prioritizeVerb": "p"})
 ]
-POLICY = {
-    "kind": "Policy",
-    "apiVersion": "v1",
-    "predicates": [{"name": "GeneralPredicates"}],
-    "priorities": [],
-    "extenders": [
+POLICY = policy_of(
+    predicates=[{"name": "GeneralPredicates"}],
+    priorities=[],
+    extenders=[
         {**one, "enableHttps": False, "tlsConfig": {**TLS, "insecure": True}, "httpTimeout": 1}
         for one in EXTENDERS
     ],
-}
+)
 PROFILE = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",

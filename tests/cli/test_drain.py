@@ -5,10 +5,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.extenders import choice
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
+from tests.apiserver import NEW_SERVER, Store, User, serving_store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 

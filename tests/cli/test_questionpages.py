@@ -9,8 +9,7 @@ import yaml
 
 from kubeclassic import capacity
 from tests.conftest import CLUSTER, ROOT
-from tests.support.build import node, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, pod
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 

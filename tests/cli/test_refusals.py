@@ -10,6 +10,7 @@ import yaml
 
 from kubeclassic.algorithmprovider import CATALOGUE
 from kubeclassic.framework import schedulerspec
+from tests.support.manifests import policy_of
 from tests.support.program import ran
 
 HEAVY = 922337203685477580
@@ -282,7 +283,7 @@ def told():
 
 def write(file, policy):
     """Write a Policy into the working folder."""
-    Path(file).write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **policy}))
+    Path(file).write_text(json.dumps(policy_of(**policy)))
 
 
 def config(source):
@@ -395,7 +396,7 @@ def test_policy_of_a_configuration(told):
 
 def test_policy_of_a_config_map(told, folder):
     """A ConfigMap with a refused Policy is named."""
-    policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "hardPodAffinitySymmetricWeight": 101})
+    policy = json.dumps(policy_of(hardPodAffinitySymmetricWeight=101))
     manifest = {
         "kind": "ConfigMap",
         "metadata": {"name": "ours", "namespace": "kube-system"},

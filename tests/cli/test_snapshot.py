@@ -8,10 +8,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.live.client.api import VERSIONS, resource
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import Refused, User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
+from tests.apiserver import NEW_SERVER, Refused, Store, User, serving_store
 from tests.conftest import ROOT
 from tests.live.test_snapshot import manifests
 from tests.support.kubeconfigs import kubeconfig

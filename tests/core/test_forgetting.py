@@ -6,9 +6,8 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import SPARE
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.equivalencebuild import host, keeping_away
-from tests.support.manifests import manifest
 
 RELEASES = ("1.13", "1.16", "1.34")
 PRESENT = 100

@@ -10,8 +10,7 @@ from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.core.router import EventRouter
 from kubeclassic.exceptions import CacheError
-from tests.support.build import engine, node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import engine, manifest, node, obj, pod
 
 ALL = list(RELEASES)
 OLD = ALL[:2]

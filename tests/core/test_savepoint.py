@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.run import Run
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.examples import examples
-from tests.support.manifests import manifest
 from tests.support.towns import scheduler
 
 RELEASES = ("1.12", "1.14", "1.16", "1.27", "1.34")

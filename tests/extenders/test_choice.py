@@ -21,6 +21,7 @@ from kubeclassic.extenders.overhttp import (
     Replayed,
 )
 from kubeclassic.framework.options import Classic, options_of
+from tests.support.manifests import dumped
 from tests.support.program import inside, ran
 
 POLICY = yaml.safe_load("""
@@ -209,7 +210,7 @@ def test_files_that_cannot_be_used(tmp_path):
 @pytest.fixture
 def folder(tmp_path):
     """A cluster, a Policy and a record of two answers."""
-    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": OBJECTS}))
+    (tmp_path / "cluster.json").write_text(dumped(OBJECTS))
     (tmp_path / "policy.json").write_text(json.dumps(POLICY))
     (tmp_path / "profile.json").write_text(json.dumps(PROFILE))
     return tmp_path

@@ -9,7 +9,7 @@ import kubeclassic
 from kubeclassic.api.load import load
 from kubeclassic.exceptions import KubeclassicError
 from tests.conftest import CLUSTER, ROOT
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
@@ -54,7 +54,7 @@ def test_many_generated_names(tmp_path):
     pods = [{"kind": "Pod", "metadata": {"generateName": "c-"}} for _ in range(20_000)]
     pods.insert(1, manifest("Pod", "c-3"))
     pods.append({"kind": "Pod", "metadata": {"generateName": "c-", "namespace": "other"}})
-    (tmp_path / "pods.json").write_text(json.dumps({"kind": "List", "items": pods}))
+    (tmp_path / "pods.json").write_text(dumped(pods))
     names = [item.metadata.name for item in load(tmp_path / "pods.json").objects]
     assert names[:5] == ["c-1", "c-3", "c-2", "c-4", "c-5"]
     assert names[-2:] == ["c-20001", "c-1"]

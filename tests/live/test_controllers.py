@@ -7,11 +7,18 @@ import pytest
 import yaml
 
 from kubeclassic.live.client.api import Request, TransportError
-from tests.apiserver.cluster import Refused, User, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
-from tests.apiserver.watcher import Watcher
+from tests.apiserver import (
+    NEW_SERVER,
+    NO_FAULT,
+    OLD_SERVER,
+    Fault,
+    Refused,
+    Store,
+    StoreTransport,
+    User,
+    Watcher,
+    pod_manifest,
+)
 
 POD = yaml.safe_load("{metadata: {name: web}, spec: {containers: [{name: c, image: 'a:1'}]}}")
 CREATE = Request("POST", "/api/v1/namespaces/default/pods", body=json.dumps(POD).encode())

@@ -9,10 +9,7 @@ import threading
 import pytest
 
 from kubeclassic.cli import run
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
+from tests.apiserver import NEW_SERVER, OLD_SERVER, Store, User, serving_store
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.pageblocks import commands_of, files_of

@@ -8,11 +8,7 @@ import yaml
 from kubeclassic.cli import run
 from kubeclassic.live.client.api import VERSIONS, resource
 from kubeclassic.live.snapshot import MissingRightError, check_rights
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Store, User, refused, serving_store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 

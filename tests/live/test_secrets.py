@@ -10,10 +10,7 @@ import pytest
 import yaml
 
 from kubeclassic.cli import run
-from tests.apiserver.app import serving_store
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import refused
+from tests.apiserver import NEW_SERVER, Store, refused, serving_store
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 

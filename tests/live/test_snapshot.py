@@ -13,11 +13,17 @@ from kubeclassic.live.client.api import VERSIONS
 from kubeclassic.live.renaming import redact
 from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.scheduler import Scheduler
-from tests.apiserver.answers import Answer
-from tests.apiserver.cluster import User, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
+from tests.apiserver import (
+    NEW_SERVER,
+    NO_FAULT,
+    OLD_SERVER,
+    Answer,
+    Fault,
+    Store,
+    StoreTransport,
+    User,
+    pod_manifest,
+)
 from tests.conftest import ROOT
 from tests.support.virtualtime import run_virtually
 

@@ -4,10 +4,7 @@ happens."""
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.apiserver.cluster import Refused, User, pod_manifest
-from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER
-from tests.apiserver.storage import Storage
-from tests.apiserver.store import Store
+from tests.apiserver import FLAVOURS, NEW_SERVER, OLD_SERVER, Refused, Storage, Store, User, pod_manifest
 
 PODS = "/api/v1/namespaces/default/pods"
 

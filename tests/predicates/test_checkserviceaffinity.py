@@ -3,8 +3,7 @@
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.predicates.checkserviceaffinity import service_affinity
-from tests.support.build import answers, ask, engine, node, obj, overlay, pod
-from tests.support.manifests import manifest
+from tests.support.build import answers, ask, engine, manifest, node, obj, overlay, pod
 
 MISFIT = ["node(s) didn't match service affinity"]
 RULE = service_affinity("CheckServiceAffinity", ["region"])

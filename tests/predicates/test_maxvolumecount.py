@@ -4,8 +4,7 @@ import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.predicates.maxvolumecount import max_ebs_volume_count
-from tests.support.build import answers, ask, engine, node, obj, overlay, pod
-from tests.support.manifests import manifest
+from tests.support.build import answers, ask, engine, manifest, node, obj, overlay, pod
 from tests.support.volumebuild import claim, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]

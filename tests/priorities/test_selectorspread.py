@@ -2,8 +2,7 @@
 plain loops."""
 
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
-from tests.support.build import node, obj, pod, scored
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, pod, scored
 
 
 def owner(kind, name, selector):

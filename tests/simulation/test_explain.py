@@ -22,9 +22,8 @@ from kubeclassic.simulation.explain.values import (
 )
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
-from tests.support.build import engine, node, obj, pod
+from tests.support.build import engine, manifest, node, obj, pod
 from tests.support.examples import ENDS
-from tests.support.manifests import manifest
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = Files.read(CLUSTER).scenario()

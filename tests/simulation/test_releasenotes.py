@@ -22,9 +22,8 @@ from kubeclassic.simulation.releasenotes import (
     release_notices,
 )
 from tests.support.build import engine as classic
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.frameworkbuild import scheduler
-from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, using
 
 TERM = yaml.safe_load("{topologyKey: z, namespaceSelector: {matchLabels: {a: b}}}")

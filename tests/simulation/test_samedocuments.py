@@ -8,7 +8,7 @@ import yaml
 
 import kubeclassic
 from tests.conftest import ROOT
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.program import ran
 
 HEAD = ("apiVersion", "kind")
@@ -45,14 +45,14 @@ def test_conform(is_right, tmp_path):
 def test_replay(count, tmp_path):
     """Pods that all get a node, and one that waits in the end: the result is the last line."""
     path = tmp_path / "cluster.json"
-    path.write_text(json.dumps({"kind": "List", "items": pods(count)}))
+    path.write_text(dumped(pods(count)))
     assert check(kubeclassic.replay(path), ["replay", str(path)], LINE) is (count == 1)
 
 
 @pytest.mark.parametrize("policy", [None, "unknown.json"])
 def test_sweep(policy, tmp_path):
     """Runs that succeed, and one that has an error."""
-    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": pods(2)}))
+    (tmp_path / "cluster.json").write_text(dumped(pods(2)))
     (tmp_path / "unknown.json").write_text(
         json.dumps(yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: Unknown}]}"))
     )
@@ -89,7 +89,7 @@ def test_what_is_missing_is_told_of_every_form(tmp_path):
         pod,
     ]
     path = tmp_path / "cluster.json"
-    path.write_text(json.dumps({"kind": "List", "items": manifests}))
+    path.write_text(dumped(manifests))
     read = kubeclassic.Cluster.load(path)
     whats = [
         [notice.what for group in kubeclassic.simulate(form).warnings for notice in group.notices]

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.support import manifests
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.program import ran
 
 RELEASE = ("--release", "1.27")
@@ -36,7 +36,7 @@ OBJECTS = [
 def dump(tmp_path):
     """A dump in which several pods are odd, and a node is."""
     path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": OBJECTS}))
+    path.write_text(dumped(OBJECTS))
     return str(path)
 
 
@@ -80,7 +80,7 @@ def test_all_are_there(dump):
 def test_a_pod_whose_node_is_gone_is_named(tmp_path):
     """In JSON the pod of a warning is its name alone, also where the text says on which node it was."""
     path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": [NODE, pod("lost", nodeName="gone-7")]}))
+    path.write_text(dumped([NODE, pod("lost", nodeName="gone-7")]))
     assert ["data/lost"] in [
         one["pods"] for one in ran("simulate", str(path), "-o", "json", status=(0, 1)).document["warnings"]
     ]
@@ -92,7 +92,7 @@ def test_lists_of_some_pods(tmp_path):
     shop["metadata"]["namespace"] = "shop"
     path = tmp_path / "dump.json"
     template = tmp_path / "copy.json"
-    path.write_text(json.dumps({"kind": "List", "items": [NODE, claimed("nopvc", "d"), shop]}))
+    path.write_text(dumped([NODE, claimed("nopvc", "d"), shop]))
     template.write_text(json.dumps(pod("copy")))
     for words in (("simulate", "-n", "shop"), ("simulate", "-n", "shop", "-o", "jsonl")):
         told = ran(words[0], str(path), *words[1:], *RELEASE, status=(0, 1)).err
@@ -123,7 +123,7 @@ def test_a_used_up_quota_is_told(tmp_path):
         spec={"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template},
     )
     path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}))
+    path.write_text(dumped([{**NODE, "spec": {}}, quota, web]))
     told = ran("simulate", str(path), *RELEASE, status=(0, 1)).err
     assert (
         "and 1 more: the API server would refuse it (exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1,"
@@ -132,5 +132,5 @@ def test_a_used_up_quota_is_told(tmp_path):
     there = pod("there", containers=[container])
     there["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
     quota["status"]["used"] = amounts
-    path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, there]}))
+    path.write_text(dumped([{**NODE, "spec": {}}, quota, there]))
     assert "exceeded quota" not in ran("explain", str(path), "there", *RELEASE, status=(0, 1)).err

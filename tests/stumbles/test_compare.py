@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from html import unescape
 
 import pytest
@@ -15,8 +14,7 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import CLUSTER
-from tests.support.build import node, pod
-from tests.support.manifests import manifest
+from tests.support.build import dumped, manifest, node, pod, policy_of
 from tests.support.pages import page_of
 from tests.support.program import ran
 
@@ -40,7 +38,7 @@ def scenario(*objects):
 def weighing(name, weight):
     """A scheduler of 1.16 with one priority."""
     rules = {"predicates": [{"name": "PodFitsResources"}], "priorities": [{"name": name, "weight": weight}]}
-    return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+    return engine_for("1.16", {"policy": policy_of(**rules)})
 
 
 def compared(objects, engines, **options):
@@ -149,7 +147,7 @@ def folder(workdir):
     """A folder to work in, with a cluster and rules."""
     items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
     waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
-    (workdir / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+    (workdir / "cluster.json").write_text(dumped([*items, waiting]))
     (workdir / "rules_of_one_side.py").write_text(RULES)
     return workdir
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import CLUSTER
 from tests.support import manifests
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
 
@@ -59,7 +59,7 @@ ITEMS = [
 def told(workdir):
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in
     its last line."""
-    (workdir / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}))
+    (workdir / "c.json").write_text(dumped(ITEMS))
 
     def ask(*arguments, columns=200):
         release = () if "--release" in arguments else ("--release", "1.16")
@@ -108,7 +108,7 @@ def test_why_evicting_does_not_help(found, told):
 def test_ties_are_told(tmp_path, release, rule):
     """Where several nodes share the best total, it says how many, and which rule picks."""
     items = [node("a"), node("b"), node("c"), pod("web")]
-    (tmp_path / "ties.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    (tmp_path / "ties.json").write_text(dumped(items))
     choice = ran("explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json").document[
         "choice"
     ]

@@ -17,7 +17,7 @@ from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
 from tests.conftest import CLUSTER
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest, policy_of
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
@@ -184,7 +184,7 @@ def test_a_description_of_kubectl(tmp_path):
 @pytest.mark.parametrize("end", [-1, -12, -30, -42])
 def test_a_dump_that_was_cut_off(end, tmp_path):
     """Wherever JSON ends, it is said that it ends."""
-    text = json.dumps({"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]})
+    text = dumped([manifest("Node", "node-one", spec={"unschedulable": True})])
     assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
 
 
@@ -280,7 +280,7 @@ class TestConfigurations:
         priorities = yaml.safe_load("[{name: LeastRequestedPriority, weight: -3}, {name: Huh, weight: 1}]")
         predicates = yaml.safe_load("[{name: Nope}, {name: PodFitsResources}, {name: Nope2}]")
         rules = {"predicates": predicates, "priorities": priorities, "extenders": extenders}
-        Path("bad.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **rules}))
+        Path("bad.json").write_text(json.dumps(policy_of(**rules)))
         lines = told("policy", "check", "bad.json", "--release", release, status=1).splitlines()
         assert lines[0].startswith(f"refused by {release}: bad.json: ")
         whole, *each = [line.removeprefix("  ") for line in lines if line.startswith("  ")]

@@ -1,11 +1,9 @@
 """Answers that help: which selector, term or taint fails, the typo before anything else, and what is missing."""
 
-import json
-
 import pytest
 import yaml
 
-from tests.support.manifests import manifest, pod
+from tests.support.manifests import dumped, manifest, pod
 from tests.support.program import ran
 
 RELEASES = pytest.mark.parametrize("release", ["1.12", "1.16", "1.17", "1.22", "1.27", "1.34"])
@@ -155,7 +153,7 @@ def test_the_constraint(release, tmp_path):
     ]
     waiting = pod("spread", app="web", topologySpreadConstraints=spread)
     path = tmp_path / "cluster.json"
-    path.write_text(json.dumps({"kind": "List", "items": [*NODES[:2], *THERE[:1], waiting]}))
+    path.write_text(dumped([*NODES[:2], *THERE[:1], waiting]))
     found = ran("explain", str(path), "spread", "--release", release, "-o", "json").document
     assert found["host"] == "general-b"
     assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
@@ -193,7 +191,7 @@ def test_classes(tmp_path):
     ]
     pods += [pod("device", resourceClaims=[{"name": "d", "resourceClaimName": "gpu"}]), WAITING[-1]]
     path = tmp_path / "cluster.json"
-    path.write_text(json.dumps({"kind": "List", "items": [*NODES, *claims, resource, *pods]}))
+    path.write_text(dumped([*NODES, *claims, resource, *pods]))
     wanted = {
         "fast": "StorageClass fast, the class of claim default/fast, is not in the input: create it, or add it to the input.",
         "bound": "PersistentVolume v, the volume of claim default/bound, is not in the input: create it, or add it to the input.",

@@ -10,8 +10,7 @@ from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
-from tests.support.build import node, pod
-from tests.support.manifests import manifest
+from tests.support.build import dumped, manifest, node, pod
 from tests.support.program import ran
 
 FULL = "node(s) exceed max volume count"
@@ -36,7 +35,7 @@ def cluster(tmp_path, monkeypatch):
     volumes = [{"name": id, "awsElasticBlockStore": {"volumeID": id}} for id in "xyz"]
     waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}], "volumes": volumes})
     there = manifest("Node", "n", status={"allocatable": {"cpu": "4", "pods": "9"}})
-    (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [there, waiting]}))
+    (tmp_path / "cluster.json").write_text(dumped([there, waiting]))
     return str(tmp_path / "cluster.json")
 
 

@@ -1,13 +1,12 @@
 """What-if where something is nearly right, or two things are wrong at once: the failing term is named, and
 what was meant comes first."""
 
-import json
 import shlex
 
 import pytest
 import yaml
 
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.program import ran
 
 ZONE = "topology.kubernetes.io/zone"
@@ -145,7 +144,7 @@ def asked(tmp_path):
 
     def found(name, *options, nodes=NODES):
         path = tmp_path / "cluster.json"
-        path.write_text(json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}))
+        path.write_text(dumped([*nodes, *THERE, *PODS, *STORAGE]))
         words = ["explain", str(path), name, "--what-if", "--alone", "--release", "1.27", *options]
         return ran(*words, "-o", "json", status=(0, 1)).document, ran(*words, status=(0, 1)).out
 

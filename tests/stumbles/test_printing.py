@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kubeclassic.cli.console import progress
-from tests.support.manifests import node, pod
+from tests.support.manifests import dumped, node, pod
 from tests.support.program import Terminal, ran
 
 WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
@@ -50,7 +50,7 @@ DUMP = [
 def folder(tmp_path_factory):
     """A folder with the dump and the Policy."""
     found = tmp_path_factory.mktemp("printing")
-    (found / "dump.json").write_text(json.dumps({"kind": "List", "items": DUMP}))
+    (found / "dump.json").write_text(dumped(DUMP))
     (found / "policy.json").write_text(json.dumps(POLICY))
     return found
 

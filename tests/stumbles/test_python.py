@@ -17,8 +17,7 @@ from kubeclassic.exceptions import RuleWarning, WrongTypeError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.rules import CATALOGUE, Batch, Cycle, Reads, Template, priority
-from tests.support.build import node, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, pod
 
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""

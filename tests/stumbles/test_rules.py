@@ -1,6 +1,5 @@
 """A user's own rules and plugins: whatever they do wrong is one line that names them."""
 
-import json
 import sys
 from pathlib import Path
 from typing import ClassVar
@@ -17,8 +16,7 @@ from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
-from tests.support.build import node, pod
-from tests.support.manifests import manifest
+from tests.support.build import dumped, manifest, node, pod
 from tests.support.program import ran
 
 HERE = Path(__file__).name
@@ -363,7 +361,7 @@ def test_a_faulty_rule_is_bad_input(command, arguments, told, workdir, monkeypat
     (workdir / "faulty_rules.py").write_text(RULES)
     items = [manifest("Node", n, status={"allocatable": {"cpu": "4", "pods": "9"}}) for n in "ab"]
     waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
-    (workdir / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
+    (workdir / "cluster.json").write_text(dumped([*items, waiting]))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
     error = ran(
         *command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2

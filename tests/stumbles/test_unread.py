@@ -9,7 +9,7 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.releasenotes import fields_of, release_notices
 from tests.support.build import obj, pod
-from tests.support.manifests import manifest, node
+from tests.support.manifests import dumped, manifest, node
 from tests.support.manifests import pod as pod_manifest
 from tests.support.program import ran
 
@@ -45,7 +45,7 @@ def dump():
 @pytest.fixture
 def folder(workdir):
     """A working directory with the dump, and a plain pod."""
-    (workdir / "dump.json").write_text(json.dumps({"kind": "List", "items": dump()}))
+    (workdir / "dump.json").write_text(dumped(dump()))
     (workdir / TEMPLATE).write_text(json.dumps(pod_manifest("copy")))
     return workdir
 

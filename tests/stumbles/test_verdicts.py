@@ -13,14 +13,14 @@ import yaml
 import kubeclassic
 from kubeclassic.cli import run
 from tests.conftest import CLUSTER, ROOT
-from tests.support.manifests import manifest, pod
+from tests.support.manifests import manifest, pod, policy_of
 from tests.support.program import ran
 
 NODE = manifest("Node", "n", labels={"pool": "gpu"}, status={"allocatable": {"cpu": "4", "pods": "9"}})
 EXTENDER = yaml.safe_load("""
     {urlPrefix: 'http://127.0.0.1:9', filterVerb: filter, prioritizeVerb: prioritize, weight: 5}
     """)
-POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
+POLICY = policy_of(extenders=[EXTENDER])
 
 
 def plain(page):

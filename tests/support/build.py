@@ -10,6 +10,10 @@ from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.feed import EventFeed
 from tests.support import manifests
+from tests.support.manifests import dumped, manifest, policy_of
+
+__all__ = ["dumped", "manifest", "policy_of"]
+"""What stands in ``manifests`` and is often made beside objects; the rest is here."""
 
 
 def obj(document):

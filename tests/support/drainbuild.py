@@ -6,13 +6,12 @@ import attrs
 from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.api.objects import Node, Pod, PodDisruptionBudget
+from kubeclassic.api.objects import Pod, PodDisruptionBudget
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.ask import drain
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
@@ -208,7 +207,6 @@ class Replay:
     def cordon(self, name):
         """As kubectl and the node controller do it."""
         found = self.cluster.find(f"node/{name}")
-        assert isinstance(found, Node)
         taint = obj(
             {
                 "kind": "Node",

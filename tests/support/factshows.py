@@ -174,7 +174,7 @@ def smaller(case, fact):
 def search(folders, wanted=()):
     """Look for a case for each fact that has none that shows it, and write what is found."""
     found = cut_down()
-    read = dict[str, list[tuple[Json, str]]]()
+    read = {}
     families = list(find_families(folders))
 
     def cases(version):

@@ -14,9 +14,17 @@ from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseL
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes import ClusterApi
 from kubeclassic.simulation.conform import engine_for
-from tests.apiserver.answers import Answer
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
-from tests.apiserver.watcher import Load, amounts, requests
+from tests.apiserver import (
+    NO_FAULT,
+    Answer,
+    Fault,
+    Load,
+    StoreTransport,
+    amounts,
+    refused,
+    requests,
+    timed_out,
+)
 
 KINDS = {
     "409": refused(409, "Conflict"),

@@ -1,4 +1,6 @@
-"""Manifests of small nodes and pods for tests, from few words."""
+"""Manifests of small nodes and pods for tests, from few words; Policies and lists."""
+
+import json
 
 
 def node(name="a", cpu="4", memory="32Gi", pods="110", *, labels=None, **more):
@@ -51,3 +53,13 @@ def manifest(kind, name, *, metadata=None, **fields):
     own."""
     placed = {key: fields.pop(key) for key in ("namespace", "labels") if key in fields}
     return {"kind": kind, "metadata": {"name": name, **placed, **(metadata or {})}, **fields}
+
+
+def policy_of(**fields):
+    """A Policy."""
+    return {"kind": "Policy", "apiVersion": "v1", **fields}
+
+
+def dumped(items):
+    """The text of a list, as kubectl writes it."""
+    return json.dumps({"kind": "List", "apiVersion": "v1", "items": items})

@@ -6,8 +6,7 @@ from kubeclassic.questions.replay.inputs.inputs import ADD, EVER, START, Event, 
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, pod
 
 
 def engine(release="1.16", **options):

@@ -6,8 +6,7 @@ from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.cluster.listings import Listings
 from kubeclassic.core.volumes.binder import VolumeBinder
 from tests.support import build
-from tests.support.build import obj
-from tests.support.manifests import manifest
+from tests.support.build import manifest, obj
 
 WAIT = {"volumeBindingMode": "WaitForFirstConsumer"}
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}

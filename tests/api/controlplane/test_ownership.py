@@ -4,8 +4,7 @@ import pytest
 
 from kubeclassic.api.controlplane.ownership import Ownership, matches, read_workload
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
-from tests.support.build import pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, pod
 
 HASHED = {"app": "web", "pod-template-hash": "abc"}
 

@@ -6,8 +6,7 @@ from kubeclassic.api.cluster import uses_of
 from kubeclassic.api.controlplane.limitranges import out_of_bounds
 from kubeclassic.api.controlplane.quotas import usage
 from kubeclassic.api.meaning.podtotals import limits_of, requests_of, total_of, uses
-from tests.support.build import node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, pod
 
 
 def container(name, cpu, *, sidecar=False):

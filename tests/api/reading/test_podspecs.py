@@ -2,7 +2,6 @@
 these."""
 
 import io
-import json
 
 import pytest
 import yaml
@@ -19,6 +18,7 @@ from kubeclassic.api.reading.typed import read
 from kubeclassic.exceptions import ManifestError
 from tests.support.drawn import documents
 from tests.support.examples import examples
+from tests.support.manifests import dumped
 
 
 def manifest(node="", token="abcde", **spec):
@@ -32,7 +32,7 @@ def manifest(node="", token="abcde", **spec):
 
 def pods(*manifests):
     """The pods of a long list, as far as they are read from their text."""
-    found = long_list(io.BytesIO(json.dumps({"kind": "List", "items": list(manifests)}).encode()))
+    found = long_list(io.BytesIO(dumped(list(manifests)).encode()))
     return [pod_of_texts(parts) for parts in found.items()]
 
 
@@ -44,7 +44,6 @@ def test_the_node_and_the_token_alone_differ():
     assert [found.spec.node_name for found in (one, other, third)] == ["n1", "n2", "n2"]
     assert one.spec.containers is other.spec.containers
     alone = decode(manifest("n1", "ccccc"))
-    assert isinstance(alone, Pod)
     assert alone.spec == one.spec
 
 
@@ -108,7 +107,7 @@ def test_a_long_list_is_read_as_a_short_one(found):
 
 
 def _outcome(items):
-    stream = io.BytesIO(json.dumps({"kind": "List", "items": items}).encode())
+    stream = io.BytesIO(dumped(items).encode())
     try:
         loaded = load("-", stdin=stream)
     except ManifestError as error:

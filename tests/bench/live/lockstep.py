@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 
-from tests.apiserver.cluster import Kubelets, node_manifest, pod_manifest
+from tests.apiserver import Kubelets, node_manifest, pod_manifest
 
 from .programs import kubeclassic
 from .schedulers import Outcome

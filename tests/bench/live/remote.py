@@ -14,10 +14,7 @@ from typing import cast
 import attrs
 import httpx
 
-from tests.apiserver.answers import Answer
-from tests.apiserver.cluster import Refused, User
-from tests.apiserver.storage import Change, Storage, Watch, event
-from tests.apiserver.store import Store
+from tests.apiserver import Answer, Change, Refused, Storage, Store, User, Watch, event
 
 AGAIN_AFTER = 0.3
 """Seconds between two tries of a server that does not answer."""

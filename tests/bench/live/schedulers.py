@@ -11,9 +11,7 @@ from itertools import pairwise
 import attrs
 import httpx
 
-from tests.apiserver.cluster import Refused, node_manifest, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.watcher import Watcher
+from tests.apiserver import NEW_SERVER, OLD_SERVER, Refused, Watcher, node_manifest, pod_manifest
 
 from .programs import MissingProgramsError, Running, kubeclassic
 from .servers import ORIGINAL, SCHEDULER, OfTests, Real, until

@@ -18,10 +18,7 @@ import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.apiserver.app import make_app, serving
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import StoreTransport
+from tests.apiserver import NEW_SERVER, OLD_SERVER, Store, StoreTransport, make_app, serving
 from tests.conftest import ROOT
 
 from .programs import Running
@@ -282,7 +279,6 @@ class Real(Server):
 
     def pause(self, *, is_over):
         """Stop the API server where it is, or let it go on."""
-        assert self.api is not None
         self.api.send(signal.SIGCONT if is_over else signal.SIGSTOP)
 
     def stop(self):

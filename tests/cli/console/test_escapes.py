@@ -7,10 +7,7 @@ import pytest
 
 from kubeclassic.cli.console.output import note
 from kubeclassic.exceptions import KubeclassicError
-from tests.apiserver.app import serving_store
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import refused
+from tests.apiserver import NEW_SERVER, Store, refused, serving_store
 from tests.conftest import CLUSTER, ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran

@@ -7,10 +7,7 @@ import signal
 import httpx
 import pytest
 
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
+from tests.apiserver import NEW_SERVER, Store, User, serving_store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.labbuild import EXAMPLE, lab_app
 from tests.support.program import command, started

@@ -1,7 +1,5 @@
 """What ``simulate`` says: the verdict, a chart of many nodes, and CSV of every field."""
 
-import json
-
 import pytest
 import yaml
 
@@ -10,7 +8,7 @@ from kubeclassic.questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPo
 from kubeclassic.simulation.reasons import about, phrase
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
-from tests.support.manifests import manifest
+from tests.support.manifests import dumped, manifest
 from tests.support.pages import with_page
 from tests.support.program import ran
 
@@ -56,9 +54,7 @@ def test_many_nodes_have_a_chart(tmp_path):
     nodes = [manifest("Node", f"n{at}", status=has) for at in range(FEW + 1)]
     containers = yaml.safe_load("[{name: c, resources: {requests: {cpu: '1'}}}]")
     pod = manifest("Pod", "web", spec={"containers": containers})
-    (tmp_path / "many.json").write_text(
-        json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, pod]})
-    )
+    (tmp_path / "many.json").write_text(dumped([*nodes, pod]))
     html, _ = with_page(tmp_path, "simulate", tmp_path / "many.json", "--nodes")
     assert "Nodes by use of cpu" in html
 

@@ -21,7 +21,7 @@ def test_nothing_that_happened_is_left_out(steps, limit):
     they are not kept."""
     log = Revisions[int](limit=limit)
     revisions = [0]
-    taken = list[int]()
+    taken = []
     for step in steps:
         if step is None:
             log.begin_anew()

@@ -12,7 +12,6 @@ from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.extender import FilterReply
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from tests.support import build
 from tests.support.build import node, pod
@@ -65,7 +64,6 @@ def decided(release, *extenders, objects=()):
     """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the
     nodes a, b and a full one."""
     there = objects or (node("a"), node("b"), node("full", pods="0"))
-    engine: Engine
     if release == FRAMEWORK:
         engine = scheduler(*there, extenders=extenders)
     else:

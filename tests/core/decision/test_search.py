@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.feed import EventFeed
-from tests.support.build import engine, node, pod
+from tests.support.build import engine, node, pod, policy_of
 from tests.support.volumebuild import claim, ebs, using
 
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
@@ -37,7 +37,7 @@ def nominated(release, *waiting, check_all=False):
     """A scheduler with two nodes and a full one, where pods of lower priority wait for *waiting*; free
     volumes are scored."""
     there = [node("a"), node("b"), node("full", pods="0"), using("old", disk(1), on="b")]
-    policy = {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": check_all}
+    policy = policy_of(alwaysCheckAllPredicates=check_all)
     made = engine(*there, release=release, gates={"BalanceAttachedNodeVolumes": True}, policy=policy)
     for name in waiting:
         made.nominations.add(pod(f"for-{name}", cpu="4", priority=1, nominated=name), name)

@@ -7,7 +7,7 @@ import yaml
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.explain.explain import explain
-from tests.support.build import engine, pod
+from tests.support.build import engine, pod, policy_of
 from tests.support.equivalencebuild import (
     ASKING,
     CLAIM,
@@ -45,11 +45,7 @@ FULL = "0/1 nodes are available: 1 Insufficient cpu."
 
 def policy(name, **argument):
     """A Policy with one predicate."""
-    return {
-        "kind": "Policy",
-        "apiVersion": "v1",
-        "predicates": [{"name": name} | ({"argument": argument} if argument else {})],
-    }
+    return policy_of(predicates=[{"name": name} | ({"argument": argument} if argument else {})])
 
 
 @both_releases

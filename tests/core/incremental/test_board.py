@@ -9,7 +9,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board, Boards
 from kubeclassic.core.rule import PriorityError
-from tests.support.build import engine, node, obj, pod
+from tests.support.build import engine, node, obj, pod, policy_of
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 SMALL = {"cpu": "500m", "memory": "64Mi"}
@@ -139,11 +139,7 @@ def test_an_error_of_a_predicate_needs_the_long_way():
             """)
     )
     argument = {"serviceAffinity": {"labels": ["region"]}}
-    policy = {
-        "kind": "Policy",
-        "apiVersion": "v1",
-        "predicates": [{"name": "CheckServiceAffinity", "argument": argument}],
-    }
+    policy = policy_of(predicates=[{"name": "CheckServiceAffinity", "argument": argument}])
     gone = pod("1", on="absent", app="a")
     boards = Asked(cluster(service, gone, policy=policy, release="1.16"))
     incoming = small(labels={"app": "a"})

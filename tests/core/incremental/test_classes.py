@@ -1,7 +1,5 @@
 """Classes of rows: equal rows are in one, and the host that is read off them is that of a look at all rows."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import yaml
@@ -75,7 +73,7 @@ def test_hosts_are_those_of_a_look_at_all_rows(release, steps):
     with pytest.MonkeyPatch.context() as patch, verifying():
         by_classes = cluster(release)
         by_rows = cluster(release)
-        placed = list[Any]()
+        placed = []
         for number, (kind, which) in enumerate(steps):
             if kind == "leave":
                 for gone in placed[which : which + 1]:

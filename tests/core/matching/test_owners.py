@@ -11,8 +11,7 @@ from kubeclassic.core.matching.owners import (
     services_of,
     stateful_sets_of,
 )
-from tests.support.build import engine, node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import engine, manifest, node, obj, pod
 
 INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 

@@ -5,8 +5,7 @@ import pytest
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, pod
 
 RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")
 SLOT = {"cpu": "1"}

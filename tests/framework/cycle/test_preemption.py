@@ -8,9 +8,8 @@ from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
-from tests.support.manifests import manifest
 
 BIG = {"cpu": "3"}
 

@@ -5,8 +5,7 @@ import pytest
 from kubeclassic.core.queue.backoff import SECOND, nanoseconds
 from kubeclassic.exceptions import CacheError
 from tests.framework.queue.test_queue_releases import FIT, Bench, named
-from tests.support.build import node, obj
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj
 
 NAMES = frozenset({"NodeName"})
 SERVICE = obj(manifest("Service", "s", namespace="default"))

@@ -13,6 +13,7 @@ from kubeclassic.framework.migrate.draft import LISTING
 from kubeclassic.framework.migrate.fromplugins import listed, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
+from tests.support.manifests import policy_of
 
 POLICIES = Path(__file__).parents[3] / "examples" / "policies"
 SHAPE = yaml.safe_load("[{utilization: 0, score: 0}, {utilization: 100, score: 7}]")
@@ -71,7 +72,7 @@ def test_extenders_are_as_the_version_writes_them(version):
         "managedResources": [{"name": "x/y", "ignoredByScheduler": True}],
         "tlsConfig": {"insecure": True, "serverName": "n"},
     }
-    written = read_policy({"kind": "Policy", "apiVersion": "v1", "extenders": [extender]})
+    written = read_policy(policy_of(extenders=[extender]))
     document = listed(written, AlgorithmConfiguration(), LISTING[version]).document
     assert read_configuration(document, None, LISTING[version]).extenders == tuple(written.extenders)
     assert type(document["extenders"][0]["httpTimeout"]) is (
@@ -88,7 +89,7 @@ def test_extenders_are_as_the_version_writes_them(version):
 def test_it_runs_as_the_policy_does(version, policy):
     """A release runs of the profile what it runs of the Policy."""
     target = LISTING[version]
-    written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+    written = read_policy(policy_of(**policy))
     found = listed(written, AlgorithmConfiguration(), target)
     made = runs(running(written, target, AlgorithmConfiguration()))
     read = runs(read_configuration(found.document, None, target))
@@ -117,8 +118,6 @@ def test_what_a_profile_cannot_say():
         "weight": 2,
         "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE}},
     }
-    policy = read_policy(
-        {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "priorities": [ratio]}
-    )
+    policy = read_policy(policy_of(alwaysCheckAllPredicates=True, priorities=[ratio]))
     notes = listed(policy, AlgorithmConfiguration(), LISTING["1.20"]).notes
     assert [note.subject for note in notes] == ["alwaysCheckAllPredicates", "RequestedToCapacityRatio"]

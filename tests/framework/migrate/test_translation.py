@@ -33,6 +33,7 @@ from kubeclassic.framework.migrate.frompolicy import (
 )
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_lines
+from tests.support.manifests import policy_of
 from tests.support.refusals import refusal_text
 
 HERE = Path(__file__).resolve().parents[3]
@@ -44,7 +45,7 @@ OFF = AlgorithmConfiguration(gates={"TaintNodesByCondition": False})
 
 def migrated(release="1.16", config=None, **policy):
     """The migration of a Policy with these fields."""
-    return migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES[release], config)
+    return migrate(read_policy(policy_of(**policy)), RELEASES[release], config)
 
 
 def priorities(*pairs, **arguments):

@@ -8,8 +8,7 @@ from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
 from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
-from tests.support.build import node, obj, overlay, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, overlay, pod
 
 SHORT = {
     "node(s) didn't match pod affinity rules": "affinity",

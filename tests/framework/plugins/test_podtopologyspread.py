@@ -10,8 +10,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
 from tests.support.asking import cycle_of, found_by, scores
-from tests.support.build import node, obj, overlay, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, overlay, pod
 from tests.support.spreadbuild import (
     LEAVING,
     NEAR,
@@ -31,7 +30,6 @@ def test_the_error_says_where_from_some_release_on():
     """From 1.30 on the text begins with what was being done."""
     cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
     status = plugin(release="1.30").pre_filter(cycle.template, cycle)
-    assert isinstance(status, Status)
     assert status.message.startswith(
         "get constraints from pod: obtaining pod's hard topology spread constraints: "
     )

@@ -5,8 +5,7 @@ import pytest
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
-from tests.support.build import node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, pod
 
 ZONE = "topology.kubernetes.io/zone"
 NODES = (

@@ -7,8 +7,7 @@ import yaml
 from kubeclassic.core.run import Run
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from tests.support.build import node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, pod
 from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
 from tests.support.volumebuild import (
     WAIT,

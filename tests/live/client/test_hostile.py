@@ -123,7 +123,7 @@ async def _frames(line):
 
 def followed(server):
     """What a reflector of *server* reports; it has to know the node in the end."""
-    reports = list[str]()
+    reports = []
     seen = Followed()
 
     async def work():

@@ -293,7 +293,6 @@ def test_a_plugin_beside_a_relative_kubeconfig(workdir):
     """``./plugin`` is the one beside the file, also where the file is named without a folder."""
     path = kubeconfig(workdir, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
     credentials = read_kubeconfig(path.name).credentials
-    assert isinstance(credentials, ExecPlugin)
     assert credentials.command == str(workdir / "plugin")
 
 

@@ -11,10 +11,18 @@ from hypothesis import strategies as st
 
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.informers.informers import Informers
-from tests.apiserver.cluster import Refused, User, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import (
+    NEW_SERVER,
+    NO_FAULT,
+    OLD_SERVER,
+    Fault,
+    Refused,
+    Store,
+    StoreTransport,
+    User,
+    pod_manifest,
+    refused,
+)
 from tests.support.examples import examples
 from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually

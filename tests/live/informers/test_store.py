@@ -14,7 +14,7 @@ def node(name, version="1", **status):
 def store():
     """An empty store of nodes, its handler and its reports."""
     log = Followed()
-    reports = list[str]()
+    reports = []
     return Store("Node", log, reports.append), log, reports
 
 

@@ -9,10 +9,7 @@ import pytest
 from kubeclassic.api.objects import PodDisruptionBudget
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.informers.informers import Informers
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, OLD, OLD_SERVER, Fault, Store, StoreTransport, User, refused
 from tests.support.followed import Followed
 
 BUDGETS = "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read"
@@ -62,7 +59,7 @@ class Following:
 @asynccontextmanager
 async def following(flavour, release, faults=lambda request: NO_FAULT):
     """Informers of *release* beside a server."""
-    said = list[str]()
+    said = []
     told = Followed()
     transport = StoreTransport(Store(flavour), faults, records=True)
     informers = Informers(transport, ALL_RELEASES[release].client, told, said.append, lambda: 0.5)

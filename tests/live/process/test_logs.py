@@ -11,11 +11,7 @@ from functools import partial
 import pytest
 
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
-from tests.apiserver.app import make_app, serving, serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import StoreTransport
+from tests.apiserver import NEW_SERVER, Store, StoreTransport, User, make_app, serving, serving_store
 from tests.live.scheduler.worlds import at
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE

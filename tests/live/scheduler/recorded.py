@@ -22,9 +22,7 @@ from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi
 from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
 from kubeclassic.simulation.sides import best
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.storage import Storage
-from tests.apiserver.store import Store
+from tests.apiserver import NEW_SERVER, OLD_SERVER, Storage, Store
 from tests.live.scheduler.recordedextenders import VirtualWorker
 from tests.live.scheduler.recordedpace import SCHEDULER, Driver, Pace, PacedTransport, exchanges
 from tests.support.logs import log_to

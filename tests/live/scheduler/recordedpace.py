@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from kubeclassic.live.client.api import Stream
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import NO_FAULT, Fault, StoreTransport, refused
 
 Json = dict[str, Any]
 SCHEDULER = "kube-scheduler"

@@ -237,7 +237,7 @@ def _patched(status, one):
 
 def _came(writes):
     """When each pod was made, by its number."""
-    first = dict[int, float]()
+    first = {}
     victims = inf
     for one in writes:
         sent = _seconds(one["t"])

@@ -7,10 +7,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, StoreTransport, User, refused
 from tests.support.virtualtime import now, wall
 
 TIMES = LeaseTimes()

@@ -8,9 +8,7 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, StoreTransport, refused
 from tests.support.examples import examples
 from tests.support.virtualtime import VirtualLoop
 

@@ -9,9 +9,7 @@ import pytest
 import yaml
 
 from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, StoreTransport, refused
 from tests.support.build import pod
 from tests.support.virtualtime import now, wall
 
@@ -48,8 +46,8 @@ class World:
 async def running(faults=lambda request: NO_FAULT):
     """A world in which events are sent."""
     store = Store(NEW_SERVER)
-    said = list[str]()
-    dropped = list[None]()
+    said = []
+    dropped = []
     link = StoreTransport(store, faults, records=True)
     events = Events(link, said.append, lambda: dropped.append(None), wall, "default-scheduler")
     task = asyncio.create_task(events.run())

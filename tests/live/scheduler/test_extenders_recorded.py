@@ -4,7 +4,6 @@ import json
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import pytest
 
@@ -54,7 +53,7 @@ def by_pod(calls):
     Nodes are searched at the same time, and so are extenders asked to prioritize: their order is chance.
     """
     calls = list(calls)
-    found = dict[str, list[tuple[str, Any]]]()
+    found = {}
     names = {
         body["Pod"]["metadata"]["uid"]: body["Pod"]["metadata"]["name"] for _, body in calls if "Pod" in body
     }

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.apiserver.transport import NO_FAULT, Fault, refused, timed_out
-from tests.apiserver.watcher import Watcher
+from tests.apiserver import NO_FAULT, Fault, Watcher, refused, timed_out
 from tests.live.scheduler.worlds import live, lived
 from tests.support.examples import examples
 from tests.support.livefaults import Faults, wrongs

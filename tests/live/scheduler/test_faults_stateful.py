@@ -14,9 +14,7 @@ from hypothesis import HealthCheck
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.framework.releases import ALL_RELEASES
-from tests.apiserver.cluster import Kubelets, User
-from tests.apiserver.transport import Fault
-from tests.apiserver.watcher import Watcher
+from tests.apiserver import Fault, Kubelets, User, Watcher
 from tests.live.scheduler.worlds import World
 from tests.support.examples import examples
 from tests.support.livefaults import KINDS, Process, with_room, wrongs

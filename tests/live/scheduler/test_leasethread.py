@@ -10,11 +10,7 @@ import pytest
 
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, LeaseTimes
-from tests.apiserver.app import serving_store
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Store, User, refused, serving_store
 
 pytestmark = pytest.mark.whole
 
@@ -62,7 +58,7 @@ class Site:
 def test_it_renews_while_the_loop_of_the_work_is_blocked():
     """Work that never gives its loop a turn does not hold renewals up."""
     site = Site()
-    during = list[int]()
+    during = []
 
     async def work(elector):
         before = len(site.renewals)
@@ -79,7 +75,7 @@ def test_it_renews_while_the_loop_of_the_work_is_blocked():
 def test_a_lease_that_is_lost_ends_the_work():
     """When the thread cannot renew any more, the work is cancelled and the loss is raised."""
     site = Site()
-    ended = list[bool]()
+    ended = []
 
     async def work(elector):
         site.is_cut = True

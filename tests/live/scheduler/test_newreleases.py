@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
+from tests.apiserver import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
 from tests.live.scheduler.worlds import at
 
 RELEASES = list(FRAMEWORK_RELEASES)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.apiserver.cluster import pod_manifest
+from tests.apiserver import pod_manifest
 from tests.live.scheduler.worlds import lived
 from tests.support.permitbuild import names, waiting_scheduler, waits_of
 

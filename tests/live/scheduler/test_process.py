@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from kubeclassic.live.scheduler.election import LeaderLostError
-from tests.apiserver.transport import NO_FAULT, Fault
+from tests.apiserver import NO_FAULT, Fault
 from tests.live.scheduler.worlds import Site, at, lived
 
 RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]

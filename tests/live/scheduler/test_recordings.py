@@ -17,9 +17,7 @@ from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import RunSettings, config_maps_of
 from kubeclassic.simulation.conform import engine_for
-from tests.apiserver.resources import OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import StoreTransport
+from tests.apiserver import OLD_SERVER, Store, StoreTransport
 from tests.live.scheduler.recorded import asked_by, is_mark, play, reads, recorded_asked, told, writes
 from tests.live.scheduler.recordedpace import SCHEDULER, exchanges
 from tests.support.virtualtime import run_virtually

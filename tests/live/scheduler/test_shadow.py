@@ -14,10 +14,7 @@ from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import refusing_rule
 from kubeclassic.live.scheduler.shadow.shadow import Backlog, UnjudgedPod
 from kubeclassic.predicates import reasons
-from tests.apiserver.app import serving_store
-from tests.apiserver.resources import NEW_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, refused
+from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, refused, serving_store
 from tests.live.scheduler.worlds import live, lived
 from tests.support.kubeconfigs import kubeconfig
 

@@ -17,11 +17,17 @@ from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi
 from kubeclassic.simulation.conform import engine_for
-from tests.apiserver.cluster import User, node_manifest, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.storage import Storage
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, StoreTransport
+from tests.apiserver import (
+    NEW_SERVER,
+    NO_FAULT,
+    OLD_SERVER,
+    Storage,
+    Store,
+    StoreTransport,
+    User,
+    node_manifest,
+    pod_manifest,
+)
 from tests.live.scheduler.recorded import EPOCH, Events
 from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually

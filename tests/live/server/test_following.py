@@ -9,10 +9,16 @@ import pytest
 
 from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import engine_for
-from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
-from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
+from tests.apiserver import (
+    NEW_SERVER,
+    NEWEST_SERVER,
+    NO_FAULT,
+    OLD_SERVER,
+    Fault,
+    Store,
+    StoreTransport,
+    User,
+)
 from tests.support.logs import log_to
 from tests.support.serverbuild import node_json, pod_json
 
@@ -73,7 +79,7 @@ class There:
 async def following(flavour, release, faults=lambda request: NO_FAULT):
     """A server of *release* beside an API server of version *flavour*."""
     transport = StoreTransport(Store(flavour), faults, records=True)
-    said = list[str]()
+    said = []
     app = ExtenderApp(cluster=ServedCluster(engine_for(release, {})), is_ready=False, log=log_to(said))
     task = asyncio.create_task(app.follow(transport))
     asgi = httpx.ASGITransport(app=app.gate)  # type: ignore[arg-type]  # httpx has types of its own
@@ -172,7 +178,7 @@ def test_an_api_server_that_goes_away(monkeypatch):
 @pytest.mark.whole
 def test_as_a_program(tmp_path):
     """`kubeclassic serve --kubeconfig` says that it listens once it knows the cluster."""
-    from tests.apiserver.app import serving_store
+    from tests.apiserver import serving_store
     from tests.live.server.test_serving import serving_program
     from tests.support.kubeconfigs import kubeconfig
 

@@ -26,7 +26,7 @@ from kubeclassic.simulation.conform import (
     read_cases,
     read_items,
 )
-from tests.apiserver.app import serving
+from tests.apiserver import serving
 from tests.conftest import ROOT
 
 RELEASES = ("1.12", "1.16", "1.27", "1.36")
@@ -89,7 +89,7 @@ class Served:
 def joined_to(cluster, release, *, names_only):
     """A server of *cluster* on a free port."""
     app = ExtenderApp(cluster=cluster)
-    statuses = dict[tuple[str, int], int]()
+    statuses = {}
     with serving(app.gate) as url:
         config = ExtenderConfig(
             url,

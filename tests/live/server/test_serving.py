@@ -15,6 +15,7 @@ import pytest
 import trustme
 
 from kubeclassic.cli import run
+from tests.support.manifests import dumped
 from tests.support.program import command, ran, started
 from tests.support.serverbuild import node_json, pod_json
 
@@ -74,7 +75,7 @@ class Running:
 def serving(folder, *options):
     """A server of a cluster with the node a, and the pod w that waits."""
     items = [{**node_json("a"), "kind": "Node"}, {**pod_json("w"), "kind": "Pod"}]
-    (folder / "cluster.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    (folder / "cluster.json").write_text(dumped(items))
     with serving_program(str(folder / "cluster.json"), *options) as server:
         yield server
 
@@ -84,7 +85,6 @@ def serving_program(*arguments):
     """A server with these *arguments*, on a free port."""
     words = command("serve", *arguments, "--port", "0")
     with started(words, stdout=subprocess.PIPE) as process:
-        assert process.stderr is not None
         said = []
         while not (said and READY in said[-1]):
             said.append(process.stderr.readline())

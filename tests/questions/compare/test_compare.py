@@ -16,7 +16,7 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import MODES, decided
-from tests.support.build import node, pod
+from tests.support.build import node, pod, policy_of
 from tests.support.examples import examples
 from tests.support.worldforms import drawn
 
@@ -128,12 +128,7 @@ class TestVerdicts:
         """On a full and an empty node, a decision counts by what either side sees of both nodes."""
         made = {}
         for name, (rule, draw) in {"a": one, "b": other}.items():
-            document = {
-                "kind": "Policy",
-                "apiVersion": "v1",
-                "predicates": [],
-                "priorities": [{"name": rule, "weight": 1}],
-            }
+            document = policy_of(predicates=[], priorities=[{"name": rule, "weight": 1}])
             made[name] = engine_for("1.16", {"policy": document}, tie_break=draw)
         scenario = of(
             node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p")
@@ -179,16 +174,14 @@ def policy(predicates, priorities):
         "predicates": [{"name": n} for n in predicates],
         "priorities": [{"name": n, "weight": 1} for n in priorities],
     }
-    return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+    return engine_for("1.15", {"policy": policy_of(**rules)})
 
 
 def test_a_score_under_a_name_of_its_own():
     """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
     ratio = yaml.safe_load("{shape: [{utilization: 0, score: 0}, {utilization: 100, score: 10}]}")
     entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
-    older = engine_for(
-        "1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}}
-    )
+    older = engine_for("1.16", {"policy": policy_of(predicates=[], priorities=[entry])})
     scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
     found = cause(scenario, {"a": older, "b": engine_for("1.27", {})})
     assert (found["kind"], found["rule"]) == ("score", "NodeResourcesFit")

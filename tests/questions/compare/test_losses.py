@@ -11,13 +11,13 @@ from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario
-from tests.support.build import node, pod
+from tests.support.build import node, pod, policy_of
 
 
 def policy(*predicates):
     """A scheduler of 1.16 with these predicates and no priority."""
     rules = {"predicates": [{"name": name} for name in predicates], "priorities": []}
-    return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+    return engine_for("1.16", {"policy": policy_of(**rules)})
 
 
 def compared(objects, engines, mode="free"):

@@ -9,14 +9,13 @@ from kubeclassic.framework.migrate.frompolicy import migrate
 from kubeclassic.framework.releases import PROFILE_RELEASE
 from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
 from kubeclassic.simulation.scenario import Scenario
-from tests.support.build import node, obj, pod
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj, pod, policy_of
 
 
 def checked(objects, pending, changes=None, config=None, **policy):
     """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the
     component configuration."""
-    written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+    written = read_policy(policy_of(**policy))
     release = RELEASES["1.16"]
     configuration = AlgorithmConfiguration(**(config or {}))
     document = migrate(written, release, configuration).document

@@ -7,10 +7,9 @@ import yaml
 from kubeclassic import Cluster, drain
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.plan import DrainMove
-from tests.support.build import node, obj, pod
+from tests.support.build import manifest, node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest
 
 SCRATCH = yaml.safe_load("{volumes: [{name: scratch, emptyDir: {}}]}")
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}

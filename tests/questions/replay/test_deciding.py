@@ -12,8 +12,7 @@ from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.options import options_of
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
-from tests.support.build import node, obj
-from tests.support.manifests import manifest
+from tests.support.build import manifest, node, obj
 from tests.support.replaybuild import asking, at, played, replay, there
 
 both = pytest.mark.parametrize("release", ALL_RELEASES[-2:])

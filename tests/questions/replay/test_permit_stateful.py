@@ -127,8 +127,7 @@ class Waits(RuleBasedStateMachine):
     def allow(self, data, plugins):
         """Plugins allow a pod; some of them may not have asked for the wait."""
         name = data.draw(st.sampled_from(sorted(self.waiting)))
-        found = waits_of(self.replay.engine).get(f"default/{name}")
-        assert found is not None
+        found = waits_of(self.replay.engine).by_uid.get(f"default/{name}")
         for plugin in plugins:
             found.allow(plugin)
             self.waiting[name].timeouts.pop(plugin, None)
@@ -142,8 +141,7 @@ class Waits(RuleBasedStateMachine):
     def reject(self, data, words):
         """A plugin rejects a pod; what is said after that changes nothing."""
         name = data.draw(st.sampled_from(sorted(self.waiting)))
-        found = waits_of(self.replay.engine).get(f"default/{name}")
-        assert found is not None
+        found = waits_of(self.replay.engine).by_uid.get(f"default/{name}")
         if words == "preempt":
             assert self.replay.cluster.binding.preempt(found.pod, found.pod)
         else:
@@ -163,7 +161,7 @@ class Waits(RuleBasedStateMachine):
         assert (life is not None) == (name in self.waiting or name in self.bound)
         if life is None:
             return
-        found = waits_of(self.replay.engine).get(life.key)
+        found = waits_of(self.replay.engine).by_uid.get(life.key)
         for plugin in PLUGINS if found is not None and words == "allow" else ():
             found.allow(plugin)
         if found is not None and words == "reject":

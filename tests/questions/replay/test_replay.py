@@ -7,10 +7,9 @@ from kubeclassic.questions.replay.inputs.inputs import DELETE, DRAIN, FAIL, RECO
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES
-from tests.support.build import node, obj
+from tests.support.build import manifest, node, obj
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
-from tests.support.manifests import manifest
 from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
 
 ALL = list(ALL_RELEASES)

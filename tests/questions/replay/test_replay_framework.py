@@ -8,9 +8,8 @@ from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import error, unschedulable
 from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE
-from tests.support.build import node, obj
+from tests.support.build import manifest, node, obj
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
-from tests.support.manifests import manifest
 from tests.support.replaybuild import asking, at, of_engine, played, replay, there, told
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}

@@ -20,7 +20,7 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import CLUSTER, ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest
+from tests.support.manifests import manifest, policy_of
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
 REPORT = "analytics/yearly-report"
@@ -331,7 +331,7 @@ def hosts_by_weight(items, release, rule, weights):
                 {"name": name, "weight": weight if name == rule else score.weight}
                 for name, score in scores.items()
             ]
-            policy = {"kind": "Policy", "apiVersion": "v1", "priorities": entries}
+            policy = policy_of(priorities=entries)
             found_hosts.add(
                 kubeclassic.simulate(list(items), scheduler=Classic(release=release, policy=policy)).hosts[
                     ASKED
