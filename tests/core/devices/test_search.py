@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.core.devices.claimjudging import AllocationError
@@ -69,6 +69,8 @@ CLAIMS = st.lists(
 """Requests, and whether all devices of a claim have to be on one NUMA node."""
 
 
+# Two requests for admin access of one claim do not get the one device there is.
+@example(pool=[("a", 0, True)], claims=[([[(1, (), True)]] * 2, False)], release="1.36")
 @given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS, release=st.sampled_from(["1.34", "1.36"]))
 def test_the_first_of_all_assignments(pool, claims, release):
     """Claims get the first assignment in depth-first order that holds, or none where no assignment does."""
