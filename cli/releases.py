@@ -41,7 +41,7 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
         raise click.UsageError("expected RELEASE or --diff, got both")
     from ..framework.describe import ReleaseList, describe_any, diff_any, summaries
     from .answering import write_answer
-    from .report.releases import described, differing, lines_of, of_all
+    from .report.releasetables import described, differing, lines_of, of_all
     from .report.tables import width_of, wrapped
 
     width = width_of(sys.stdout)

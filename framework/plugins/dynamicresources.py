@@ -204,7 +204,7 @@ class DynamicResources(Plugin):
             yield state.wanted, everywhere
             return
         given = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
-        # A resource that no DeviceClass gives has to be there.
+        # The node must have a resource that no DeviceClass gives.
         asked = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
         others = asked - pod.device_resources
         lacks = np.zeros(nodes.n, np.bool_)
