@@ -348,7 +348,7 @@ class Engine:
         """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them
         errs."""
         try:
-            left: Mask = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
+            left = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
         except ExtenderError:
             return np.zeros(len(rows), np.bool_)
         cycle.described = None

@@ -86,7 +86,7 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
 
 def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
     """The names of claims of generic ephemeral volumes, with pod and volume: rules put them together."""
-    found: dict[str, tuple[str, str]] = {}
+    found = {}
     for pod in (item for item in items if item["kind"] == "Pod"):
         name = metadata_of(pod).get("name")
         spec = pod.get("spec")
@@ -104,7 +104,7 @@ def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
 
 def _numeric_keys(value: Any) -> frozenset[str]:
     """The labels that an expression with Gt or Lt names."""
-    found: set[str] = set()
+    found = set()
     stack = [value]
     while stack:
         top = stack.pop()

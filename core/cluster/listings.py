@@ -319,9 +319,7 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
     """The name of the ResourceClaim for *claim* of *pod*; None: there is none yet, or none is needed."""
     if claim.resource_claim_name is not None:
         return claim.resource_claim_name
-    made: Mapping[str, str | None] = {
-        one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)
-    }
+    made = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
     return made.get(claim.name)
 
 
@@ -379,8 +377,7 @@ def _age(item: DeviceClass) -> float:
 
 def _listed(kind: type[Kind], group: str = "namespace") -> Listing[Kind]:
     """The field of :class:`Listings` for the objects of a class."""
-    field: Listing[Kind] = attrs.field(factory=partial(Listing, group=group), metadata={"kind": kind})
-    return field
+    return attrs.field(factory=partial(Listing, group=group), metadata={"kind": kind})
 
 
 @attrs.define(eq=False, repr=False)

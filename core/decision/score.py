@@ -68,7 +68,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
         totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
-    errors: list[str] = []
+    errors = []
     priorities = [priority for priority, _ in algorithm.priorities]
     for (priority, weight), raw in zip(
         algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True

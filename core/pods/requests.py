@@ -302,7 +302,7 @@ def _in_place_of_sums(pod: Pod, asked: Map[Quantity], defaults: Amounts) -> Requ
 
 def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
     """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
-    defaults: Amounts = DEFAULTS
+    defaults = DEFAULTS
     if asked:
         known = {**_containers(pod, NO_QUANTITIES), **asked, **pod.spec.overhead}
         defaults = {name: default for name, default in DEFAULTS.items() if name not in known}

@@ -14,7 +14,7 @@ from math import inf
 import attrs
 from msgspec.structs import replace
 
-from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
+from ...api.objects import Condition, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
@@ -444,5 +444,5 @@ def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
 
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
     finalizers = pod.metadata.finalizers if finalizers_count else ()
-    metadata: ObjectMeta = replace(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
+    metadata = replace(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
     return replace(pod, metadata=metadata, status=PodStatus())

@@ -338,7 +338,7 @@ class ExecPlugin:
         try:
             # What process prints until it ends.
             seconds = SECONDS_TO_ASK if asks else self.seconds
-            found: list[bytes] = []
+            found = []
 
             def read() -> None:
                 if process.stdout is not None:

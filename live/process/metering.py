@@ -230,9 +230,9 @@ class SchedulerMetrics:
         """The plugins, with profiles, that had rejected pods at an earlier time."""
         self._fed: dict[str, list[tuple[Metric, Instrument]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
-            more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
+            more = {"buckets": metric.buckets} if metric.buckets else {}
             kind = getattr(prometheus_client, metric.kind)
-            made: Instrument = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
+            made = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
             for value in metric.starts:
                 made.labels(value)
             self._fed.setdefault(metric.feed, []).append((metric, made))

@@ -9,8 +9,6 @@ bindClaim, PostFilter and Unreserve in pkg/scheduler/framework/plugins/dynamicre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 import attrs
 import numpy as np
@@ -107,11 +105,7 @@ class ClaimWork:
         place = (before.namespace, before.name)
         claims = resource("ResourceClaim", api.device_api)
         classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
-        manifest: Mapping[str, Any] = {
-            "apiVersion": api.device_api,
-            "kind": "ResourceClaim",
-            **(before.manifest or {}),
-        }
+        manifest = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
         if after.metadata.finalizers != before.metadata.finalizers:
             manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
         for _ in range(CONFLICTS):
@@ -212,8 +206,8 @@ class VolumeWork:
         claim = self._claim_of(item)
         manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
         if claim is not None:
-            spec: dict[str, Any] = manifest.get("spec") or {}
-            reference: dict[str, Any] = spec.get("claimRef") or {}
+            spec = manifest.get("spec") or {}
+            reference = spec.get("claimRef") or {}
             wanted = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
             if not wanted.items() <= reference.items():  # one that is there for this claim stays
                 reference = {

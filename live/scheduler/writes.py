@@ -181,8 +181,7 @@ async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: 
 
 def status_of(pod: Pod) -> Mapping[str, Any]:
     """The status of *pod* in its JSON form, as it was received."""
-    found: Mapping[str, Any] = (pod.manifest or {}).get("status") or {}
-    return found
+    return (pod.manifest or {}).get("status") or {}
 
 
 # --- bodies -------------------------------------------------------------------------------------------------
@@ -234,7 +233,7 @@ def with_condition(status: Mapping[str, Any], condition: NewCondition, now: str)
     place = next(
         (i for i, one in enumerate(conditions) if one.get("type") == condition.type), len(conditions)
     )
-    old: Json = conditions[place] if place < len(conditions) else {}
+    old = conditions[place] if place < len(conditions) else {}
     made = {
         "type": condition.type,
         "status": condition.status,
@@ -258,8 +257,8 @@ def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
 def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     """The strategic merge patch between two statuses that differ in conditions or in the nominated node;
     empty if they do not."""
-    changed: Json = {}
-    new: list[Json] = after.get("conditions") or []
+    changed = {}
+    new = after.get("conditions") or []
     if new != before.get("conditions", []):
         changed["conditions"] = new
         if "conditions" in before:

@@ -182,7 +182,7 @@ class ConnectionGuard:
     def _check_caller(self, scope: Scope) -> None:
         """Refuse a page of another site, also where it has made its own name that of this server, and who
         does not show the token."""
-        headers: dict[str, str] = {
+        headers = {
             name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         host = headers.get("host", "")

@@ -529,11 +529,7 @@ class Shadow:
             and not _precedes(turn, change.turn)
         ]
         # Of all changes those took effect for which a choice says so; None: as things stand.
-        choices: list[Callable[[SeenChange], bool | None]] = [
-            lambda change: change.takes_room,
-            lambda change: not change.takes_room,
-            on_two_nodes,
-        ]
+        choices = [lambda change: change.takes_room, lambda change: not change.takes_room, on_two_nodes]
         states = [
             (
                 [
