@@ -68,8 +68,8 @@ def every_pod(pod: Template) -> bool:
     return True
 
 
-OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
-KEEPS_ITSELF: Any = attrs.field(
+OF_ROW = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
+KEEPS_ITSELF = attrs.field(
     init=False,
     repr=False,
     default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -68,7 +68,7 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
 
 
 def _redacted(item: Manifest, to: Names) -> Manifest:
-    kind: str = item["kind"]
+    kind = item["kind"]
     with suppress(Mismatch):  # what is odd about it is left out
         item = newer(kind, item)
     redacted: Manifest = shape_of(KINDS[kind])(to, item)
@@ -128,7 +128,7 @@ PUBLIC_PARTS = frozenset(
 _SYSTEMS = r"linux|windows"
 _MACHINES = r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
 _INSTANCES = r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"
-PUBLIC_FORMS: Mapping[str, re.Pattern[str]] = {
+PUBLIC_FORMS = {
     f"{prefix}{name}": re.compile(form)
     for name, form in (("os", _SYSTEMS), ("arch", _MACHINES), ("instance-type", _INSTANCES))
     for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
@@ -202,8 +202,8 @@ def _ranked(texts: Iterable[str], salt: bytes) -> dict[str, str]:
     return {text: f"r{rank:06d}x{digest[:_DIGITS]}" for rank, (text, digest) in enumerate(digests)}
 
 
-Json: TypeAlias = Any
-Shape: TypeAlias = Callable[[Names, Json], Json]
+Json = Any
+Shape = Callable[[Names, Json], Json]
 """Renames a value; None leaves it out."""
 
 
@@ -379,7 +379,7 @@ storageclass.beta.kubernetes.io/is-default-class switch
 
 # --- which value is renamed how -----------------------------------------------------------------------------
 
-_TYPES: Mapping[Any, str] = {
+_TYPES = {
     str: "name",
     bool: "keep",
     int: "keep",
@@ -394,7 +394,7 @@ _TYPES: Mapping[Any, str] = {
     o.Condition: "condition",
 }
 """How values of a type are renamed; those of an enumeration stay."""
-_FIELDS: Mapping[str, str] = {
+_FIELDS = {
     "keep": "ObjectMeta.creation_timestamp ObjectMeta.deletion_timestamp OwnerReference.kind OwnerReference.api_version"
     " Container.restart_policy PodAffinityTerm.topology_key PodAffinityTerm.match_label_keys PodAffinityTerm.mismatch_label_keys"
     " TopologySpreadConstraint.topology_key TopologySpreadConstraint.match_label_keys PodStatus.phase PodStatus.start_time"
@@ -421,7 +421,7 @@ _FIELDS: Mapping[str, str] = {
     "said": "AllocatedDeviceStatus.conditions",
 }
 """How values are renamed -> the fields that are not renamed as others of their type."""
-_WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
+_WAYS = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
 
 
 class ControllerTemplate(Part):

@@ -59,11 +59,9 @@ class Credentials(Protocol):
 
     async def grant(self, now: float) -> Grant:
         """What to show *now* (seconds since 1970). Raises :class:`CredentialsError`."""
-        ...
 
     def refused(self) -> bool:
         """The server has answered 401. Whether it is worth asking once more with a new grant."""
-        ...
 
 
 @attrs.frozen

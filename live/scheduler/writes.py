@@ -23,7 +23,7 @@ K = TypeVar("K", bound=KubeObject)
 FAILED = 500
 UNAVAILABLE = 503
 TIMED_OUT = 504
-DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
+DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "v1"}
 STORE = "etcdserver: "
 """What the message of a server begins with whose store said no, or nothing: the store may have written all
 the same."""

@@ -32,8 +32,8 @@ class RequestError(KubeclassicError):
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: expected {wanted}, got {got}")
         self.where: str = where
-        self.got: str = got
-        self.wanted: str = wanted
+        self.got = got
+        self.wanted = wanted
         self.status: int = status
 
     def record(self) -> dict[str, str]:

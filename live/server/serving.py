@@ -74,7 +74,7 @@ DEFECT = 500
 UNAVAILABLE = 503
 DEFECT_TEXT = "a defect of kubeclassic; its standard error says more"
 MEBIBYTE = 1 << 20
-MORE_HEADERS: Mapping[int, tuple[str, str]] = {
+MORE_HEADERS = {
     UNAUTHORIZED: ("www-authenticate", "Bearer"),
     TOO_MANY: ("retry-after", "1"),
     UNAVAILABLE: ("retry-after", "1"),
@@ -106,21 +106,21 @@ class Metrics:
     """The metrics of one server."""
 
     def __init__(self) -> None:
-        self.registry: CollectorRegistry = CollectorRegistry()
-        self.requests: Counter = Counter(
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
             "kubeclassic_extender_requests",
             "Requests by path and status.",
             ["path", "code"],
             registry=self.registry,
         )
-        self.seconds: Histogram = Histogram(
+        self.seconds = Histogram(
             "kubeclassic_extender_request_duration_seconds",
             "Time from a request's headers to its answer.",
             ["path"],
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.events: Counter = Counter(
+        self.events = Counter(
             "kubeclassic_extender_events",
             "Objects that the API server's watches brought, and deletions.",
             registry=self.registry,
