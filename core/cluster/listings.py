@@ -128,11 +128,12 @@ class DeviceShares:
 
     def add(self, amounts: Mapping[str, Quantity], sign: int) -> None:
         """Another claim has *amounts* of it; with *sign* -1 one no longer has them."""
+        consumed = self.consumed
         self.count += sign
         for name, amount in amounts.items():
-            self.consumed[name] = self.consumed.get(name, 0) + sign * amount.nanos
-        if sign < 0 and not any(self.consumed.values()):
-            self.consumed.clear()
+            consumed[name] = consumed.get(name, 0) + sign * amount.nanos
+        if sign < 0 and not any(consumed.values()):
+            consumed.clear()
 
 
 @attrs.define(eq=False, repr=False)

@@ -376,8 +376,9 @@ class QueueBase(SchedulingQueue):
     # --- time -----------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
+        parked_timer = self._parked_timer
         now = self.clock.now
-        if self._backoff_timer.spent == now == self._parked_timer.spent:
+        if self._backoff_timer.spent == now == parked_timer.spent:
             return  # what was due up to now is done
         while (due := self.next_due()) is not None and due <= now:
             # Upstream: two flushes at the same time run in any order; here the backoff queue is first.
@@ -386,11 +387,11 @@ class QueueBase(SchedulingQueue):
                 self._backoff_timer.spent = due
             else:
                 self._flush_parked(due)
-                self._parked_timer.spent = due
+                parked_timer.spent = due
         held = self._parked.oldest(held=True)
-        if held is not None and self._parked_timer.next(held + self._parked_at_most, after=True) <= now:
+        if held is not None and parked_timer.next(held + self._parked_at_most, after=True) <= now:
             self._flushed_held()
-        self._backoff_timer.spent = self._parked_timer.spent = now
+        self._backoff_timer.spent = parked_timer.spent = now
 
     def _flushed_held(self) -> None:
         """A flush found only gated pods."""

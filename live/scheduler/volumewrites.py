@@ -167,8 +167,9 @@ class VolumeWork:
     async def bind(self, pod: Pod) -> None:
         """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten
         and NotBound."""
+        state = self.state
         try:
-            wanted = self.state.engine.bind_volumes(pod)
+            wanted = state.engine.bind_volumes(pod)
         except VolumeError as error:
             raise NotWritten(str(error)) from error
         written = list[KubeObject]()
@@ -176,17 +177,17 @@ class VolumeWork:
             try:
                 written.append(await self._put(item))
             except ApiError as error:
-                await self.state.free()
-                self.state.engine.binder.restore(wanted[len(written) :])
+                await state.free()
+                state.engine.binder.restore(wanted[len(written) :])
                 raise NotWritten(str(error)) from error
-        end = self.state.now() + self.timeout
+        end = state.now() + self.timeout
         while True:
             await asyncio.sleep(POLL)
-            await self.state.free()
+            await state.free()
             node = pod.spec.node_name
-            if self.state.engine.row_of(node) is None:
+            if state.engine.row_of(node) is None:
                 raise NotBound(f'failed to get node "{node}": node "{node}" not found')
-            known = self.state.pod(pod.key)
+            known = state.pod(pod.key)
             if known is None or known.uid != pod.uid:
                 raise NotBound(f'pod "{pod.key}" does not exist any more')
             if all(
@@ -196,7 +197,7 @@ class VolumeWork:
                 for item in written
             ):
                 return
-            if self.state.now() >= end:
+            if state.now() >= end:
                 raise NotBound(TIMED_OUT)
 
     async def _put(self, item: KubeObject) -> KubeObject:

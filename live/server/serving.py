@@ -329,25 +329,27 @@ class Listening:
 
     def tls(self) -> dict[str, Any]:
         """The options for uvicorn. Raises :class:`ServeError` for files that are no certificate and its key."""
-        if self.certificate is None:
+        certificate = self.certificate
+        client_ca = self.client_ca
+        if certificate is None:
             return {}
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_cert_chain(self.certificate, self.key)
+            context.load_cert_chain(certificate, self.key)
         except (OSError, ValueError) as error:
             raise ServeError(
-                f"{self.certificate}, {self.key}: got no certificate with its key ({_reason(error)})"
+                f"{certificate}, {self.key}: got no certificate with its key ({_reason(error)})"
             ) from None
         try:
-            if self.client_ca is not None:
-                context.load_verify_locations(self.client_ca)
+            if client_ca is not None:
+                context.load_verify_locations(client_ca)
         except (OSError, ValueError) as error:
             raise ServeError(
-                f"{self.client_ca}: expected certificates that sign clients', got none ({_reason(error)})"
+                f"{client_ca}: expected certificates that sign clients', got none ({_reason(error)})"
             ) from None
-        found: dict[str, Any] = {"ssl_certfile": str(self.certificate), "ssl_keyfile": str(self.key)}
-        if self.client_ca is not None:
-            found |= {"ssl_ca_certs": str(self.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
+        found: dict[str, Any] = {"ssl_certfile": str(certificate), "ssl_keyfile": str(self.key)}
+        if client_ca is not None:
+            found |= {"ssl_ca_certs": str(client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
         return found
 
     def url(self, port: int) -> str:

@@ -268,7 +268,7 @@ class Shadow:
         """An object was added or updated."""
         self._event += 1
         state = self.state
-        now = self.state.now()
+        now = state.now()
         known = state.pod(item.key) if isinstance(item, Pod) else None
         names = state.engine.scheduler_names(state.scheduler_name)
         if (
@@ -402,10 +402,11 @@ class Shadow:
 
     def _step(self) -> bool:
         """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
+        outcomes = self._outcomes
         now = self.state.now()
         tried = dict[str, ShadowTrial]()
         for key in self._next():
-            if key not in self._outcomes:
+            if key not in outcomes:
                 # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
                 if self._waits_since is None:
                     self._waits_since = now
@@ -413,15 +414,15 @@ class Shadow:
                     return False
                 self._backlog.waiting.pop(key, None)
                 return True
-            seen = self._outcomes[key][0].seen
+            seen = outcomes[key][0].seen
             if not tried and seen + self.linger > now:
                 return False
-            if tried and seen > self._outcomes[next(iter(tried))][0].seen + APART:
+            if tried and seen > outcomes[next(iter(tried))][0].seen + APART:
                 continue
             # Our decision as things stand; None if there is none.
             if key not in self._tries:
                 pod = self.state.pod(key)
-                self._tries[key] = None if pod is None else self._decide(pod, self._outcomes[key][0].item)
+                self._tries[key] = None if pod is None else self._decide(pod, outcomes[key][0].item)
             trial = self._tries[key]
             if trial is None:
                 self._forget(key)
