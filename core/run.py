@@ -111,7 +111,7 @@ class Run:
         """A context for what is tried: at its end the run and the cluster are as before, unless it is kept.
         See :mod:`.savepoint`."""
         with self.engine.savepoint() as point:
-            self.engine.on_undo(self._set_retries, list(self._retries))
+            self.engine.on_undo(setattr, self, "_retries", list(self._retries))
             yield point
 
     @contextmanager
@@ -139,9 +139,6 @@ class Run:
                 if after is not None:
                     self.put(after)
             yield
-
-    def _set_retries(self, keys: list[str]) -> None:
-        self._retries = keys
 
     def _note(self, pod: Pod) -> None:
         """What is known of *pod* may change, or is about to."""
@@ -203,7 +200,11 @@ class Run:
         if self.engine.point is not None:
             self._note_assumption(decision.pod, led.host)
         self.engine.assume(decision.pod, led.host)
-        self._end_own_wait(decision.pod, led.host)
+        held = self.engine.flow.binding.waiting(decision.pod)
+        if held is not None:  # a pod whose host somebody else decided does not wait
+            for plugin in held.pending_plugins:
+                held.allow(plugin)
+            self._finish(decision.pod, led.host)
         if self.engine.cache.state(decision.pod) is None:
             self.engine.cache.assume(decision.pod.bound_to(led.host))
             self.engine.nominations.remove(decision.pod)
@@ -307,14 +308,6 @@ class Run:
     def _finish(self, pod: Pod, host: str) -> Failure | None:
         binding = self.engine.flow.binding
         return binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
-
-    def _end_own_wait(self, pod: Pod, host: str) -> None:
-        """A pod whose host somebody else decided does not wait."""
-        waiting = self.engine.flow.binding.waiting(pod)
-        if waiting is not None:
-            for plugin in waiting.pending_plugins:
-                waiting.allow(plugin)
-            self._finish(pod, host)
 
     def _wait(self, decision: Decision, waiting: str, *, tries_again: bool) -> None:
         pod = decision.pod

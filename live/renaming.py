@@ -30,8 +30,6 @@ from ..api.reading.decode import newer
 from ..api.reading.mismatch import Mismatch
 from .client.api import Manifest
 
-_NUMBERS = r"[-+]?\d{1,19}"
-
 
 @attrs.frozen
 class Redaction:
@@ -58,7 +56,7 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
     annotations that no rule reads are left out.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
-    found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(_NUMBERS)), **PUBLIC_FORMS})
+    found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(r"[-+]?\d{1,19}")), **PUBLIC_FORMS})
     for item in items:
         _redacted(item, found)
     found.rank(salt, _claims_of_pods(items))
@@ -125,12 +123,13 @@ PUBLIC_VALUES = frozenset({"", "true", "false"})
 PUBLIC_PARTS = frozenset(
     {"", "aws:", "gce:", "azure:", "openstack:", "projects", "UNSPECIFIED", "zones", "regions", "disks"}
 )
-_SYSTEMS = r"linux|windows"
-_MACHINES = r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
-_INSTANCES = r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"
 PUBLIC_FORMS = {
     f"{prefix}{name}": re.compile(form)
-    for name, form in (("os", _SYSTEMS), ("arch", _MACHINES), ("instance-type", _INSTANCES))
+    for name, form in (
+        ("os", r"linux|windows"),
+        ("arch", r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"),
+        ("instance-type", r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"),
+    )
     for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
 }
 """Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines,

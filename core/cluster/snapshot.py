@@ -78,7 +78,10 @@ class Snapshot:
         if self.table.ghosts:
             self._forget_ghosts()
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(cache.infos):
-            self._drop_missing()
+            # Upstream: only when the snapshot has more entries than the cache.
+            for name in [name for name in self.table.row_of if name not in cache.infos]:
+                self.table.drop(name)
+                self._stale.discard(name)
 
     def _add_rows(self, changes: Mapping[str, Sequence[CacheChange]]) -> None:
         """Make rows for those nodes with *changes* that get one."""
@@ -117,7 +120,13 @@ class Snapshot:
             self._waiting[row] = info.node, self._images_late(name, info.node) if late else info.images
             self.table.set_ports(row, info.used_ports)
         elif not self.drops_nodeless:
-            self._keep_stale(name)
+            # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
+            self._stale.add(name)
+            self.table.changed.unseen_changed()
+            stale = self.table.row_of.get(name)
+            if stale is not None and stale not in self.table.deleted_rows:
+                self.table.deleted_rows.add(stale)
+                self.table.changed.node_changed(stale)
         elif name in self.table.row_of:
             if self.keeps_ghosts:
                 self.table.keep_ghost(name)
@@ -165,18 +174,3 @@ class Snapshot:
             self._images_at = {name: at for name, at in self._images_at.items() if name in cache.infos}
         self._images_at[name] = cache.images_revision
         return cache.image_states(node)
-
-    def _keep_stale(self, name: str) -> None:
-        # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
-        self._stale.add(name)
-        self.table.changed.unseen_changed()
-        row = self.table.row_of.get(name)
-        if row is not None and row not in self.table.deleted_rows:
-            self.table.deleted_rows.add(row)
-            self.table.changed.node_changed(row)
-
-    def _drop_missing(self) -> None:
-        # Upstream: only when the snapshot has more entries than the cache.
-        for name in [name for name in self.table.row_of if name not in self.cache.infos]:
-            self.table.drop(name)
-            self._stale.discard(name)

@@ -206,9 +206,6 @@ _EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_eva
 _MOST_ATTEMPTS = 15
 
 
-Instrument = Counter | Gauge | Histogram | Summary
-
-
 class SchedulerMetrics:
     """All metrics of one scheduler, in a registry of its own. Times are in seconds; the parts of a cycle,
     which have no waits in them, are measured here."""
@@ -228,7 +225,7 @@ class SchedulerMetrics:
         self.registry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
-        self._fed: dict[str, list[tuple[Metric, Instrument]]] = {}
+        self._fed: dict[str, list[tuple[Metric, Counter | Gauge | Histogram | Summary]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
             more = {"buckets": metric.buckets} if metric.buckets else {}
             kind = getattr(prometheus_client, metric.kind)

@@ -271,7 +271,6 @@ IDLE_SECONDS = 120
 seconds."""
 GRACE_SECONDS = 30
 """How long requests that run may take once the server has to end."""
-BACKLOG = 512
 LOOK = 0.01
 """Seconds between two looks whether a server listens."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -460,7 +459,7 @@ async def served(
             server_header=False,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=grace,
-            backlog=BACKLOG,
+            backlog=512,
             limit_concurrency=most_callers,
             **tls,
         )
