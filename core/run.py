@@ -60,10 +60,16 @@ class Run:
             if self.engine.point is not None:
                 self._note(item)
             self.evicted.pop(item.key, None)
-        if isinstance(item, Pod) and not item.spec.node_name and not item.is_terminal:
-            self._put_waiting(item)
-            return
-        if isinstance(item, Pod):
+            if not item.spec.node_name and not item.is_terminal:
+                current = self._pods.get(item.key)
+                if self._waiting.get(item.key) == item or self.engine.cache.is_assumed(item):
+                    return
+                self._waiting[item.key] = self._pods[item.key] = item
+                if current is not None:
+                    self.engine.nominations.update(current, item)
+                elif item.status.nominated_node_name:
+                    self.engine.nominations.add(item)
+                return
             self._stop_waiting(item)
         self.feed.put(item)
 
@@ -79,17 +85,6 @@ class Run:
         """Nominate *pod* to *node_name* before its first cycle."""
         self._set_nomination(pod, node_name)
         self.engine.nominations.add(self._pods[pod.key], node_name)
-
-    def _put_waiting(self, pod: Pod) -> None:
-        waiting = self._waiting.get(pod.key)
-        current = self._pods.get(pod.key)
-        if waiting == pod or self.engine.cache.is_assumed(pod):
-            return
-        self._waiting[pod.key] = self._pods[pod.key] = pod
-        if current is not None:
-            self.engine.nominations.update(current, pod)
-        elif pod.status.nominated_node_name:
-            self.engine.nominations.add(pod)
 
     def _stop_waiting(self, pod: Pod) -> None:
         self._stop_holding(pod)

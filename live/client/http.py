@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
@@ -72,9 +71,7 @@ class HttpTransport:
         await self.access.credentials.grant(self.wall_clock())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         sessions = list(self._sessions.values())
         self._sessions = {}
         for session in sessions:
@@ -165,14 +162,12 @@ class HttpTransport:
             if not proxy and proxies and not proxy_bypass(parts.hostname or "", proxies):
                 proxy = proxies.get(parts.scheme, "")
             try:
-                context = tls_context(access, certificate)
                 connector = aiohttp.TCPConnector(
-                    ssl=context, limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
+                    ssl=tls_context(access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
                 )
-                session = aiohttp.ClientSession(
+                self._sessions[certificate] = aiohttp.ClientSession(
                     connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None
                 )
-                self._sessions[certificate] = session
             except KubeconfigError as error:
                 if (
                     self._sessions

@@ -409,16 +409,10 @@ class LiveScheduler(Driver):
         if self.is_stopping or state.broken:
             return
         due = state.queue.next_due()
-        handle = None
-        if due is not None:
-            loop = asyncio.get_running_loop()
-            left = max(SHORTEST_WAIT, due / SECOND - state.now())
-            handle = loop.call_later(left, state.awake.set)
-        try:
-            await state.awake.wait()
-        finally:
-            if handle is not None:
-                handle.cancel()
+        left = None if due is None else max(SHORTEST_WAIT, due / SECOND - state.now())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await state.awake.wait()
 
     async def _expire(self) -> None:
         state = self.state

@@ -98,8 +98,8 @@ class ClusterApi:
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         """Change the status of *pod* by a strategic merge patch, unless it is empty; what may pass is tried
         again, four times in all."""
-        pause = FIRST_PATCH_PAUSE
-        for left in reversed(range(PATCH_TRIES if patch else 0)):
+        pause = 0.01
+        for left in reversed(range(4 if patch else 0)):
             try:
                 await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
                 return
@@ -108,7 +108,7 @@ class ClusterApi:
                 if not left or not (isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)):
                     raise
             await asyncio.sleep(pause)
-            pause *= PATCH_PAUSE_FACTOR
+            pause *= 5
 
     async def delete_pod(self, pod: Pod) -> None:
         """Delete *pod*."""
@@ -207,11 +207,6 @@ def _pod_with_status(pod: Pod, status: Json, node_name: str = "") -> Json:
     manifest = pod.manifest or {}
     spec = {"spec": {**(manifest.get("spec") or {}), "nodeName": node_name}} if node_name else {}
     return {**manifest, **spec, "status": status, "kind": "Pod", "apiVersion": "v1"}
-
-
-PATCH_TRIES = 4
-FIRST_PATCH_PAUSE = 0.01
-PATCH_PAUSE_FACTOR = 5.0
 
 
 @attrs.frozen(kw_only=True)

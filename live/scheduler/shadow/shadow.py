@@ -387,14 +387,9 @@ class Shadow:
                 found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)
             ]
             left = min((end for end in ends if end > state.now()), default=0.0) - state.now()
-            handle = (
-                asyncio.get_running_loop().call_later(max(left, SHORTEST), state.awake.set) if ends else None
-            )
-            try:
-                await state.awake.wait()
-            finally:
-                if handle is not None:
-                    handle.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(left, SHORTEST) if ends else None):
+                    await state.awake.wait()
 
     def _first_outcome(self) -> float:
         """The event of the first outcome that is not judged."""
