@@ -72,7 +72,7 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
     dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
     dumper.add_representer(str, shown)
-    text: str = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
+    text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
     if not text.replace("\n", "").isprintable():
         text = yaml.dump(document, Dumper=dumper, sort_keys=False)
     stream.write(text)

@@ -70,7 +70,7 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
         page=False,
         verbose=None,
     )
-    command: Any = reading
+    command = reading
     layers = [click.argument(argument, metavar=metavar, type=CSV) for argument, metavar in arguments.items()]
     for layer in reversed([*layers, *options, written]):
         command = layer(command)

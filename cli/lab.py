@@ -6,7 +6,7 @@ import asyncio
 import webbrowser
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -16,7 +16,6 @@ from .declaring.commands import command
 from .declaring.flags import ClusterChoice, cluster_options, options_of, scheduler_options, takes_paths
 
 if TYPE_CHECKING:
-    from ..questions.lab.lab import Lab
     from .declaring.setup import Setup
 
 
@@ -29,14 +28,7 @@ if TYPE_CHECKING:
 --no-open | switch | common | Do not open a browser; the address is on standard error.
 --verbose -v | switch | | Log what runs to standard error.
 """)
-def lab(
-    paths: tuple[Path, ...],
-    setup: Setup,
-    cluster: ClusterChoice,
-    port: int | None,
-    no_open: bool,
-    verbose: bool,
-) -> None:
+def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **given: Any) -> None:
     """Open a page on a cluster: choose release and rules, move weights, edit pods and nodes, and see what
     changes.
 
@@ -57,35 +49,11 @@ def lab(
     with needing_extra("lab", "lab"):
         from ..live.server.labapp import LabApp
         from ..live.server.serving import run_server
-    from .opening import tell
-
-    given = click.get_current_context().params
-    live = [
-        word
-        for name in ("kubeconfig", "context")
-        if given.get(name) is not None
-        for word in (f"--{name}", str(given[name]))
-    ]
-    live += [word for kind in given.get("allow_missing") or () for word in ("--allow-missing", kind)]
-    found = _lab(paths, setup, cluster, live)
-    with found.input(found.start) as begun:
-        tell(attrs.evolve(begun, strict=cluster.strict).checked().scenario, begun.engine, verbose)
-
-    def ready(address: str) -> None:
-        note(f"the lab is at {address}  (Ctrl-C ends it)")
-        if not no_open:
-            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
-
-    run_server(LabApp(lab=found, files=page_file).serve(port or 0, ready))
-
-
-def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> Lab:
-    """The lab; with words for a *live* cluster that is the first of *paths*."""
     from ..framework.options import options_of as options_from
     from ..questions.lab.lab import Given, Lab
     from ..questions.lab.rules import scheduler_of
     from ..questions.lab.scenarios import LabState
-    from .opening import files_of, settled_for
+    from .opening import files_of, settled_for, tell
 
     setup.refuse_early()
     files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)
@@ -95,13 +63,28 @@ def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: li
     start = LabState(
         scheduler=scheduler_of(options, spec, files.loaded), order=cluster.order, edits=tuple(cluster.edits)
     )
+    asked = click.get_current_context().params
+    live = [
+        word for name in ("kubeconfig", "context") if asked[name] for word in (f"--{name}", str(asked[name]))
+    ]
+    live += [word for kind in asked["allow_missing"] for word in ("--allow-missing", kind)]
     words = [word for place in options.rules for word in ("--rules", place)]
     words += ["--extenders", options.extenders] if isinstance(options.extenders, str) else []
     words += [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
-    given = Given(
-        tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.read())), (*live, *words)
+    # a live cluster is the first of the paths, and has its own words
+    named = tuple(map(str, paths[1:] if live else paths))
+    found = Lab(
+        files, spec, start, Given(named, tuple(map(str, cluster.read())), (*live, *words)), cluster.cron_jobs
     )
-    return Lab(files, spec, start, given, cluster.cron_jobs)
+    with found.input(start) as begun:
+        tell(attrs.evolve(begun, strict=cluster.strict).checked().scenario, begun.engine, given["verbose"])
+
+    def ready(address: str) -> None:
+        note(f"the lab is at {address}  (Ctrl-C ends it)")
+        if not given["no_open"]:
+            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
+
+    run_server(LabApp(lab=found, files=page_file).serve(given["port"] or 0, ready))
 
 
 def page_file(name: str) -> bytes | None:

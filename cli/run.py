@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 -o form | text,json text | common | How decisions are told: lines.
 """)
 def run(
-    kubeconfig: Path | None,
-    context: str | None,
-    setup: Setup,
-    dry_run: bool,
-    explain: bool,
-    form: str,
-    **flags: str | None,
+    kubeconfig: Path | None, setup: Setup, dry_run: bool, explain: bool, form: str, **flags: str | None
 ) -> None:
     """Watch an API server, and schedule its pods as the release does: bind them, or say why they wait.
 
@@ -72,7 +66,7 @@ def run(
         name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None
     }
     settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
-    access = access_of(settings, context)
+    access = access_of(settings, flags["context"])
     log = log_of(settings.logs.form, settings.logs.level)
 
     def tell(decision: Decision) -> None:

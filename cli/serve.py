@@ -42,18 +42,7 @@ addresses and localhost.
 --verbose -v | switch | | Log what runs to standard error.
 """)
 def serve(
-    paths: tuple[Path, ...],
-    setup: Setup,
-    kubeconfig: Path | None,
-    context: str | None,
-    no_defaults: bool,
-    token: Path | None,
-    hosts: tuple[str, ...],
-    max_body_mb: int,
-    max_requests: int,
-    log_form: str,
-    verbose: bool,
-    **place: Any,
+    paths: tuple[Path, ...], setup: Setup, no_defaults: bool, token: Path | None, verbose: bool, **given: Any
 ) -> None:
     """Answer the extender calls of a scheduler, about the cluster in PATHS or of an API server.
 
@@ -74,6 +63,8 @@ def serve(
     kubeclassic serve examples/cluster --release 1.16 --port 8888
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     """
+    kubeconfig = given.pop("kubeconfig")
+    context = given.pop("context")
     live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
     if not live and not paths:
         raise KubeclassicError("expected PATHS, or --kubeconfig or --context, got neither")
@@ -89,28 +80,28 @@ def serve(
     from .answering import tell_notices
     from .opening import opened, release_of_server
 
-    listening = Listening(**place, has_token=token is not None)
+    log = log_of(given.pop("log_form"))
+    body_bytes = given.pop("max_body_mb") * MEBIBYTE
+    requests = given.pop("max_requests")
+    hosts = given.pop("hosts")
+    listening = Listening(**given, has_token=token is not None)
     listening.check()
     limits = ServerLimits(
-        body_bytes=max_body_mb * MEBIBYTE,
-        requests=max_requests,
+        body_bytes=body_bytes,
+        requests=requests,
         token=None if token is None else read_token(token),
-        hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
+        hosts=None if listening.shows_callers else frozenset(map(str.lower, hosts)),
     )
     access = access_to(kubeconfig, context) if live else None
-    log = log_of(log_form)
     setup = setup.lasting()
     if access is None:
         found = opened(paths, ClusterChoice(defaults=not no_defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
-        cluster = ServedCluster.of(
-            found.scenario, found.spec.engine(found.scenario.config_maps), not no_defaults
-        )
+        engine = found.spec.engine(found.scenario.config_maps)
+        cluster = ServedCluster.of(found.scenario, engine, not no_defaults)
     else:
-        cluster = ServedCluster(
-            asyncio.run(release_of_server(setup, access, log)).spec.engine(), not no_defaults
-        )
-    engine = cluster.engine
+        engine = asyncio.run(release_of_server(setup, access, log)).spec.engine()
+        cluster = ServedCluster(engine, not no_defaults)
     if extenders := engine.algorithm.extenders:
         log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
     if verbose:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,15 +29,7 @@ if TYPE_CHECKING:
 --all shows_all | switch | common | Report every pod, not only differences.
 -o form | text,json text | common | The format of each line.
 """)
-def shadow(
-    kubeconfig: Path | None,
-    context: str | None,
-    setup: Setup,
-    seconds: float | None,
-    shows_all: bool,
-    form: str,
-    log_form: str,
-) -> None:
+def shadow(setup: Setup, shows_all: bool, form: str, **given: Any) -> None:
     """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the
     two differ, and why.
 
@@ -65,11 +56,12 @@ def shadow(
             click.echo(json.dumps(plain(judgement)) if form == "json" else visible(judgement.line()))
 
     async def shadowing() -> ShadowAgreement:
-        log = log_of(log_form)
-        async with HttpTransport(access_to(kubeconfig, context)) as transport:
+        log = log_of(given["log_form"])
+        async with HttpTransport(access_to(given["kubeconfig"], given["context"])) as transport:
             spec = (await settled_by_server(setup.lasting(), transport, log)).spec
+            scheduler = min(spec.scheduler_names)
             return await shadowed(
-                spec.engine(), min(spec.scheduler_names), transport, tell, seconds=seconds, log=log
+                spec.engine(), scheduler, transport, tell, seconds=given["seconds"], log=log
             )
 
     tally = asyncio.run(shadowing())

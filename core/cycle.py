@@ -100,7 +100,7 @@ class Cycle:
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole
         table."""
-        found: list[Failures | None] = []
+        found = []
         answers = self.answers if nodes.rows is None else None
         keeps_all = not self.algorithm.leaves_counts
         for predicate in predicates:

@@ -152,13 +152,14 @@ class Engine:
         Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see
         :meth:`assume`.
         """
-        if (refusal := self.flow.pre_check(pod)) is not None:
+        flow = self.flow
+        if (refusal := flow.pre_check(pod)) is not None:
             return refusal
-        cycle = self.flow.begin(pod, details=details)
-        refused = self.flow.cached_failure
+        cycle = flow.begin(pod, details=details)
+        refused = flow.cached_failure
         if refused is not None and self.on_phase is None and (again := refused(cycle)) is not None:
             return again
-        if (row := self.flow.quick(cycle)) is not None:
+        if (row := flow.quick(cycle)) is not None:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCOREBOARD, SUCCESS)
             return Decision(pod, self.table.names[row], nominated=self._nominated, plugins=self._plugins)
@@ -208,13 +209,14 @@ class Engine:
         return any(extender.is_interested(pod) for extender in self.extenders)
 
     def _choose(self, cycle: Cycle, found: Details, decision: Decision) -> None:
+        flow = self.flow
         rows = found.feasible_rows
         best = 0
         try:
             if len(rows) > 1:
-                found.rank(self.flow.score(cycle, rows))
+                found.rank(flow.score(cycle, rows))
             elif self.algorithm.release.framework.pre_scores_one_node:
-                self.flow.pre_score_one(cycle, rows)
+                flow.pre_score_one(cycle, rows)
         except ScoreError as error:
             decision.error = str(error)
             found.reduced = error.reduced
@@ -224,8 +226,8 @@ class Engine:
                 self.on_phase(Phase.SCORE, SUCCESS)
             best = self.ties.of(found.best)
         decision.host = found.names[int(rows[best])]
-        if self.flow.on_choice is not None:
-            self.flow.on_choice(cycle, found, decision.host)
+        if flow.on_choice is not None:
+            flow.on_choice(cycle, found, decision.host)
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:
         """Whether the details of *cycle* are read before the next cycle, so that they may be read off a
@@ -348,7 +350,7 @@ class Engine:
         """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them
         errs."""
         try:
-            left: Mask = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
+            left = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
         except ExtenderError:
             return np.zeros(len(rows), np.bool_)
         cycle.described = None

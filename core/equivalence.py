@@ -81,9 +81,10 @@ def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, 
             )
             return [*labels, *requests]
         case Pod(), None:
-            ended = of_pod_arrival(old, gates) | (
-                {DISKS} if any(map(_may_conflict, old.spec.volumes)) else set()
-            )
+            ended = of_pod_arrival(old, gates)
+            kinds = ("gce_persistent_disk", "aws_elastic_block_store", "rbd", "iscsi")
+            if any(getattr(volume, kind) is not None for volume in old.spec.volumes for kind in kinds):
+                ended.add(DISKS)
             return [(AFFINITY, None), *((name, old.spec.node_name) for name in ended)]
     # Upstream: of pods that come only the scheduler's own invalidate results, when they are assumed; a pod
     # that others bind does not.
@@ -152,11 +153,6 @@ def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
     return ended
 
 
-def _may_conflict(volume: object) -> bool:
-    kinds = ("gce_persistent_disk", "aws_elastic_block_store", "rbd", "iscsi")
-    return any(getattr(volume, kind) is not None for kind in kinds)
-
-
 # --- nodes and volumes --------------------------------------------------------------------------------------
 
 
@@ -167,7 +163,14 @@ def _of_changed_node(old: Node, new: Node) -> set[str]:
     ended = {
         predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")
     }
-    ended |= _of_labels(old.labels, new.labels)
+    if old.labels != new.labels:
+        # Upstream: a label that the node did not have before invalidates neither of the two below.
+        changed = {key for key, value in old.labels.items() if value != new.labels.get(key, "")}
+        ended |= {GENERAL, SERVICES}
+        if changed:
+            ended.add(AFFINITY)
+        if changed.intersection(BETA_PLACES):
+            ended.add(ZONE)
     if _forms(old) != _forms(new):
         ended.add(GENERAL)
     if old.spec.taints != new.spec.taints:
@@ -180,18 +183,6 @@ def _of_changed_node(old: Node, new: Node) -> set[str]:
 
 def _forms(node: Node) -> dict[str, object]:
     return {name: amount.form for name, amount in node.status.allocatable.items()}
-
-
-def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
-    if old == new:
-        return set()
-    # Upstream: a label that the node did not have before invalidates neither of the two below.
-    changed = {key for key, value in old.items() if value != new.get(key, "")}
-    return (
-        {GENERAL, SERVICES}
-        | ({AFFINITY} if changed else set())
-        | ({ZONE} if changed.intersection(BETA_PLACES) else set())
-    )
 
 
 def _binding(gates: Gates) -> set[str]:

@@ -79,7 +79,7 @@ class Failures:
         """As :meth:`all_of`: ``reasons[k]`` on the nodes of row k of *masks*: bool[len(reasons), n]."""
         if not np.count_nonzero(masks):
             return None
-        failed: Mask = np.logical_or.reduce(masks, axis=0)
+        failed = np.logical_or.reduce(masks, axis=0)
         return cls(None, {}, named=list(zip(reasons, masks, strict=True)), failed=failed)
 
     @classmethod
@@ -241,7 +241,7 @@ def _by_bits(named: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Re
     codes = named[0][1].astype(np.int64)
     for bit, (_, mask) in enumerate(named[1:], 1):
         codes |= mask.astype(np.int64) << bit
-    present: list[int] = np.bincount(codes).nonzero()[0].tolist()
+    present = np.bincount(codes).nonzero()[0].tolist()
     return codes, {
         code: tuple(chain(*(reasons for bit, (reasons, _) in enumerate(named) if code >> bit & 1)))
         for code in present

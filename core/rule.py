@@ -57,22 +57,21 @@ WIDE = Reads.DOMAIN | Reads.CLUSTER
 """What changes with pods and nodes elsewhere."""
 
 
-def _of_row(rule: Predicate | Priority) -> bool:
-    return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (
-        WIDE | Reads.LISTINGS | Reads.VOLUMES
-    )
-
-
 def every_pod(pod: Template) -> bool:
     """True: a rule concerns every pod unless it says otherwise."""
     return True
 
 
-OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
-KEEPS_ITSELF: Any = attrs.field(
+OF_ROW = attrs.field(
     init=False,
     repr=False,
-    default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True),
+    default=attrs.Factory(
+        lambda rule: (
+            bool(rule.reads & (ROWWISE | Reads.COUNTS))
+            and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
+        ),
+        takes_self=True,
+    ),
 )
 SLOT: Any = attrs.field(
     init=False, repr=False, default=attrs.Factory(lambda rule: StateKey(rule.name), takes_self=True)
@@ -104,7 +103,11 @@ class Predicate:
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: StateKey[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
-    keeps_itself: bool = KEEPS_ITSELF
+    keeps_itself: bool = attrs.field(
+        init=False,
+        repr=False,
+        default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True),
+    )
     """Its answers depend on the very pod, so it is asked in each cycle."""
     parts: Sequence[Predicate] = ()
     """Predicates that it asks one after the other and nothing else: a node passes it that passes all of

@@ -60,10 +60,16 @@ class Run:
             if self.engine.point is not None:
                 self._note(item)
             self.evicted.pop(item.key, None)
-        if isinstance(item, Pod) and not item.spec.node_name and not item.is_terminal:
-            self._put_waiting(item)
-            return
-        if isinstance(item, Pod):
+            if not item.spec.node_name and not item.is_terminal:
+                current = self._pods.get(item.key)
+                if self._waiting.get(item.key) == item or self.engine.cache.is_assumed(item):
+                    return
+                self._waiting[item.key] = self._pods[item.key] = item
+                if current is not None:
+                    self.engine.nominations.update(current, item)
+                elif item.status.nominated_node_name:
+                    self.engine.nominations.add(item)
+                return
             self._stop_waiting(item)
         self.feed.put(item)
 
@@ -79,17 +85,6 @@ class Run:
         """Nominate *pod* to *node_name* before its first cycle."""
         self._set_nomination(pod, node_name)
         self.engine.nominations.add(self._pods[pod.key], node_name)
-
-    def _put_waiting(self, pod: Pod) -> None:
-        waiting = self._waiting.get(pod.key)
-        current = self._pods.get(pod.key)
-        if waiting == pod or self.engine.cache.is_assumed(pod):
-            return
-        self._waiting[pod.key] = self._pods[pod.key] = pod
-        if current is not None:
-            self.engine.nominations.update(current, pod)
-        elif pod.status.nominated_node_name:
-            self.engine.nominations.add(pod)
 
     def _stop_waiting(self, pod: Pod) -> None:
         self._stop_holding(pod)
@@ -111,7 +106,7 @@ class Run:
         """A context for what is tried: at its end the run and the cluster are as before, unless it is kept.
         See :mod:`.savepoint`."""
         with self.engine.savepoint() as point:
-            self.engine.on_undo(self._set_retries, list(self._retries))
+            self.engine.on_undo(setattr, self, "_retries", list(self._retries))
             yield point
 
     @contextmanager
@@ -139,9 +134,6 @@ class Run:
                 if after is not None:
                     self.put(after)
             yield
-
-    def _set_retries(self, keys: list[str]) -> None:
-        self._retries = keys
 
     def _note(self, pod: Pod) -> None:
         """What is known of *pod* may change, or is about to."""
@@ -203,7 +195,11 @@ class Run:
         if self.engine.point is not None:
             self._note_assumption(decision.pod, led.host)
         self.engine.assume(decision.pod, led.host)
-        self._end_own_wait(decision.pod, led.host)
+        held = self.engine.flow.binding.waiting(decision.pod)
+        if held is not None:  # a pod whose host somebody else decided does not wait
+            for plugin in held.pending_plugins:
+                held.allow(plugin)
+            self._finish(decision.pod, led.host)
         if self.engine.cache.state(decision.pod) is None:
             self.engine.cache.assume(decision.pod.bound_to(led.host))
             self.engine.nominations.remove(decision.pod)
@@ -307,14 +303,6 @@ class Run:
     def _finish(self, pod: Pod, host: str) -> Failure | None:
         binding = self.engine.flow.binding
         return binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
-
-    def _end_own_wait(self, pod: Pod, host: str) -> None:
-        """A pod whose host somebody else decided does not wait."""
-        waiting = self.engine.flow.binding.waiting(pod)
-        if waiting is not None:
-            for plugin in waiting.pending_plugins:
-                waiting.allow(plugin)
-            self._finish(pod, host)
 
     def _wait(self, decision: Decision, waiting: str, *, tries_again: bool) -> None:
         pod = decision.pod

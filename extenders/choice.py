@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WAYS = "off, call, record FILE or replay FILE"
 
-OpenPost: TypeAlias = Callable[[ExtenderConfig], "Post"]
+OpenPost = Callable[[ExtenderConfig], "Post"]
 """How an extender is reached."""
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import attrs
 import msgspec
@@ -28,7 +28,7 @@ from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .overhttp import Post
 
-Json: TypeAlias = Any
+Json = Any
 T = TypeVar("T")
 FAULT = "reply: got "
 """What the text of each fault of a reply begins with."""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import attrs
@@ -96,7 +96,7 @@ class PostReply:
     body: bytes = b""
 
 
-Post: TypeAlias = Callable[[str, bytes, float], PostReply]
+Post = Callable[[str, bytes, float], PostReply]
 """Sends a body, which is JSON, to a URL, within seconds; it may be called from several threads at once.
 
 Raises :class:`PostError` if there is no answer; a status other than 200 is an answer.

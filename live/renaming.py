@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -29,8 +29,6 @@ from ..api.objects.quantity import Quantity
 from ..api.reading.decode import newer
 from ..api.reading.mismatch import Mismatch
 from .client.api import Manifest
-
-_NUMBERS = r"[-+]?\d{1,19}"
 
 
 @attrs.frozen
@@ -58,7 +56,7 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
     annotations that no rule reads are left out.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
-    found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(_NUMBERS)), **PUBLIC_FORMS})
+    found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(r"[-+]?\d{1,19}")), **PUBLIC_FORMS})
     for item in items:
         _redacted(item, found)
     found.rank(salt, _claims_of_pods(items))
@@ -68,7 +66,7 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
 
 
 def _redacted(item: Manifest, to: Names) -> Manifest:
-    kind: str = item["kind"]
+    kind = item["kind"]
     with suppress(Mismatch):  # what is odd about it is left out
         item = newer(kind, item)
     redacted: Manifest = shape_of(KINDS[kind])(to, item)
@@ -86,7 +84,7 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
 
 def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
     """The names of claims of generic ephemeral volumes, with pod and volume: rules put them together."""
-    found: dict[str, tuple[str, str]] = {}
+    found = {}
     for pod in (item for item in items if item["kind"] == "Pod"):
         name = metadata_of(pod).get("name")
         spec = pod.get("spec")
@@ -104,7 +102,7 @@ def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
 
 def _numeric_keys(value: Any) -> frozenset[str]:
     """The labels that an expression with Gt or Lt names."""
-    found: set[str] = set()
+    found = set()
     stack = [value]
     while stack:
         top = stack.pop()
@@ -125,12 +123,13 @@ PUBLIC_VALUES = frozenset({"", "true", "false"})
 PUBLIC_PARTS = frozenset(
     {"", "aws:", "gce:", "azure:", "openstack:", "projects", "UNSPECIFIED", "zones", "regions", "disks"}
 )
-_SYSTEMS = r"linux|windows"
-_MACHINES = r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
-_INSTANCES = r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"
-PUBLIC_FORMS: Mapping[str, re.Pattern[str]] = {
+PUBLIC_FORMS = {
     f"{prefix}{name}": re.compile(form)
-    for name, form in (("os", _SYSTEMS), ("arch", _MACHINES), ("instance-type", _INSTANCES))
+    for name, form in (
+        ("os", r"linux|windows"),
+        ("arch", r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"),
+        ("instance-type", r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"),
+    )
     for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
 }
 """Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines,
@@ -202,8 +201,8 @@ def _ranked(texts: Iterable[str], salt: bytes) -> dict[str, str]:
     return {text: f"r{rank:06d}x{digest[:_DIGITS]}" for rank, (text, digest) in enumerate(digests)}
 
 
-Json: TypeAlias = Any
-Shape: TypeAlias = Callable[[Names, Json], Json]
+Json = Any
+Shape = Callable[[Names, Json], Json]
 """Renames a value; None leaves it out."""
 
 
@@ -379,7 +378,7 @@ storageclass.beta.kubernetes.io/is-default-class switch
 
 # --- which value is renamed how -----------------------------------------------------------------------------
 
-_TYPES: Mapping[Any, str] = {
+_TYPES = {
     str: "name",
     bool: "keep",
     int: "keep",
@@ -394,7 +393,7 @@ _TYPES: Mapping[Any, str] = {
     o.Condition: "condition",
 }
 """How values of a type are renamed; those of an enumeration stay."""
-_FIELDS: Mapping[str, str] = {
+_FIELDS = {
     "keep": "ObjectMeta.creation_timestamp ObjectMeta.deletion_timestamp OwnerReference.kind OwnerReference.api_version"
     " Container.restart_policy PodAffinityTerm.topology_key PodAffinityTerm.match_label_keys PodAffinityTerm.mismatch_label_keys"
     " TopologySpreadConstraint.topology_key TopologySpreadConstraint.match_label_keys PodStatus.phase PodStatus.start_time"
@@ -421,7 +420,7 @@ _FIELDS: Mapping[str, str] = {
     "said": "AllocatedDeviceStatus.conditions",
 }
 """How values are renamed -> the fields that are not renamed as others of their type."""
-_WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
+_WAYS = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
 
 
 class ControllerTemplate(Part):

@@ -148,9 +148,7 @@ class UnreadableClusterError(KubeclassicError):
     """The API server refused to be read."""
 
 
-async def snapshot_of(
-    access: Access, needs: Collection[str] = (), allowed: Collection[str] = ()
-) -> ClusterSnapshot:
+async def snapshot_of(access: Access, needs: Collection[str], allowed: Collection[str]) -> ClusterSnapshot:
     """The cluster of an API server as it is now. Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
 
     *needs*: kinds that have to be read whatever the cluster has; *allowed*: kinds that may be missing.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import attrs
 import click
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ...live.snapshot import ClusterSnapshot
     from .setup import Setup
 
-    NumberType: TypeAlias = click.ParamType[int]
-    TextType: TypeAlias = click.ParamType[str]
+    NumberType = click.ParamType[int]
+    TextType = click.ParamType[str]
 else:  # click before 8.2 does not know these types as generic
     NumberType = click.ParamType
     TextType = click.ParamType
@@ -265,7 +265,7 @@ def options_from(table: str) -> list[Callable[[Any], Any]]:
     for line in filter(str.strip, table.splitlines()):
         names, takes, common, text = map(str.strip, line.split("|", 3))
         kind, _, default = takes.partition(" ")
-        more: dict[str, Any] = {"default": default, "show_default": "[default" not in text} if default else {}
+        more = {"default": default, "show_default": "[default" not in text} if default else {}
         least, _, most = kind.partition("..")
         if kind == "switch":
             more["is_flag"] = True

@@ -115,9 +115,7 @@ class Setup:
         )
 
 
-OPTIONS: Mapping[str, str] = {
-    declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key
-}
+OPTIONS = {declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key}
 """Key -> the option that it is."""
 RELEASE = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})?|auto")
 """A configuration that is a release alone."""

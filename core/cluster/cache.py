@@ -225,8 +225,8 @@ class CacheChange(NamedTuple):
 
     entry: Entry | None
     sign: int
-    node: Node | None
-    images: Mapping[str, tuple[int, int]]
+    node: Node | None = None
+    images: Mapping[str, tuple[int, int]] = NO_IMAGES
 
 
 @attrs.define(eq=False, repr=False)
@@ -388,7 +388,7 @@ class Cache:
         info.pods.append(entry)
         if entry.template.ports:
             info.used_ports.update(entry.template.ports)
-        self.changes.setdefault(node_name, []).append(CacheChange(entry, 1, None, NO_IMAGES))
+        self.changes.setdefault(node_name, []).append(CacheChange(entry, 1))
 
     def _take(self, state: PodState) -> bool:
         """Take the pod off its node; False where the node came back without it."""
@@ -402,7 +402,7 @@ class Cache:
         info.pods[index] = info.pods[-1]
         info.pods.pop()
         info.used_ports.difference_update(entry.template.ports)
-        self._changed(info.name, CacheChange(entry, -1, None, NO_IMAGES))
+        self._changed(info.name, CacheChange(entry, -1))
         self._drop_if_empty(info)
         return True
 
@@ -438,11 +438,11 @@ class Cache:
         self.images_revision += bool(info.images)
         if self.forgets_with_node:
             for entry in info.pods:
-                self._changed(info.name, CacheChange(entry, -1, None, NO_IMAGES))
+                self._changed(info.name, CacheChange(entry, -1))
             info.pods = []
         info.node = None
         info.images = {}
-        self._changed(info.name, CacheChange(None, 0, None, NO_IMAGES))
+        self._changed(info.name, CacheChange(None, 0))
         self._drop_if_empty(info)
         self.order.remove(node.name, self.zone_key(node.labels))
         self._forget_images(node)

@@ -128,11 +128,12 @@ class DeviceShares:
 
     def add(self, amounts: Mapping[str, Quantity], sign: int) -> None:
         """Another claim has *amounts* of it; with *sign* -1 one no longer has them."""
+        consumed = self.consumed
         self.count += sign
         for name, amount in amounts.items():
-            self.consumed[name] = self.consumed.get(name, 0) + sign * amount.nanos
-        if sign < 0 and not any(self.consumed.values()):
-            self.consumed.clear()
+            consumed[name] = consumed.get(name, 0) + sign * amount.nanos
+        if sign < 0 and not any(consumed.values()):
+            consumed.clear()
 
 
 @attrs.define(eq=False, repr=False)
@@ -144,7 +145,7 @@ class DeviceLog(Revisions[tuple[DeviceId, ...]]):
         if not devices:
             return
         self._steps.append(devices)
-        self.revision: int = self.revision + 1
+        self.revision = self.revision + 1
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
@@ -319,9 +320,7 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
     """The name of the ResourceClaim for *claim* of *pod*; None: there is none yet, or none is needed."""
     if claim.resource_claim_name is not None:
         return claim.resource_claim_name
-    made: Mapping[str, str | None] = {
-        one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)
-    }
+    made = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
     return made.get(claim.name)
 
 
@@ -379,8 +378,7 @@ def _age(item: DeviceClass) -> float:
 
 def _listed(kind: type[Kind], group: str = "namespace") -> Listing[Kind]:
     """The field of :class:`Listings` for the objects of a class."""
-    field: Listing[Kind] = attrs.field(factory=partial(Listing, group=group), metadata={"kind": kind})
-    return field
+    return attrs.field(factory=partial(Listing, group=group), metadata={"kind": kind})
 
 
 @attrs.define(eq=False, repr=False)

@@ -66,8 +66,12 @@ class Nominations:
         if self.cells.by_uid:
             self.remove(pod)
         name = self._wanted(pod, node_name)
-        if name is None or not self._may_be_nominated(pod):
+        if name is None:
             return
+        if self.cells.asks_lister:
+            known = pod if self.lister is None else self.lister.get(pod.key)
+            if known is None or (known.spec.node_name and not self.cells.placed_are_nominated):
+                return
         if self.cells.by_uid:
             self.by_uid[pod.uid] = name
         if self._index(name, pod.uid) is None:
@@ -77,12 +81,6 @@ class Nominations:
         if self.cells.by_uid and (explicit or (explicit is not None and self.cells.empty_name_counts)):
             return explicit
         return pod.status.nominated_node_name or None
-
-    def _may_be_nominated(self, pod: Pod) -> bool:
-        if not self.cells.asks_lister:
-            return True
-        known = pod if self.lister is None else self.lister.get(pod.key)
-        return known is not None and (self.cells.placed_are_nominated or not known.spec.node_name)
 
     def remove(self, pod: Pod) -> None:
         """Remove the nomination of *pod*, if it has one."""

@@ -19,7 +19,7 @@ from ..rebuilt import rebuilt_from
 from .cache import Cache
 from .snapshot import Snapshot
 
-NO_ROWS: Rows = np.zeros(0, np.intp)
+NO_ROWS = np.zeros(0, np.intp)
 
 
 @attrs.define(eq=False, repr=False)

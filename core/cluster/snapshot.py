@@ -43,13 +43,14 @@ class Snapshot:
 
     def refresh(self) -> None:
         """Bring the table up to date."""
-        changes = self.cache.changes
-        self.cache.changes = {}
+        cache = self.cache
+        changes = cache.changes
+        cache.changes = {}
         if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
         if not changes.keys() <= self.table.row_of.keys():
             self._add_rows(changes)
-        infos = self.cache.infos
+        infos = cache.infos
         row_of = self.table.row_of
         late = self.table.recounted is not None
         is_plain = not self.table.has_transient
@@ -76,10 +77,11 @@ class Snapshot:
             self._give_nodes()
         if self.table.ghosts:
             self._forget_ghosts()
-        if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(
-            self.cache.infos
-        ):
-            self._drop_missing()
+        if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(cache.infos):
+            # Upstream: only when the snapshot has more entries than the cache.
+            for name in [name for name in self.table.row_of if name not in cache.infos]:
+                self.table.drop(name)
+                self._stale.discard(name)
 
     def _add_rows(self, changes: Mapping[str, Sequence[CacheChange]]) -> None:
         """Make rows for those nodes with *changes* that get one."""
@@ -118,7 +120,13 @@ class Snapshot:
             self._waiting[row] = info.node, self._images_late(name, info.node) if late else info.images
             self.table.set_ports(row, info.used_ports)
         elif not self.drops_nodeless:
-            self._keep_stale(name)
+            # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
+            self._stale.add(name)
+            self.table.changed.unseen_changed()
+            stale = self.table.row_of.get(name)
+            if stale is not None and stale not in self.table.deleted_rows:
+                self.table.deleted_rows.add(stale)
+                self.table.changed.node_changed(stale)
         elif name in self.table.row_of:
             if self.keeps_ghosts:
                 self.table.keep_ghost(name)
@@ -161,22 +169,8 @@ class Snapshot:
             self.table.recount_images(row, self._images_late(name, info.node))
 
     def _images_late(self, name: str, node: Node) -> ImageStates:
-        if len(self._images_at) > 2 * len(self.cache.infos) + SPARE:
-            self._images_at = {name: at for name, at in self._images_at.items() if name in self.cache.infos}
-        self._images_at[name] = self.cache.images_revision
-        return self.cache.image_states(node)
-
-    def _keep_stale(self, name: str) -> None:
-        # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
-        self._stale.add(name)
-        self.table.changed.unseen_changed()
-        row = self.table.row_of.get(name)
-        if row is not None and row not in self.table.deleted_rows:
-            self.table.deleted_rows.add(row)
-            self.table.changed.node_changed(row)
-
-    def _drop_missing(self) -> None:
-        # Upstream: only when the snapshot has more entries than the cache.
-        for name in [name for name in self.table.row_of if name not in self.cache.infos]:
-            self.table.drop(name)
-            self._stale.discard(name)
+        cache = self.cache
+        if len(self._images_at) > 2 * len(cache.infos) + SPARE:
+            self._images_at = {name: at for name, at in self._images_at.items() if name in cache.infos}
+        self._images_at[name] = cache.images_revision
+        return cache.image_states(node)

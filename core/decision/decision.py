@@ -167,7 +167,7 @@ class Details:
     @property
     def failed(self) -> dict[str, list[str]]:
         """Node -> why it does not fit, in visiting order."""
-        found: dict[str, list[str]] = {}
+        found = {}
         if self.search is not None:
             verdict = self.search.verdict
             rows = self.search.failed

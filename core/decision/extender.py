@@ -46,35 +46,28 @@ class Extender(Protocol):
     @property
     def url(self) -> str:
         """Its URL prefix as configured; error texts name it."""
-        ...
 
     @property
     def is_ignorable(self) -> bool:
         """Whether errors of its filter and preempt calls are ignored."""
-        ...
 
     @property
     def supports_preemption(self) -> bool:
         """Whether it has a preempt verb."""
-        ...
 
     def is_interested(self, pod: Pod) -> bool:
         """Whether it manages a resource of *pod*, or has no managed resources."""
-        ...
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
         """Which of *nodes* remain."""
-        ...
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
         """Node -> score times the extender's weight. Several extenders are asked at once, each in a thread."""
-        ...
 
     def process_preemption(
         self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn
     ) -> dict[str, Victims]:
         """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
-        ...
 
 
 def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:

@@ -6,7 +6,7 @@ import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...api.objects import KubeObject, Pod
 from ..arrays.types import Mask, Rows
@@ -47,7 +47,7 @@ class Phase(enum.Enum):
 SUCCESS = "Success"
 UNSCHEDULABLE = "Unschedulable"
 ERROR = "Error"
-PhaseHook: TypeAlias = Callable[[Phase, str], None]
+PhaseHook = Callable[[Phase, str], None]
 """Called with a phase that has ended, and with its status: one of the above, or another code of the
 framework."""
 
@@ -67,71 +67,57 @@ class Flow(Protocol):
     @property
     def max_score(self) -> int:
         """The highest score that a rule gives a node."""
-        ...
 
     @property
     def nominated_after(self) -> str | None:
         """``Decision.nominated`` for every decision that is no FitError."""
-        ...
 
     @property
     def plugins_without(self) -> frozenset[str] | None:
         """``Decision.plugins`` if no plugin rejected anything."""
-        ...
 
     @property
     def profiles(self) -> Mapping[str, Any]:
         """schedulerName -> profile; empty for releases without profiles."""
-        ...
 
     @property
     def quick_paths(self) -> Mapping[str, Any]:
         """schedulerName -> how its decisions are read off boards; releases without profiles have one, for ""."""
-        ...
 
     # --- one cycle, in this order ---
 
     def pre_check(self, pod: Pod) -> Decision | None:
         """The decision for a pod that may not be tried; None for any other pod."""
-        ...
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot."""
-        ...
 
     @property
     def cached_failure(self) -> Callable[[Any], Decision | None] | None:
         """A function from a cycle to the FitError of a pod that still fits nowhere; it or its answer is None
         if the cycle has to be run."""
-        ...
 
     @property
     def quick(self) -> Callable[[Any], int | None]:
         """A function from a cycle to the row of its host, read off a board; None if the cycle has to be run."""
-        ...
 
     def filter(self, cycle: Any) -> Details:
         """Where the pod fits, and why it does not fit elsewhere. Raises :class:`FilterError`."""
-        ...
 
     def score(self, cycle: Any, rows: Rows) -> Ranking | LateRanking:
         """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
-        ...
 
     def pre_score_one(self, cycle: Any, rows: Rows) -> None:
         """What comes before scores, for the one feasible row; only where the release has that. Raises
         :class:`ScoreError`."""
-        ...
 
     @property
     def on_choice(self) -> Callable[[Any, Details, str], None] | None:
         """Called with a cycle, what it found and its host, where the cycle was run; None: not called."""
-        ...
 
     def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from
         :meth:`filter`."""
-        ...
 
     def victims(
         self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]
@@ -141,70 +127,54 @@ class Flow(Protocol):
 
         *unresolvable*: bool[rows of the table], where the removal of pods cannot help.
         """
-        ...
 
     # --- what follows from a decision ---
 
     def assume(self, pod: Pod, host: str) -> str | None:
         """Assume *pod* on *host*. Returns the error that ends the cycle, or None."""
-        ...
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
         """An object was added, updated or deleted; the cache and the listings are up to date already."""
-        ...
 
     def can_repeat(self, decision: Decision) -> bool:
         """Whether another cycle for this pod on the same cluster gives the same decision and moves only the
         visiting order."""
-        ...
 
     def failure_reason(self, decision: Decision) -> str:
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
-        ...
 
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
-        ...
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep what is known of the templates *in_use* alone. No cycle is under way."""
-        ...
 
     # --- what others ask ---
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
         """The rules for *pod*; None if no profile has its schedulerName."""
-        ...
 
     def evaluate(self, cycle: Any, rows: Rows) -> Mask:
         """On which of *rows* the pod fits, without extenders: bool[k]."""
-        ...
 
     def node_list(self) -> list[int]:
         """The rows of all nodes, in list order."""
-        ...
 
     def preserving_state(self) -> AbstractContextManager[None]:
         """A context in which decisions do not change the flow's own state."""
-        ...
 
     def detours(self) -> tuple[int, Counter[str]]:
         """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
-        ...
 
     def shared_parts(self) -> Mapping[str, Any]:
         """Name -> an object made from the configuration alone. A copy stores the name only."""
-        ...
 
     def describe(self) -> Iterator[str]:
         """Lines that list the rules in running order."""
-        ...
 
     def queue(self, clock: Clock, *, apart: bool = False) -> SchedulingQueue:
         """A queue for this scheduler; with *apart* it has nominations of its own."""
-        ...
 
     def router(self, queue: Any, scheduler_name: str | None) -> Any:
         """The router of cluster events to the engine and *queue*: a
         :class:`~kubeclassic.core.router.EventRouter`."""
-        ...

@@ -54,7 +54,7 @@ def judge_twice(
 
 def nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> Nominated:
     """The pods that :func:`judge_twice` adds to *nodes*."""
-    found: Nominated = {}
+    found = {}
     for name in nominations:
         pods = [pod for pod in nominations.on(name) if cycle.counts_nominated(pod)]
         if pods:
@@ -70,8 +70,7 @@ def _places(nodes: Batch, name: str) -> list[int]:
         return []
     if nodes.rows is None:
         return [row]
-    found: list[int] = np.flatnonzero(nodes.rows == row).tolist()
-    return found
+    return np.flatnonzero(nodes.rows == row).tolist()
 
 
 @attrs.define(eq=False, repr=False)
@@ -118,7 +117,7 @@ def search(
     verdict = verdict or judge_twice(
         cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view
     )
-    fits: Mask = verdict.fits.take(order)
+    fits = verdict.fits.take(order)
     consumed = len(order)
     if wanted < consumed:
         found = np.flatnonzero(fits)

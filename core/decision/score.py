@@ -68,7 +68,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
         totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
-    errors: list[str] = []
+    errors = []
     priorities = [priority for priority, _ in algorithm.priorities]
     for (priority, weight), raw in zip(
         algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True
@@ -104,16 +104,10 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
     if reduce is None:
         return raw
     if isinstance(reduce, Reduction) and raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
-        return constant_array(_of_zeros(cycle, reduce, nodes), len(raw))
+        # All nodes get the score of those whose raw scores are 0.
+        found = pod.notes.get(reduce.slot)
+        if found is None:
+            first = Batch(nodes.table, nodes.indexes[:1])
+            found = pod.notes[reduce.slot] = int(reduce(pod, np.zeros(1, np.int64), first, cycle)[0])
+        return constant_array(found, len(raw))
     return reduce(pod, raw, nodes, cycle)
-
-
-def _of_zeros(cycle: Cycle, reduce: Reduction, nodes: Batch) -> int:
-    """The score that nodes get whose raw scores are all 0."""
-    pod = cycle.template
-    found = pod.notes.get(reduce.slot)
-    if found is None:
-        found = pod.notes[reduce.slot] = int(
-            reduce(pod, np.zeros(1, np.int64), Batch(nodes.table, nodes.indexes[:1]), cycle)[0]
-        )
-    return found

@@ -29,7 +29,6 @@ class EquivalenceView(Protocol):
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
         """The failures of *predicate* for the rows of the table: *fresh* ones, replaced by cached results
         where there is a hit."""
-        ...
 
 
 @attrs.define(eq=False, repr=False)

@@ -156,8 +156,7 @@ def _one_of(values: Iterable[str], label: Values) -> Mask:
         return label.equals(label.values[codes[0]])
     wanted = np.zeros(len(label.values), np.bool_)
     wanted[codes] = True
-    mask: Mask = wanted[label.codes]
-    return mask
+    return wanted[label.codes]
 
 
 def _every(nodes: Batch) -> Mask:

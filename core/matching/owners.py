@@ -40,7 +40,7 @@ class OwnerSelector:
         """The selector of a service or replication controller."""
         # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count
         # every pod.
-        found: Map[str] = Map() if pairs is None else pairs
+        found = Map() if pairs is None else pairs
         return cls(found, set_selector(found))
 
     @classmethod

@@ -29,10 +29,7 @@ DEFAULT_MEMORY = 200 * 1024 * 1024
 """The memory of a container without a request in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
 STORAGE_GATE = "LocalStorageCapacityIsolation"
-DEFAULTS: Mapping[str, Quantity] = {
-    CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"),
-    MEMORY: Quantity.of(DEFAULT_MEMORY),
-}
+DEFAULTS = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
 
 
 @cache
@@ -81,8 +78,7 @@ def of_all_containers(pod: Pod, gates: Gates) -> Requests:
     """The sum over the containers, or the request of an init container if that is more."""
     total = of_containers(pod, gates)
     for container in pod.spec.init_containers:
-        quantities = container.requests
-        for name, quantity in quantities.items():
+        for name, quantity in container.requests.items():
             # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init
             # container has.
             if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
@@ -140,10 +136,6 @@ def overhead_added(total: Requests, pod: Pod, amount_of: Callable[[str, Quantity
     return total
 
 
-def _whole(name: str, quantity: Quantity) -> int:
-    return quantity.value()
-
-
 def nonzero_with_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, cpu in millicores."""
     if gates.get("PodOverhead", False):
@@ -155,7 +147,9 @@ def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, by its integer value."""
     # Upstream: the incoming pod's cpu overhead is added as whole cores, rounded up: 250m adds 1, not 250.
     total = nonzero_of_all_containers(pod, gates)
-    return overhead_added(total, pod, _whole) if gates.get("PodOverhead", False) else total
+    if not gates.get("PodOverhead", False):
+        return total
+    return overhead_added(total, pod, lambda name, quantity: quantity.value())
 
 
 def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
@@ -302,7 +296,7 @@ def _in_place_of_sums(pod: Pod, asked: Map[Quantity], defaults: Amounts) -> Requ
 
 def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
     """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
-    defaults: Amounts = DEFAULTS
+    defaults = DEFAULTS
     if asked:
         known = {**_containers(pod, NO_QUANTITIES), **asked, **pod.spec.overhead}
         defaults = {name: default for name, default in DEFAULTS.items() if name not in known}

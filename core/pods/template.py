@@ -246,14 +246,6 @@ def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
 
 
-def _without_comparisons(pod: Pod) -> Pod:
-    """*pod* without tolerations that compare numbers: where they are off they tolerate nothing."""
-    kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
-    if len(kept) == len(pod.spec.tolerations):
-        return pod
-    return replace(pod, spec=replace(pod.spec, tolerations=kept))
-
-
 HUGE = 1 << 46
 """Below it, a hundred times the sum over a thousand pods fits into 64 bits."""
 
@@ -365,7 +357,10 @@ class Templates:
     def _make(self, pod: Pod, counted: Pod, of_devices: frozenset[str]) -> Template:
         """The template of *pod*, which is *counted* with other requests while it is resized."""
         if not self.gates.get("TaintTolerationComparisonOperators", False):
-            pod = _without_comparisons(pod)
+            # Where tolerations that compare numbers are off they tolerate nothing.
+            kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
+            if len(kept) != len(pod.spec.tolerations):
+                pod = replace(pod, spec=replace(pod.spec, tolerations=kept))
         release = self.release
         gates = self.gates
         by_containers = self.release.framework.fit_scores_containers

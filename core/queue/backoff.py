@@ -49,15 +49,16 @@ class Heap(Generic[T]):
 
     def put(self, key: str, item: T) -> None:
         """Add an item, or replace the one called *key* and sift it from where it lies."""
+        items = self._items
         index = self._index.get(key)
         if index is None:
-            self._index[key] = len(self._items)
-            self._items.append(item)
+            self._index[key] = len(items)
+            items.append(item)
             self._keys.append(key)
-            self._up(len(self._items) - 1)
+            self._up(len(items) - 1)
             return
-        self._items[index] = item
-        if not self._down(index, len(self._items)):
+        items[index] = item
+        if not self._down(index, len(items)):
             self._up(index)
 
     def pop(self) -> T:
@@ -92,12 +93,13 @@ class Heap(Generic[T]):
             child = parent
 
     def _down(self, start: int, end: int) -> bool:
+        items = self._items
         parent = start
         while (child := 2 * parent + 1) < end:
             # Upstream: of two equal children the left one moves up.
-            if child + 1 < end and self.less(self._items[child + 1], self._items[child]):
+            if child + 1 < end and self.less(items[child + 1], items[child]):
                 child += 1
-            if not self.less(self._items[child], self._items[parent]):
+            if not self.less(items[child], items[parent]):
                 break
             self._swap(parent, child)
             parent = child

@@ -14,7 +14,7 @@ from math import inf
 import attrs
 from msgspec.structs import replace
 
-from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
+from ...api.objects import Condition, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
@@ -376,8 +376,9 @@ class QueueBase(SchedulingQueue):
     # --- time -----------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
+        parked_timer = self._parked_timer
         now = self.clock.now
-        if self._backoff_timer.spent == now == self._parked_timer.spent:
+        if self._backoff_timer.spent == now == parked_timer.spent:
             return  # what was due up to now is done
         while (due := self.next_due()) is not None and due <= now:
             # Upstream: two flushes at the same time run in any order; here the backoff queue is first.
@@ -386,11 +387,11 @@ class QueueBase(SchedulingQueue):
                 self._backoff_timer.spent = due
             else:
                 self._flush_parked(due)
-                self._parked_timer.spent = due
+                parked_timer.spent = due
         held = self._parked.oldest(held=True)
-        if held is not None and self._parked_timer.next(held + self._parked_at_most, after=True) <= now:
+        if held is not None and parked_timer.next(held + self._parked_at_most, after=True) <= now:
             self._flushed_held()
-        self._backoff_timer.spent = self._parked_timer.spent = now
+        self._backoff_timer.spent = parked_timer.spent = now
 
     def _flushed_held(self) -> None:
         """A flush found only gated pods."""
@@ -444,5 +445,5 @@ def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
 
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
     finalizers = pod.metadata.finalizers if finalizers_count else ()
-    metadata: ObjectMeta = replace(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
+    metadata = replace(pod.metadata, resource_version="", generation=0, finalizers=finalizers)
     return replace(pod, metadata=metadata, status=PodStatus())

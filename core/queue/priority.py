@@ -21,7 +21,6 @@ from .backoff import SECOND, Backoff, Clock, nanoseconds
 from .base import QueueBase, SchedulingQueue, scheduled_condition
 from .parked import Contents, Pending, QueuedPod
 
-FIRST_WAIT = SECOND
 LONGEST_WAIT = 60 * SECOND
 """A wait that was not asked for in this time is forgotten."""
 
@@ -97,7 +96,7 @@ class Fifo(SchedulingQueue):
 class Wait:
     """The wait of one pod."""
 
-    next: int = FIRST_WAIT
+    next: int = SECOND
     """How long the next one is."""
     asked: int = 0
     is_running: bool = False

@@ -105,11 +105,9 @@ class Transport(Protocol):
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
-        ...
 
     def stream(self, request: Request) -> AbstractAsyncContextManager[Stream]:
         """A context with the answer to *request*, line by line. At its end the connection is closed."""
-        ...
 
 
 @attrs.frozen
@@ -238,9 +236,7 @@ Pod v1
 ResourceQuota v1
 LimitRange v1
 """
-VERSIONS: Mapping[str, tuple[str, ...]] = {
-    kind: tuple(found) for kind, *found in map(str.split, _VERSIONS.strip().splitlines())
-}
+VERSIONS = {kind: tuple(found) for kind, *found in map(str.split, _VERSIONS.strip().splitlines())}
 """What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first.
 A server need not have every kind."""
 
@@ -328,9 +324,9 @@ class ApiError(KubeclassicError):
     ) -> None:
         super().__init__(message or f"the server answered {status}")
         self.status: int = status
-        self.reason: str = reason
-        self.message: str = message
-        self.retry_after: float | None = retry_after
+        self.reason = reason
+        self.message = message
+        self.retry_after = retry_after
         self.causes: list[StatusCause] = details.causes or [] if details is not None else []
 
     @property

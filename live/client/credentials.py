@@ -59,11 +59,9 @@ class Credentials(Protocol):
 
     async def grant(self, now: float) -> Grant:
         """What to show *now* (seconds since 1970). Raises :class:`CredentialsError`."""
-        ...
 
     def refused(self) -> bool:
         """The server has answered 401. Whether it is worth asking once more with a new grant."""
-        ...
 
 
 @attrs.frozen
@@ -338,7 +336,7 @@ class ExecPlugin:
         try:
             # What process prints until it ends.
             seconds = SECONDS_TO_ASK if asks else self.seconds
-            found: list[bytes] = []
+            found = []
 
             def read() -> None:
                 if process.stdout is not None:

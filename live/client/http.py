@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
@@ -72,9 +71,7 @@ class HttpTransport:
         await self.access.credentials.grant(self.wall_clock())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         sessions = list(self._sessions.values())
         self._sessions = {}
         for session in sessions:
@@ -127,55 +124,50 @@ class HttpTransport:
             yield b"".join(begun)
 
     async def _answer(self, request: Request, timeout: float | None) -> aiohttp.ClientResponse:
+        access = self.access
         import aiohttp
         from yarl import URL
 
         is_repeated = False
         while True:
-            grant = await self.access.credentials.grant(self.wall_clock())
+            grant = await access.credentials.grant(self.wall_clock())
             answer = await self._session(grant).request(
                 request.method,
                 URL(
-                    f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}",
+                    f"{access.server}{request.path}{'?' if request.query else ''}{request.query}",
                     encoded=True,
                 ),
                 data=request.body or None,
-                headers={
-                    "User-Agent": user_agent(),
-                    **self.access.headers,
-                    **request.headers,
-                    **grant.headers,
-                },
+                headers={"User-Agent": user_agent(), **access.headers, **request.headers, **grant.headers},
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
                 allow_redirects=False,
-                server_hostname=self.access.server_name or None,
+                server_hostname=access.server_name or None,
             )
-            if answer.status != 401 or is_repeated or not self.access.credentials.refused():
+            if answer.status != 401 or is_repeated or not access.credentials.refused():
                 return answer
             answer.release()
             is_repeated = True
 
     def _session(self, grant: Grant) -> aiohttp.ClientSession:
-        certificate = grant.certificate or self.access.certificate
+        access = self.access
+        certificate = grant.certificate or access.certificate
         if certificate in self._refused:
             raise self._refused[certificate]
         if certificate not in self._sessions:
             import aiohttp
 
-            proxy = self.access.proxy
-            parts = urlsplit(self.access.server)
+            proxy = access.proxy
+            parts = urlsplit(access.server)
             proxies = getproxies_environment()
             if not proxy and proxies and not proxy_bypass(parts.hostname or "", proxies):
                 proxy = proxies.get(parts.scheme, "")
             try:
-                context = tls_context(self.access, certificate)
                 connector = aiohttp.TCPConnector(
-                    ssl=context, limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
+                    ssl=tls_context(access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
                 )
-                session = aiohttp.ClientSession(
+                self._sessions[certificate] = aiohttp.ClientSession(
                     connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None
                 )
-                self._sessions[certificate] = session
             except KubeconfigError as error:
                 if (
                     self._sessions

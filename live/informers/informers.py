@@ -77,8 +77,8 @@ class Store:
 
         Upstream: an informer reports every object of a second list.
         """
-        listed: set[str] = set()
-        decoded: list[KubeObject] = []
+        listed = set()
+        decoded = []
         for number, manifest in enumerate(manifests, 1):
             listed.add(_key(manifest))
             if (found := self._decoded(manifest)) is not None:

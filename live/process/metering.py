@@ -10,7 +10,7 @@ import platform
 import time
 from collections import Counter as Tally
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import attrs
@@ -206,9 +206,6 @@ _EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_eva
 _MOST_ATTEMPTS = 15
 
 
-Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
-
-
 class SchedulerMetrics:
     """All metrics of one scheduler, in a registry of its own. Times are in seconds; the parts of a cycle,
     which have no waits in them, are measured here."""
@@ -216,23 +213,23 @@ class SchedulerMetrics:
     def __init__(self, *, has_profiles: bool, with_process: bool = False) -> None:
         """The metrics of a release, all 0; *with_process*: those of this process too, where the system has
         them."""
-        self._profile: str = ""
+        self._profile = ""
         """The schedulerName of the pod that is being tried."""
-        self._since: float = 0.0
+        self._since = 0.0
         """When the last part ended."""
         self._parts: dict[Phase, str] = {}
         """The parts of the cycle so far, with their statuses."""
-        self.has_profiles: bool = has_profiles
+        self.has_profiles = has_profiles
         self.scheduler: Any = None
         """The live scheduler, of which more is read when the metrics are written."""
-        self.registry: CollectorRegistry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
-        self._fed: dict[str, list[tuple[Metric, Instrument]]] = {}
+        self._fed: dict[str, list[tuple[Metric, Counter | Gauge | Histogram | Summary]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
-            more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
+            more = {"buckets": metric.buckets} if metric.buckets else {}
             kind = getattr(prometheus_client, metric.kind)
-            made: Instrument = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
+            made = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
             for value in metric.starts:
                 made.labels(value)
             self._fed.setdefault(metric.feed, []).append((metric, made))

@@ -44,7 +44,6 @@ from .logs import REQUESTS, Log
 from .metering import SchedulerMetrics, build_values
 
 UNAVAILABLE = 503
-MOST_CALLERS = 100
 
 Check = Callable[[], str]
 """Why a part is not well; empty if it is."""
@@ -83,9 +82,7 @@ async def serving(app: Starlette, listeners: Sequence[Listening]) -> AsyncIterat
     async with AsyncExitStack() as stack:
         urls = []
         for each in listeners:
-            urls.append(
-                await stack.enter_async_context(served(app, each, most_callers=MOST_CALLERS, grace=0))
-            )
+            urls.append(await stack.enter_async_context(served(app, each, most_callers=100, grace=0)))
         yield urls
 
 
@@ -107,7 +104,6 @@ LAST_BINDINGS = 10.0
 """Seconds at the end for pods that have a node and are not bound yet."""
 LAST_EVENTS = 2.0
 """Seconds at the end for events that are not sent yet."""
-SYNCED = "all lists are there"
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -221,7 +217,7 @@ class Process:
             await self.scheduler.run()
 
         await self.informers.synced()
-        self.log.info(SYNCED)
+        self.log.info("all lists are there")
         await (schedule() if self.elector is None else self.elector.lead(schedule))
 
     def _ending(self, begun: int, left: int, led: bool) -> str:

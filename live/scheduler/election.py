@@ -27,7 +27,6 @@ from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
 from threading import Thread
-from types import TracebackType
 from typing import Any
 
 import attrs
@@ -365,9 +364,7 @@ class LeaseThread:
         await asyncio.wrap_future(self._loop)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self._loop.result().call_soon_threadsafe(self._end.set)
         await asyncio.to_thread(self._thread.join)
 

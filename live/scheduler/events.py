@@ -12,7 +12,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TypeAlias
 
 import attrs
 import msgspec
@@ -44,7 +43,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     resource_version: str = ""
 
 
-About: TypeAlias = Pod | Reference
+About = Pod | Reference
 
 
 class Recorder:

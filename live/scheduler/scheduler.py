@@ -164,7 +164,7 @@ class ClassicConsequences(Consequences):
     async def _let_leave(self, pod: Pod, node_name: str, victims: Sequence[Pod]) -> str | None:
         """Nominate *pod* and delete *victims*; answers why that ended before its end."""
         state = self.state
-        early = self.state.release.preemption.nominates_before_api
+        early = state.release.preemption.nominates_before_api
         state.touch()
         if early:
             state.queue.nominate(pod, node_name)
@@ -248,7 +248,7 @@ class FrameworkConsequences(Consequences):
 
     async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
         state = self.state
-        began = self.state.now()
+        began = state.now()
         await self._end_nominations(plan)
         error = await self._evict(victims[:-1], pod, plan)
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
@@ -351,19 +351,20 @@ class LiveScheduler(Driver):
 
         Raises the first defect of a task.
         """
+        state = self.state
         self.is_running = True
-        self.state.spawn(self._expire())
+        state.spawn(self._expire())
         try:
             while not self.is_stopping:
                 if not await self.step():
                     await self._wait()
             while self.under_way:
-                self.state.awake.clear()
-                await self.state.awake.wait()
+                state.awake.clear()
+                await state.awake.wait()
         finally:
             self.is_running = False
-            self.state.worker.shutdown(wait=False)
-            for task in tuple(self.state.tasks):
+            state.worker.shutdown(wait=False)
+            for task in tuple(state.tasks):
                 task.cancel()
 
     def stop(self) -> None:
@@ -408,24 +409,19 @@ class LiveScheduler(Driver):
         if self.is_stopping or state.broken:
             return
         due = state.queue.next_due()
-        handle = None
-        if due is not None:
-            loop = asyncio.get_running_loop()
-            left = max(SHORTEST_WAIT, due / SECOND - state.now())
-            handle = loop.call_later(left, state.awake.set)
-        try:
-            await state.awake.wait()
-        finally:
-            if handle is not None:
-                handle.cancel()
+        left = None if due is None else max(SHORTEST_WAIT, due / SECOND - state.now())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await state.awake.wait()
 
     async def _expire(self) -> None:
+        state = self.state
         while True:
             await asyncio.sleep(EXPIRY_PERIOD)
-            await self.state.free()
-            self.state.touch()
-            for pod in self.state.engine.cache.expire(self.state.clock.seconds):
-                self.state.log.warning(
+            await state.free()
+            state.touch()
+            for pod in state.engine.cache.expire(state.clock.seconds):
+                state.log.warning(
                     f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time"
                 )
 
@@ -435,7 +431,7 @@ class LiveScheduler(Driver):
         """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders
         do not hold others up."""
         state = self.state
-        decide = partial(self.state.engine.schedule, item.pod, details=self.details)
+        decide = partial(state.engine.schedule, item.pod, details=self.details)
         try:
             if not state.engine.asks_extenders(item.pod):
                 return decide()
@@ -451,9 +447,10 @@ class LiveScheduler(Driver):
 
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
         """The binding goes on beside the cycles of other pods; many are under way at once."""
-        if self.state.is_dry:
-            self.state.log.info(f"pod {attempt.pod.key}: would be bound to {attempt.host}", OUTCOMES)
-        attempt.reserved, attempt.needs_volumes = self.state.now(), self.volumes.is_needed(attempt.pod)
+        state = self.state
+        if state.is_dry:
+            state.log.info(f"pod {attempt.pod.key}: would be bound to {attempt.host}", OUTCOMES)
+        attempt.reserved, attempt.needs_volumes = state.now(), self.volumes.is_needed(attempt.pod)
         self.under_way += 1
 
         async def counted() -> None:
@@ -462,7 +459,7 @@ class LiveScheduler(Driver):
             finally:
                 self.under_way -= 1
 
-        self.state.spawn(counted())
+        state.spawn(counted())
 
     async def permit(self, attempt: Attempt) -> Failure | None:
         state = self.state

@@ -9,8 +9,6 @@ bindClaim, PostFilter and Unreserve in pkg/scheduler/framework/plugins/dynamicre
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 import attrs
 import numpy as np
@@ -107,11 +105,7 @@ class ClaimWork:
         place = (before.namespace, before.name)
         claims = resource("ResourceClaim", api.device_api)
         classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
-        manifest: Mapping[str, Any] = {
-            "apiVersion": api.device_api,
-            "kind": "ResourceClaim",
-            **(before.manifest or {}),
-        }
+        manifest = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
         if after.metadata.finalizers != before.metadata.finalizers:
             manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
         for _ in range(CONFLICTS):
@@ -173,8 +167,9 @@ class VolumeWork:
     async def bind(self, pod: Pod) -> None:
         """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten
         and NotBound."""
+        state = self.state
         try:
-            wanted = self.state.engine.bind_volumes(pod)
+            wanted = state.engine.bind_volumes(pod)
         except VolumeError as error:
             raise NotWritten(str(error)) from error
         written = list[KubeObject]()
@@ -182,17 +177,17 @@ class VolumeWork:
             try:
                 written.append(await self._put(item))
             except ApiError as error:
-                await self.state.free()
-                self.state.engine.binder.restore(wanted[len(written) :])
+                await state.free()
+                state.engine.binder.restore(wanted[len(written) :])
                 raise NotWritten(str(error)) from error
-        end = self.state.now() + self.timeout
+        end = state.now() + self.timeout
         while True:
             await asyncio.sleep(POLL)
-            await self.state.free()
+            await state.free()
             node = pod.spec.node_name
-            if self.state.engine.row_of(node) is None:
+            if state.engine.row_of(node) is None:
                 raise NotBound(f'failed to get node "{node}": node "{node}" not found')
-            known = self.state.pod(pod.key)
+            known = state.pod(pod.key)
             if known is None or known.uid != pod.uid:
                 raise NotBound(f'pod "{pod.key}" does not exist any more')
             if all(
@@ -202,7 +197,7 @@ class VolumeWork:
                 for item in written
             ):
                 return
-            if self.state.now() >= end:
+            if state.now() >= end:
                 raise NotBound(TIMED_OUT)
 
     async def _put(self, item: KubeObject) -> KubeObject:
@@ -212,8 +207,8 @@ class VolumeWork:
         claim = self._claim_of(item)
         manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
         if claim is not None:
-            spec: dict[str, Any] = manifest.get("spec") or {}
-            reference: dict[str, Any] = spec.get("claimRef") or {}
+            spec = manifest.get("spec") or {}
+            reference = spec.get("claimRef") or {}
             wanted = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
             if not wanted.items() <= reference.items():  # one that is there for this claim stays
                 reference = {

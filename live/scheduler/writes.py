@@ -23,7 +23,7 @@ K = TypeVar("K", bound=KubeObject)
 FAILED = 500
 UNAVAILABLE = 503
 TIMED_OUT = 504
-DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
+DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "v1"}
 STORE = "etcdserver: "
 """What the message of a server begins with whose store said no, or nothing: the store may have written all
 the same."""
@@ -98,8 +98,8 @@ class ClusterApi:
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         """Change the status of *pod* by a strategic merge patch, unless it is empty; what may pass is tried
         again, four times in all."""
-        pause = FIRST_PATCH_PAUSE
-        for left in reversed(range(PATCH_TRIES if patch else 0)):
+        pause = 0.01
+        for left in reversed(range(4 if patch else 0)):
             try:
                 await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
                 return
@@ -108,7 +108,7 @@ class ClusterApi:
                 if not left or not (isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)):
                     raise
             await asyncio.sleep(pause)
-            pause *= PATCH_PAUSE_FACTOR
+            pause *= 5
 
     async def delete_pod(self, pod: Pod) -> None:
         """Delete *pod*."""
@@ -181,8 +181,7 @@ async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: 
 
 def status_of(pod: Pod) -> Mapping[str, Any]:
     """The status of *pod* in its JSON form, as it was received."""
-    found: Mapping[str, Any] = (pod.manifest or {}).get("status") or {}
-    return found
+    return (pod.manifest or {}).get("status") or {}
 
 
 # --- bodies -------------------------------------------------------------------------------------------------
@@ -210,11 +209,6 @@ def _pod_with_status(pod: Pod, status: Json, node_name: str = "") -> Json:
     return {**manifest, **spec, "status": status, "kind": "Pod", "apiVersion": "v1"}
 
 
-PATCH_TRIES = 4
-FIRST_PATCH_PAUSE = 0.01
-PATCH_PAUSE_FACTOR = 5.0
-
-
 @attrs.frozen(kw_only=True)
 class NewCondition:
     """A condition that is to be in a status. Times are in the API's form."""
@@ -234,7 +228,7 @@ def with_condition(status: Mapping[str, Any], condition: NewCondition, now: str)
     place = next(
         (i for i, one in enumerate(conditions) if one.get("type") == condition.type), len(conditions)
     )
-    old: Json = conditions[place] if place < len(conditions) else {}
+    old = conditions[place] if place < len(conditions) else {}
     made = {
         "type": condition.type,
         "status": condition.status,
@@ -258,8 +252,8 @@ def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
 def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     """The strategic merge patch between two statuses that differ in conditions or in the nominated node;
     empty if they do not."""
-    changed: Json = {}
-    new: list[Json] = after.get("conditions") or []
+    changed = {}
+    new = after.get("conditions") or []
     if new != before.get("conditions", []):
         changed["conditions"] = new
         if "conditions" in before:

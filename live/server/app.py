@@ -157,7 +157,7 @@ class ServedCluster(SchedulingState):
     def rows(self, asked: NodesAsked) -> Rows:
         """The rows of the nodes *asked* for, which are as they were given. Raises :class:`RequestError` for
         an unknown one."""
-        read: dict[str, tuple[Mapping[str, Any], Node]] = {}
+        read = {}
         for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=False)):
             # What is as it was in the last request is not read again.
             last = self._read.get(name)

@@ -22,7 +22,6 @@ UNPROCESSABLE = 422
 MOST_VALUES = 4_000_000
 """About how many values a body may have, since many small ones take far more memory than the body; 5,000
 nodes have half as many."""
-_BEGIN_VALUES = (b",", b"[", b"{")
 
 
 class RequestError(KubeclassicError):
@@ -32,8 +31,8 @@ class RequestError(KubeclassicError):
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: expected {wanted}, got {got}")
         self.where: str = where
-        self.got: str = got
-        self.wanted: str = wanted
+        self.got = got
+        self.wanted = wanted
         self.status: int = status
 
     def record(self) -> dict[str, str]:
@@ -135,7 +134,7 @@ def read_json(body: bytes) -> Any:
     """The JSON value in *body*."""
     if not body.strip():
         raise RequestError("body", "nothing", "a JSON object")
-    if sum(map(body.count, _BEGIN_VALUES)) > MOST_VALUES:
+    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise RequestError("body", "more", f"at most {MOST_VALUES:,} values", TOO_LARGE)
 
     def refuse(text: str) -> NoReturn:

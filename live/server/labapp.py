@@ -40,7 +40,6 @@ from .serving import (
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
-BODY_BYTES = 2 << 20
 PAGE = "lab.html"
 LONGEST_NAME = 100
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
@@ -70,7 +69,7 @@ class LabApp:
 
     def __attrs_post_init__(self) -> None:
         self.gate = ConnectionGuard(
-            self._route, ServerLimits(body_bytes=BODY_BYTES), Metrics(), (), Log(to_standard_error)
+            self._route, ServerLimits(body_bytes=2 << 20), Metrics(), (), Log(to_standard_error)
         )
         shown = [Route(path, self.page, methods=["GET"]) for path in ("/{token}/", "/{token}/assets/{name}")]
         self._router = Router(

@@ -74,7 +74,7 @@ DEFECT = 500
 UNAVAILABLE = 503
 DEFECT_TEXT = "a defect of kubeclassic; its standard error says more"
 MEBIBYTE = 1 << 20
-MORE_HEADERS: Mapping[int, tuple[str, str]] = {
+MORE_HEADERS = {
     UNAUTHORIZED: ("www-authenticate", "Bearer"),
     TOO_MANY: ("retry-after", "1"),
     UNAVAILABLE: ("retry-after", "1"),
@@ -106,21 +106,21 @@ class Metrics:
     """The metrics of one server."""
 
     def __init__(self) -> None:
-        self.registry: CollectorRegistry = CollectorRegistry()
-        self.requests: Counter = Counter(
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
             "kubeclassic_extender_requests",
             "Requests by path and status.",
             ["path", "code"],
             registry=self.registry,
         )
-        self.seconds: Histogram = Histogram(
+        self.seconds = Histogram(
             "kubeclassic_extender_request_duration_seconds",
             "Time from a request's headers to its answer.",
             ["path"],
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.events: Counter = Counter(
+        self.events = Counter(
             "kubeclassic_extender_events",
             "Objects that the API server's watches brought, and deletions.",
             registry=self.registry,
@@ -182,7 +182,7 @@ class ConnectionGuard:
     def _check_caller(self, scope: Scope) -> None:
         """Refuse a page of another site, also where it has made its own name that of this server, and who
         does not show the token."""
-        headers: dict[str, str] = {
+        headers = {
             name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         host = headers.get("host", "")
@@ -271,7 +271,6 @@ IDLE_SECONDS = 120
 seconds."""
 GRACE_SECONDS = 30
 """How long requests that run may take once the server has to end."""
-BACKLOG = 512
 LOOK = 0.01
 """Seconds between two looks whether a server listens."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -329,25 +328,27 @@ class Listening:
 
     def tls(self) -> dict[str, Any]:
         """The options for uvicorn. Raises :class:`ServeError` for files that are no certificate and its key."""
-        if self.certificate is None:
+        certificate = self.certificate
+        client_ca = self.client_ca
+        if certificate is None:
             return {}
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_cert_chain(self.certificate, self.key)
+            context.load_cert_chain(certificate, self.key)
         except (OSError, ValueError) as error:
             raise ServeError(
-                f"{self.certificate}, {self.key}: got no certificate with its key ({_reason(error)})"
+                f"{certificate}, {self.key}: got no certificate with its key ({_reason(error)})"
             ) from None
         try:
-            if self.client_ca is not None:
-                context.load_verify_locations(self.client_ca)
+            if client_ca is not None:
+                context.load_verify_locations(client_ca)
         except (OSError, ValueError) as error:
             raise ServeError(
-                f"{self.client_ca}: expected certificates that sign clients', got none ({_reason(error)})"
+                f"{client_ca}: expected certificates that sign clients', got none ({_reason(error)})"
             ) from None
-        found: dict[str, Any] = {"ssl_certfile": str(self.certificate), "ssl_keyfile": str(self.key)}
-        if self.client_ca is not None:
-            found |= {"ssl_ca_certs": str(self.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
+        found: dict[str, Any] = {"ssl_certfile": str(certificate), "ssl_keyfile": str(self.key)}
+        if client_ca is not None:
+            found |= {"ssl_ca_certs": str(client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
         return found
 
     def url(self, port: int) -> str:
@@ -458,7 +459,7 @@ async def served(
             server_header=False,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=grace,
-            backlog=BACKLOG,
+            backlog=512,
             limit_concurrency=most_callers,
             **tls,
         )

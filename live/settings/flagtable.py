@@ -3,8 +3,6 @@ there are not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 
 TEXT = "TEXT"
@@ -58,7 +56,7 @@ FLAGS = {
 PARKED = "pod-max-in-unschedulable-pods-duration"
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""
-REFUSED: Mapping[str, str] = {
+REFUSED = {
     "write-config-to": "kubeclassic policy check CONFIG shows what a configuration means",
     "profiling": "a profiler such as py-spy shows where the time goes",
     "cert-dir": "--tls-cert-file and --tls-private-key-file name a certificate",

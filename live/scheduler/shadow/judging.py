@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -92,7 +92,7 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
 OURS = "kubeclassic"
 CLUSTER = "cluster"
 """The two sides, as causes name them."""
-ORDER_UNKNOWN: Final = "order unknown"
+ORDER_UNKNOWN = "order unknown"
 """Ours differs as things stand, but not in every state in which the cluster's scheduler may have decided."""
 
 

@@ -268,7 +268,7 @@ class Shadow:
         """An object was added or updated."""
         self._event += 1
         state = self.state
-        now = self.state.now()
+        now = state.now()
         known = state.pod(item.key) if isinstance(item, Pod) else None
         names = state.engine.scheduler_names(state.scheduler_name)
         if (
@@ -387,14 +387,9 @@ class Shadow:
                 found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)
             ]
             left = min((end for end in ends if end > state.now()), default=0.0) - state.now()
-            handle = (
-                asyncio.get_running_loop().call_later(max(left, SHORTEST), state.awake.set) if ends else None
-            )
-            try:
-                await state.awake.wait()
-            finally:
-                if handle is not None:
-                    handle.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(left, SHORTEST) if ends else None):
+                    await state.awake.wait()
 
     def _first_outcome(self) -> float:
         """The event of the first outcome that is not judged."""
@@ -402,10 +397,11 @@ class Shadow:
 
     def _step(self) -> bool:
         """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
+        outcomes = self._outcomes
         now = self.state.now()
         tried = dict[str, ShadowTrial]()
         for key in self._next():
-            if key not in self._outcomes:
+            if key not in outcomes:
                 # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
                 if self._waits_since is None:
                     self._waits_since = now
@@ -413,15 +409,15 @@ class Shadow:
                     return False
                 self._backlog.waiting.pop(key, None)
                 return True
-            seen = self._outcomes[key][0].seen
+            seen = outcomes[key][0].seen
             if not tried and seen + self.linger > now:
                 return False
-            if tried and seen > self._outcomes[next(iter(tried))][0].seen + APART:
+            if tried and seen > outcomes[next(iter(tried))][0].seen + APART:
                 continue
             # Our decision as things stand; None if there is none.
             if key not in self._tries:
                 pod = self.state.pod(key)
-                self._tries[key] = None if pod is None else self._decide(pod, self._outcomes[key][0].item)
+                self._tries[key] = None if pod is None else self._decide(pod, outcomes[key][0].item)
             trial = self._tries[key]
             if trial is None:
                 self._forget(key)
@@ -529,11 +525,7 @@ class Shadow:
             and not _precedes(turn, change.turn)
         ]
         # Of all changes those took effect for which a choice says so; None: as things stand.
-        choices: list[Callable[[SeenChange], bool | None]] = [
-            lambda change: change.takes_room,
-            lambda change: not change.takes_room,
-            on_two_nodes,
-        ]
+        choices = [lambda change: change.takes_room, lambda change: not change.takes_room, on_two_nodes]
         states = [
             (
                 [
