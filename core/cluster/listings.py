@@ -145,7 +145,7 @@ class DeviceLog(Revisions[tuple[DeviceId, ...]]):
         if not devices:
             return
         self._steps.append(devices)
-        self.revision = self.revision + 1
+        self.revision: int = self.revision + 1
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
