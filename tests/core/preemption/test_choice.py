@@ -1,7 +1,7 @@
 """Which node is chosen among those where preemption would help."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.core.preemption.layout import NEVER_STARTED, PodLayout
@@ -62,6 +62,8 @@ def candidates_of(nodes, made, rows, sorts_again=False):
 
 @examples(2)
 @given(choices(1), st.sampled_from(["1.14", "1.16"]))
+@example([[(1, start, True, False)] for start in STARTS[1:3]], "1.16")
+@example([[(1, start, True, False)] for start in STARTS[2:0:-1]], "1.16")
 def test_arrays_choose_as_lists_do(nodes, release):
     """Of the same candidates arrays and lists choose the same node, the first by name of equals."""
     made, rows = made_of(nodes, release)
