@@ -213,14 +213,17 @@ class Column:
         return self.kind in NUMBERS
 
 
-def columns_of(table: str, colours: Mapping[str, str] | None = None) -> list[Column]:
+def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: str) -> list[Column]:
     """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars between.
 
     The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and of a
-    bar its meaning, perhaps with that of negative ones. *colours* are those of tags.
+    bar its meaning, perhaps with that of negative ones. *colours* are those of tags. Names out of manifests are
+    *given*, and stand in braces in titles and in names of fields: they may have any character.
 
     >>> [(one.title, one.kind, one.filter, one.forms) for one in columns_of("node | name | filter; why || text")]
     [('node', 'name', True, ('table', 'wide', 'page', 'data', 'csv')), ('why', 'text', False, ('table', 'wide'))]
+    >>> [one.title for one in columns_of("{odd} free; {odd}", odd="a|b; c=d")]
+    ['a|b; c=d free', 'a|b; c=d']
     """
     found = []
     for line in filter(str.strip, re.split("[;\n]", table)):
@@ -235,7 +238,8 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None) -> list[Col
         its = (
             dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
         )
-        names = dict(word.split("=") for word in words if "=" in word)
+        names = {key: name.format(**given) for key, by, name in (word.partition("=") for word in words) if by}
+        title = title.format(**given)
         found.append(Column(title, kind or "text", "filter" in words, its, has, **names))
     return found
 

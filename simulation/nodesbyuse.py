@@ -310,22 +310,22 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
         for name in node.resources
     }
     for name, used in names.items():
-        title = short_name(name)
         kind = kind_of(name)
         everything = "wide" if alone else "none"
         text = "text" if used else everything
         page = "page" if used else "none"
-        columns += columns_of(f"""
-            {title} | amount | {everything}
-            {title} requested | amount | {text}
-            {title} free | amount | {text}
-            {title} use || {text}
-            {title} use before | share | {page}
-            {title} use | share | {page}
-            {title} free | {kind} | {page}
-            {name} requested | {kind} | data
-            {name} | {kind} | data
-        """)
+        table = f"""
+            {{short}} | amount | {everything}
+            {{short}} requested | amount | {text}
+            {{short}} free | amount | {text}
+            {{short}} use || {text}
+            {{short}} use before | share | {page}
+            {{short}} use | share | {page}
+            {{short}} free | {kind} | {page}
+            {{name}} requested | {kind} | data
+            {{name}} | {kind} | data
+        """
+        columns += columns_of(table, short=short_name(name), name=name)
     rows = []
     details = []
     for node in nodes:

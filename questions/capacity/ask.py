@@ -408,15 +408,15 @@ def _nodes(found: CapacityResult) -> Table:
     for name in after.resources:
         page = "page" if name in asked_for else "none"
         wide = "wide" if name in earlier and earlier[name].any() else "none"
-        title = f"{short_name(name)} free"
         kind = kind_of(name)
-        columns += columns_of(f"""
-            {title} before | {kind} | csv {page} field=resources.{name}.freeBefore
-            {title} | {kind} | {wide}
-            {title} after | {kind} | {page}
-            {name} free | {kind} | data
-            {name} free | {kind} | csv field=resources.{name}.free
-        """)
+        table = f"""
+            {{short}} free before | {kind} | csv {page} field=resources.{{name}}.freeBefore
+            {{short}} free | {kind} | {wide}
+            {{short}} free after | {kind} | {page}
+            {{name}} free | {kind} | data
+            {{name}} free | {kind} | csv field=resources.{{name}}.free
+        """
+        columns += columns_of(table, short=short_name(name), name=name)
     rows = []
     for at, name in enumerate(after.names):
         row = [

@@ -167,7 +167,9 @@ def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
     """Rule by rule how two nodes score, and what it adds to the lead."""
     most = max((abs(lead.ahead) for lead in leads), default=1)
     table = columns_of(
-        f"rule | name; {ours} | count; {theirs} | count; weight | count; ahead by | count; | bar | good bad"
+        "rule | name; {ours} | count; {theirs} | count; weight | count; ahead by | count; | bar | good bad",
+        ours=ours,
+        theirs=theirs,
     )
     rows = [
         [rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most]

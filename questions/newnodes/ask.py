@@ -253,13 +253,14 @@ def _nodes(found: NewNodesDocument) -> Table:
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = columns_of("name | name; kind | name | filter rest field=node; pods | count")
     for name in has:
-        title = short_name(name)
         kind = kind_of(name)
-        columns += columns_of(f"{title} requested | {kind} | page; {title} allocatable | {kind} | page")
+        table = f"{{name}} requested | {kind} | page; {{name}} allocatable | {kind} | page"
+        columns += columns_of(table, name=short_name(name))
     columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
     for name in used:
         short = "table" if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ""
-        columns += columns_of(f"{short_name(name)} | amount | {'none' if name == PODS else f'{short} wide'}")
+        forms = "none" if name == PODS else f"{short} wide"
+        columns += columns_of(f"{{name}} | amount | {forms}", name=short_name(name))
     rows = []
     for node in nodes:
         row = [node.name, node.node, node.pods]

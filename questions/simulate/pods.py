@@ -247,8 +247,8 @@ def pod_table(
                 [*ALWAYS, *(resource for pod in pods for resource in pod.requests)]
             ):
                 page = "page" if any(resource in pod.requests for pod in pods) else "none"
-                title = short_name(resource)
-                columns += columns_of(f"{title} | amount | wide; {title} | {kind_of(resource)} | {page}")
+                table = f"{{name}} | amount | wide; {{name}} | {kind_of(resource)} | {page}"
+                columns += columns_of(table, name=short_name(resource))
                 cells += [
                     [Amount(resource, pod.requests.get(resource, 0)) for pod in pods],
                     [pod.requests.get(resource) for pod in pods],

@@ -8,7 +8,9 @@ from kubeclassic import KubeclassicError
 from kubeclassic.api.view import MOST_COLUMNS, rows_of
 from kubeclassic.cli import run
 from tests.conftest import CLUSTER
+from tests.support import manifests
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.pages import page_of
 from tests.support.program import ran
 
 
@@ -86,3 +88,19 @@ def test_a_field_for_each_node_is_left_out():
         {"cycles": [{"pod": "p", "scores": {f"n{number}": number for number in range(MOST_COLUMNS + 1)}}]}
     )
     assert rows == {"cycles": [{"pod": "p"}]}
+
+
+def test_names_have_any_character():
+    """What stands between the columns of a table is text in the names of resources and nodes."""
+    odd = "hugepages-a|b; c=d {e}"
+    nodes = [manifests.node(name, allocatable={odd: 4}) for name in ("a", f"b {odd}")]
+    pod = manifests.pod(requests={odd: 1})
+    for found in (
+        kubeclassic.simulate([*nodes, pod], "1.34"),
+        kubeclassic.capacity([*nodes, pod], pod=pod, scheduler="1.34"),
+        kubeclassic.add_nodes(
+            [nodes[0], *(manifests.pod(f"p{at}", requests={odd: 3}) for at in "12")], nodes[1:]
+        ),
+        kubeclassic.explain([*nodes, pod], "web", "1.34"),
+    ):
+        assert odd in page_of(found)
