@@ -265,7 +265,8 @@ class FrameworkFlow:
         engine = self.engine
         profile = self._profile(pod)
         engine.snapshot.refresh()
-        engine.tidy()
+        if engine.templates.are_many:
+            engine.tidy()
         if engine.release.framework.reads_order_by_cursor == "always":
             self.order.read_again()
         cycle = engine.latest = self._latest = FrameworkCycle(
