@@ -229,6 +229,8 @@ class CacheChange(msgspec.Struct, eq=False):
     node: Node | None = None
     images: Mapping[str, tuple[int, int]] = NO_IMAGES
 
+    __repr__ = object.__repr__
+
 
 class PodState(msgspec.Struct, eq=False):
     """The state of one pod in the cache."""
@@ -241,6 +243,8 @@ class PodState(msgspec.Struct, eq=False):
     assumed: bool = False
     deadline: float | None = None
     """The time at which it expires; None: never, as its binding has not finished."""
+
+    __repr__ = object.__repr__
 
     @property
     def pod(self) -> Pod:
