@@ -522,12 +522,14 @@ class Classes:
         if self._order is not order:
             self._order, self._places, self._heaps = order, places(), [None] * len(self.size)
         best = self.best
+        size = self.size
         if self.count > 1 and isinstance(ties.pick, TopOfHeap):
             found = self.among(best, order).nonzero()[0]
             # The places among the rows that fit.
             among = found if self.count == len(order) else self.feasible(order).cumsum()[found] - 1
             return order.item(found[ties.pick.among(among)])
-        chosen = ties.which(sum([self.size[at] for at in best])) if self.count > 1 else 0
+        alike = size[best[0]] if len(best) == 1 else sum([size[at] for at in best])
+        chosen = ties.which(alike) if self.count > 1 else 0
         if chosen:
             return order.item(self.among(best, order).nonzero()[0].item(chosen))
         return order.item(self._place(best[0]) if len(best) == 1 else min([self._place(at) for at in best]))
