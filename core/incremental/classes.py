@@ -148,7 +148,7 @@ class ClassTest:
         if self.few is not None:
             codes = classes.fixed[self.few]
             refused = clause.judge()
-            return [at for at in which if not refused[codes[at]]]
+            return [at for at in which if not refused[codes[at]]] if any(refused) else which
         sums = classes.sums[self.moving]
         present = classes.fixed[self.present]
         limit = clause.most if clause.is_local else clause.limit(clause.sum.by_code())
@@ -308,8 +308,9 @@ class Classes:
     _tests: list[ClassTest] = attrs.Factory(list)
     _scores: list[ClassScore] = attrs.Factory(list)
     _watches: list[Watched] = attrs.Factory(list)
-    _fitting: Mask = attrs.field(factory=lambda: np.zeros(1, np.bool_))
-    """bool[classes + 1]: which fit, and False for rows that are in none."""
+    _fitting: Mask | None = None
+    """bool[classes + 1]: which fit, and False for rows that are in none; None: nobody asked since it was
+    judged."""
     _is_scored: bool = False
     """The best of them were looked for, too."""
     _needs_sizes: bool = False
@@ -433,12 +434,15 @@ class Classes:
         ids = self._ids
         asked = self._asked
         readers = [one.at for one in self._moving]
+        size = self.size
+        fits = self.fits
+        counts_sizes = self._needs_sizes and self._is_scored
         for row in rows:
             value = worth.item(row)
             code = codes.item(row)
             now = -1
             if value != OUT and code >= 0:
-                key = value, code, *[read(row) for read in readers]
+                key = (value, code, *[read(row) for read in readers]) if readers else (value, code)
                 if not asked or all(key[2 + place] for place in asked):
                     now = ids.get(key, -1)
                     if now < 0:
@@ -446,10 +450,8 @@ class Classes:
             before = of_row.item(row)
             if now != before:
                 # row goes from class before to now; -1: to none.
-                size = self.size
-                fits = self.fits
-                self.of_row[row] = now
-                if self._needs_sizes and self._is_scored:
+                of_row[row] = now
+                if counts_sizes:
                     self.is_judged = False
                 if now >= 0:
                     if size[now]:
@@ -483,7 +485,7 @@ class Classes:
         fits = self.fits = [False] * len(size)
         for at in which:
             fits[at] = True
-        self._fitting = np.array([*fits, False])
+        self._fitting = None
         self._is_scored = scores
         sizes = [size[at] for at in which]
         self.count = sum(sizes)
@@ -556,7 +558,7 @@ class Classes:
         # Most nodes fit, so a little more than the wanted number is enough to look at.
         for reach in (wanted + wanted // 8 + 64, len(order)):
             codes = self.of_row.take(order[:reach])
-            places = self._fitting.take(codes, mode="wrap").nonzero()[0]
+            places = self._fit(codes).nonzero()[0]
             if len(places) > wanted:
                 break
         visited = len(order)
@@ -580,7 +582,12 @@ class Classes:
 
     def feasible(self, rows: Rows | None = None) -> Mask:
         """Which of *rows*, or of all, fit: bool[k]."""
-        return self._fitting.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")
+        return self._fit(self.of_row if rows is None else self.of_row.take(rows))
+
+    def _fit(self, codes: Ints) -> Mask:
+        if self._fitting is None:
+            self._fitting = np.array([*self.fits, False])
+        return self._fitting.take(codes, mode="wrap")
 
     def among(self, which: Sequence[int], rows: Rows | None = None) -> Mask:
         """Which of *rows*, or of all, are in the classes *which*: bool[k]."""
