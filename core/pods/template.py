@@ -60,8 +60,8 @@ CycleState = dict[Any, Any]
 def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
     """The name of the claim of one of *pod*'s volumes, None where there is none; *ephemeral*: generic
     ephemeral volumes have claims."""
-    if volume.persistent_volume_claim is not None:
-        return volume.persistent_volume_claim
+    if volume.claim is not None:
+        return volume.claim.claim_name
     return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
 
 
