@@ -73,13 +73,9 @@ class Board:
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays, and of the answers that it alone has."""
-        arrays = [self._open, NOWHERE if self._fits is None else self._fits]
-        own = [answer.nbytes for answer in self.far.restless if not answer.is_kept]
-        return (
-            sum(array.nbytes for array in arrays)
-            + sum(own)
-            + (0 if self.classes is None else self.classes.nbytes)
-        )
+        parts = (self.classes, *[answer for answer in self.far.restless if not answer.is_kept])
+        fits = NOWHERE if self._fits is None else self._fits
+        return self._open.nbytes + fits.nbytes + sum([part.nbytes for part in parts if part is not None])
 
     def forget(self) -> None:
         """Work everything out again when next asked."""

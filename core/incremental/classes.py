@@ -386,23 +386,21 @@ class Classes:
 
     def _begin(self, key: tuple[int, ...]) -> int:
         """The number of a new class without rows."""
-        if self._free:
-            found = self._free.pop()
-            self.keys[found], self.fits[found], self._heaps[found] = key, False, []
-            for values, value in zip(self.fixed, self._fixed_of[key[1]], strict=True):
-                values[found] = value
-            for values, value in zip(self.sums, key[2:], strict=True):
-                values[found] = value
-        else:
-            found = len(self.size)
+        seen = (*self.fixed, *self.sums)
+        if not self._free:
+            self._free.append(len(self.size))
             self.size.append(0)
             self.keys.append(key)
             self.fits.append(False)
             self._heaps.append([])
-            for values, value in zip(self.fixed, self._fixed_of[key[1]], strict=True):
-                values.append(value)
-            for values, value in zip(self.sums, key[2:], strict=True):
-                values.append(value)
+            for values in seen:
+                values.append(0)
+        found = self._free.pop()
+        self.keys[found] = key
+        self.fits[found] = False
+        self._heaps[found] = []
+        for values, value in zip(seen, (*self._fixed_of[key[1]], *key[2:]), strict=True):
+            values[found] = value
         self._ids[key] = found
         return found
 
