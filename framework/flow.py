@@ -222,10 +222,6 @@ class FrameworkFlow:
             self.refusals[name].forget(in_use)
         self.runs.forget(in_use)
 
-    def profile_of(self, pod: Pod) -> Profile | None:
-        """The profile that *pod* names."""
-        return self.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-
     def _profile(self, pod: Pod) -> Profile:
         return self.profiles[pod.spec.scheduler_name or DEFAULT_SCHEDULER]
 
@@ -237,9 +233,9 @@ class FrameworkFlow:
     def pre_check(self, pod: Pod) -> Decision | None:
         if self._blamed:
             self._blamed.pop(pod.key, None)
-        profile = self.profile_of(pod)
+        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        profile = self.profiles.get(name)
         if profile is None:
-            name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
             return Decision(pod, error=f'profile not found for scheduler name "{name}"', plugins=NONE)
         held = pre_enqueue(pod, profile)
         if held is not None:
@@ -431,7 +427,7 @@ class FrameworkFlow:
     # --- what others ask ------------------------------------------------------------------------------------
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
-        profile = self.profile_of(pod)
+        profile = self.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         return None if profile is None else profile.algorithm
 
     def evaluate(self, cycle: FrameworkCycle, rows: Rows) -> Mask:

@@ -218,7 +218,7 @@ class Board:
                 visited = int(places[wanted]) + 1
                 stopped = True
                 places = places[:wanted]
-            rows = self.order[places]
+            rows = self.order.take(places)
             totals = self.totals(cycle, rows) if len(rows) > 1 else np.zeros(1, np.int64)
             if verify.SWITCH.is_on:
                 verify.check_totals(cycle, rows, totals)

@@ -215,7 +215,7 @@ class RowScores:
     def _judge_again(self, cycle: Cycle, rows: Rows) -> list[int]:
         """Put *rows* right, and look ahead where it is due; gives those whose worth is another."""
         worth = self.worth
-        before = worth[rows]
+        before = worth.take(rows)
         now = self._judge(cycle, Batch(self.table, rows))
         worth[rows] = now
         if self.ahead.is_due:
