@@ -607,6 +607,8 @@ def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
         part = column.take(rows)
         lowest = int(part.min())
         span = int(part.max()) - lowest + 1
+        if span == 1:
+            continue
         if span > 4 * len(rows) or width * span >= MOST_KEYS:
             part = np.unique(part, return_inverse=True)[1].astype(np.int64)
             lowest = 0
