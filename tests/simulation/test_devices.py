@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.support.manifests import manifest, node
+from tests.support.manifests import manifest, node, owned_by
 from tests.support.program import ran
 from tests.support.schemas import faults
 
@@ -167,8 +167,7 @@ def _with_its_claim(name, devices):
         "resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": f"{name}-gpus"}],
     }
     claim = _object("ResourceClaim", f"{name}-gpus", asking(2))
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": name, "controller": True}
-    claim["metadata"] |= {"ownerReferences": [owner]}
+    claim["metadata"] |= owned_by("Pod", name, name)
     results = [{"request": "r0", "driver": DRIVER, "pool": "a", "device": device} for device in devices]
     users = [{"resource": "pods", "name": name, "uid": name}]
     claim["status"] = {"allocation": {"devices": {"results": results}}, "reservedFor": users}

@@ -7,13 +7,12 @@ from kubeclassic.simulation.nodesbyuse import NodeUses
 from kubeclassic.simulation.replacements import Replacements
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.summary import summarise
-from tests.support.build import engine, node, pod, scenario
+from tests.support.build import engine, node, owned_by, pod, scenario
 
 
 def owned(name, kind, owner, **more):
     """A pod whose controller is *kind* *owner*."""
-    reference = {"kind": kind, "name": owner, "controller": True}
-    return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)
+    return pod(name, uid=f"uid-of-{name}", metadata=owned_by(kind, owner), **more)
 
 
 def simulation(*objects):

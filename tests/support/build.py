@@ -12,9 +12,9 @@ from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.scenario import Scenario
 from tests.support import manifests
-from tests.support.manifests import dumped, manifest, policy_of
+from tests.support.manifests import dumped, manifest, owned_by, policy_of
 
-__all__ = ["dumped", "manifest", "policy_of"]
+__all__ = ["dumped", "manifest", "owned_by", "policy_of"]
 """What stands in ``manifests`` and is often made beside objects; the rest is here."""
 
 

@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Pod, PodDisruptionBudget
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.ask import drain
-from tests.support.build import manifest, node, obj, pod
+from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.keywords import keywords_of
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
@@ -38,12 +38,8 @@ def budget(name, app, allowed, **selector):
 def owned(name, app="web", on="", cpu="1", **more):
     """A pod of *app*, whose owner is of the kind in :data:`OWNERS`; an app that is not there has none."""
     kind = OWNERS.get(app)
-    owners = (
-        [{"apiVersion": "apps/v1", "kind": kind, "name": app, "uid": f"uid-of-{app}", "controller": True}]
-        if kind
-        else []
-    )
-    metadata = {"ownerReferences": owners, "uid": f"uid-{name}", **more.pop("metadata", {})}
+    owner = owned_by(kind, app, f"uid-of-{app}", apiVersion="apps/v1") if kind else {}
+    metadata = owner | {"uid": f"uid-{name}"} | more.pop("metadata", {})
     return pod(name, on=on, cpu=cpu, app=app, metadata=metadata, **more)
 
 
@@ -65,7 +61,6 @@ def with_devices():
     ]
     spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
     allocated = {"devices": {"results": [{"request": "g", "driver": "gpu", "pool": "a", "device": "d"}]}}
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "infer", "uid": "uid-infer", "controller": True}
     status = {
         "allocation": allocated,
         "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}],
@@ -83,7 +78,7 @@ def with_devices():
             "ResourceClaim",
             "infer-gpu",
             namespace="default",
-            metadata={"uid": "c", "ownerReferences": [owner]},
+            metadata={"uid": "c", **owned_by("Pod", "infer", "uid-infer")},
             apiVersion="resource.k8s.io/v1",
             spec=spec,
             status=status,

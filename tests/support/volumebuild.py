@@ -6,7 +6,7 @@ from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.cluster.listings import Listings
 from kubeclassic.core.volumes.binder import VolumeBinder
 from tests.support import build
-from tests.support.build import manifest, obj
+from tests.support.build import manifest, obj, owned_by
 
 WAIT = {"volumeBindingMode": "WaitForFirstConsumer"}
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
@@ -97,11 +97,9 @@ def bound(name, volume, kind="wait", **spec):
 
 def made_for(owner, name, **spec):
     """A claim with a pod of this UID for an owner."""
-    reference = {"apiVersion": "v1", "kind": "Pod", "name": "new", "uid": owner, "controller": True}
-    document = manifest(
-        "PersistentVolumeClaim", name, namespace="default", metadata={"ownerReferences": [reference]}
-    )
-    return obj(document | {"spec": {"storageClassName": "wait", **spec}})
+    metadata = {"namespace": "default", **owned_by("Pod", "new", owner)}
+    spec = {"storageClassName": "wait", **spec}
+    return obj(manifest("PersistentVolumeClaim", name, metadata=metadata, spec=spec))
 
 
 def csi_node(name, migrated="", **counts):

@@ -7,7 +7,7 @@ import yaml
 from kubeclassic import Cluster, drain
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.plan import DrainMove
-from tests.support.build import manifest, node, obj, pod
+from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
 
@@ -261,12 +261,11 @@ def test_ephemeral_volumes(app, mode):
     one = owned(
         "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
     )
-    owner = yaml.safe_load("{apiVersion: v1, kind: Pod, name: p, uid: uid-p, controller: true}")
     made = claim(
         {**spec, "volumeName": "disk"},
         "p-v",
         annotations={"pv.kubernetes.io/bind-completed": "yes"},
-        ownerReferences=[owner],
+        **owned_by("Pod", "p", "uid-p"),
     )
     found = emptied(*NAMED, kind, there, made, one, release="1.27")
     assert found.cannot == {}
