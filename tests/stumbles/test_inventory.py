@@ -10,7 +10,9 @@ import yaml
 from kubeclassic import Classic, Cluster, Framework, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
+from tests.support import manifests
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest, owned_by, pod
 from tests.support.program import inside, ran
 
 SHORT_NAMES = {
@@ -46,38 +48,12 @@ NEWER_NAMES = {
 BOUNDS = {"ResourceQuota", "LimitRange"}
 """What `capacity` reads, but no scheduler does."""
 LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
+"""What an API server gives to an object."""
 
 
-def manifest(kind, name, /, *, labels=None, owner=None, **more):
-    """An object; *owner*: kind and name of its controller; ``live`` objects come from an API server."""
-    metadata = {
-        "name": name,
-        **({"labels": labels} if labels else {}),
-        **(LIVE | {"uid": name} if more.pop("live", False) else {}),
-    }
-    if owner is not None:
-        metadata["ownerReferences"] = [
-            {"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}
-        ]
-    return {"kind": kind, "metadata": metadata, **more}
-
-
-def node(name, *, version="", labels=None, live=False):
+def node(name, version=""):
     """A node with room, of which the kubelet says a version."""
-    status = {"allocatable": {"cpu": "8", "pods": "50"}, "nodeInfo": {"kubeletVersion": version}}
-    return manifest("Node", name, labels=labels, live=live, status=status)
-
-
-def pod(name, /, *, on="", labels=None, owner=None, live=False, **spec):
-    """A pod, on a node or waiting."""
-    return manifest(
-        "Pod",
-        name,
-        labels=labels,
-        owner=owner,
-        live=live,
-        spec={"nodeName": on, "containers": [{"name": "c"}], **spec},
-    )
+    return manifests.node(name, nodeInfo={"kubeletVersion": version})
 
 
 def workload(kind, name, replicas=3, **spec):
@@ -143,9 +119,9 @@ HASHED = {"app": "web", "pod-template-hash": "abc"}
 def test_pods_of_a_deployment_count_without_their_replica_set(told):
     """Pods that a Deployment's selector matches and whose ReplicaSet is not in the input count as its
     own, with one note."""
+    metadata = LIVE | owned_by("ReplicaSet", "web-abc")
     there = [
-        pod(f"web-abc-{i}", on="a", labels=HASHED, owner=("ReplicaSet", "web-abc"), live=True)
-        for i in range(2)
+        pod(f"web-abc-{i}", on="a", labels=HASHED, metadata=metadata | {"uid": f"{i}"}) for i in range(2)
     ]
     told.of(node("a"), workload("Deployment", "web", 3), workload("Deployment", "api", 1), *there)
     assert sorted(name.split("-")[0] for name in told.placed) == ["default/api", "default/web"]
@@ -320,7 +296,7 @@ def test_a_flood_is_one_line(told, command):
 CLUSTER = (
     manifest("PriorityClass", "high", value=1000),
     manifest("Node", "a", status={"allocatable": {"pods": "1"}}),
-    pod("there", on="a", live=True, priority=0),
+    pod("there", on="a", metadata=LIVE, priority=0),
     pod("low"),
     pod("urgent", priorityClassName="high"),
 )
