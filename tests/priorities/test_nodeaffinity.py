@@ -89,11 +89,6 @@ def test_pods_that_prefer_the_same_share_scores():
 # --- TaintTolerationPriority: the fewer taints to put up with the better ------------------------------------
 
 
-def taint(key, effect="PreferNoSchedule"):
-    """A taint."""
-    return {"key": key, "effect": effect}
-
-
 def test_the_key_leaves_out_other_effects():
     """Pods that differ in tolerations for NoSchedule share scores."""
     begin = engine(node("n")).begin

@@ -5,7 +5,6 @@ from tests.support.build import node, pod
 A, B, C = (
     node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))
 )
-BARE = node("bare")
 
 
 def term(app="a", key="zone", **more):

@@ -113,14 +113,6 @@ def imports():
     }
 
 
-def without(graph, edges):
-    """The graph without some imports."""
-    return {
-        file: {to: line for to, line in targets.items() if (file, to) not in edges}
-        for file, targets in graph.items()
-    }
-
-
 def circles(graph):
     """The circles of imports: for each group of files that reach one another, those files, sorted."""
     reach = {file: reached(graph, file) for file in graph}

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from kubeclassic.api.controlplane import missing
 from tests.support.build import node, obj, owned_by, pod
 
-LIVE = {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
 CLAIM = yaml.safe_load("{volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}")
 
 

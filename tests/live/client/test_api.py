@@ -25,8 +25,6 @@ from kubeclassic.live.client.api import (
 )
 from tests.support.virtualtime import run_virtually
 
-Outcome = Response | TransportError
-
 
 def ok(**fields):
     """A good answer."""
