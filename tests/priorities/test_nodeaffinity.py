@@ -173,12 +173,9 @@ def image(size, *names):
     return {"names": list(names), "sizeBytes": size * MIB}
 
 
-def of(*images, init=()):
+def of(*images):
     """A pod of these images."""
-    containers, inits = (
-        [{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init)
-    )
-    return pod("p", containers=containers, initContainers=inits)
+    return pod("p", containers=[{"name": f"c{i}", "image": name} for i, name in enumerate(images)])
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from kubeclassic.simulation.summary import summarise
 from tests.support.build import engine, node, pod, scenario
 
 
-def simulation(*objects, release="1.16", tie_break="release", seed=0, order="input"):
+def simulation(*objects, tie_break="release", seed=0):
     """A simulation of the pods of *objects* that have no node on everything else."""
-    made = engine(release=release)
+    made = engine()
     made.ties.pick = TIE_BREAKS[tie_break](made.algorithm.release, seed)
-    return Simulation(scenario(*objects), made, order)
+    return Simulation(scenario(*objects), made)
 
 
 def hosts(run):

@@ -47,11 +47,9 @@ def asking(name, cpu="1", priority=0, **annotations):
     return pod(name, cpu=cpu, priority=priority, metadata={"annotations": annotations})
 
 
-def engine(**options):
+def engine():
     """A new scheduler with the plugin."""
-    return scheduler(
-        profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,), **options
-    )
+    return scheduler(profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,))
 
 
 def simulated(*objects):

@@ -26,6 +26,6 @@ def affinity(want=(), refuse=(), like=(), dislike=()):
     return {name: found for name, found in parts.items() if found}
 
 
-def peer(name="f", on="a", app="a", namespace="default", **terms):
+def peer(name="f", on="a", app="a", **terms):
     """A pod that is there, with these terms."""
-    return pod(name, on=on, app=app, namespace=namespace, affinity=affinity(**terms))
+    return pod(name, on=on, app=app, affinity=affinity(**terms))

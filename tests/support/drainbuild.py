@@ -21,9 +21,9 @@ RELEASES = tuple(ALL_RELEASES)
 FLAGS = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
 
 
-def budget(name, app, allowed, **selector):
+def budget(name, app, allowed):
     """A budget for the pods of *app*."""
-    wanted = selector or {"matchLabels": {"app": app}}
+    wanted = {"matchLabels": {"app": app}}
     return obj(
         manifest(
             "PodDisruptionBudget",
@@ -126,7 +126,7 @@ AFFINITIES = (
 TOLERATIONS = ([], [], [], [], [{"operator": "Exists"}])
 
 
-def cluster_of(seed, *, nodes=5, preemption=True):
+def cluster_of(seed, *, nodes=5):
     """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and budgets."""
     rng = random.Random(seed)
     found = []
@@ -141,18 +141,15 @@ def cluster_of(seed, *, nodes=5, preemption=True):
             )
         )
     for number in range(rng.randrange(5, 18)):
-        found.append(_pod_by_lot(rng, number, nodes, preemption))
+        found.append(_pod_by_lot(rng, number, nodes))
     for app in rng.sample(APPS[2:6], rng.randrange(3)):
         found.append(budget(f"pdb-{app}", app, rng.choice([0, 1, 1, 2])))
     return found
 
 
-def _pod_by_lot(rng, number, nodes, preemption):
+def _pod_by_lot(rng, number, nodes):
     app = rng.choice(APPS)
-    more = {
-        "priority": rng.choice([0, 0, 10, 20]) if preemption else 0,
-        "tolerations": rng.choice(TOLERATIONS),
-    }
+    more = {"priority": rng.choice([0, 0, 10, 20]), "tolerations": rng.choice(TOLERATIONS)}
     more["affinity"] = rng.choice(AFFINITIES)
     if rng.random() < 0.15:
         more["volumes"] = [{"name": "scratch", "emptyDir": {}}]
@@ -260,10 +257,10 @@ def renewed(gone, key):
     )
 
 
-def replayed(objects, release, record, *, asks_budgets=True, **options):
+def replayed(objects, release, record, *, asks_budgets=True):
     """The cluster after the plan *record*: each host is the scheduler's own choice, and no budget is
     overdrawn."""
-    replay = Replay.of(objects, release, **options)
+    replay = Replay.of(objects, release)
     replay.asks_budgets = asks_budgets
     for name in record["can"]:
         replay.cordon(name)

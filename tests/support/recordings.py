@@ -70,12 +70,16 @@ def recorded(release, scenario):
 
 
 @cache
-def exchanges(version, scenario, who="kube-scheduler"):
+def exchanges(version, scenario):
     """What *who* asked in a scenario, in order; what the connection repeated is there once."""
     found = {}
     for exchange in _read(version, scenario):
         same = found.setdefault((exchange.method, exchange.path), [])
-        if exchange.who == who and exchange.method and not (same and same[-1].is_repeated(exchange)):
+        if (
+            exchange.who == "kube-scheduler"
+            and exchange.method
+            and not (same and same[-1].is_repeated(exchange))
+        ):
             same.append(exchange)
     return tuple(
         sorted((exchange for same in found.values() for exchange in same), key=lambda exchange: exchange.t)

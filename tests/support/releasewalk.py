@@ -8,10 +8,8 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 
-NEWEST = next(reversed(FRAMEWORK_RELEASES))
 
-
-def answer(release, objects, pending, *, nominated=(), **options):
+def answer(release, objects, pending, **options):
     """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes;
     *options*: of a scheduler."""
     version = FRAMEWORK_RELEASES[release].configuration.api_versions[-1]
@@ -27,22 +25,20 @@ def answer(release, objects, pending, *, nominated=(), **options):
         return {"refused": str(error)}
     for item in objects:
         run.feed.put(item)
-    for one, node_name in nominated:
-        run.nominate(one, node_name)
     return [run.cycle(one).record(details=True) for one in pending][-1]
 
 
-def shows(told, look, objects, *pending, until=NEWEST, **options):
-    """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and
-    after *until* are not asked."""
+def shows(told, look, objects, *pending):
+    """Hold the releases to *told*: from which release on *look* sees what. Releases before the first are
+    not asked."""
     releases = list(FRAMEWORK_RELEASES)
-    asked = releases[releases.index(next(iter(told))) : releases.index(until) + 1]
+    asked = releases[releases.index(next(iter(told))) :]
     wanted = {}
     value = None
     for release in asked:
         value = told.get(release, value)
         wanted[release] = value
-    found = {release: look(answer(release, objects, pending, **options)) for release in asked}
+    found = {release: look(answer(release, objects, pending)) for release in asked}
     different = {
         release: f"expected {wanted[release]!r}, got {found[release]!r}"
         for release in asked

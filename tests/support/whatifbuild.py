@@ -103,9 +103,9 @@ def _bound(draw, name, host, *, is_first):
 # --- plain trials -------------------------------------------------------------------------------------------
 
 
-def host_of(items, release, edits=(), **options):
+def host_of(items, release, edits=()):
     """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
-    asked = {"release": release, "preemption": False, **options}
+    asked = {"release": release, "preemption": False}
     found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 

@@ -9,15 +9,15 @@ from tests.support.build import manifest, owned_by, pod
 HASHED = {"app": "web", "pod-template-hash": "abc"}
 
 
-def workload(kind, name, uid="", app="web", owner="", **spec):
+def workload(kind, name, uid="", owner="", **spec):
     """A workload; *owner*: the name of the Deployment that controls it."""
     metadata = {"name": name, "uid": uid, **(owned_by("Deployment", owner, "") if owner else {})}
-    template = {"metadata": {"labels": {"app": app}}}
+    template = {"metadata": {"labels": {"app": "web"}}}
     return read_workload(
         {
             "kind": kind,
             "metadata": metadata,
-            "spec": {"selector": {"matchLabels": {"app": app}}, "template": template} | spec,
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template} | spec,
         }
     )
 

@@ -113,11 +113,11 @@ class Running:
         self.process.kill()
         self.process.wait()
 
-    def end(self, within=30.0):
-        """Its exit status after SIGTERM; it is killed where it does not end *within* seconds."""
+    def end(self):
+        """Its exit status after SIGTERM; it is killed where it does not end within 30 seconds."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(within)
+            return self.process.wait(30.0)
         except subprocess.TimeoutExpired:
             self.kill()
             return self.process.wait()

@@ -295,7 +295,7 @@ def free_ports(count):
         return tuple(each.getsockname()[1] for each in sockets)
 
 
-def until(holds, seconds, told="", step=0.1):
+def until(holds, seconds, told=""):
     """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a
     :class:`ServerError`."""
     end = time.monotonic() + seconds
@@ -304,5 +304,5 @@ def until(holds, seconds, told="", step=0.1):
             if told:
                 raise ServerError(told)
             return False
-        time.sleep(step)
+        time.sleep(0.1)
     return True

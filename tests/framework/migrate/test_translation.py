@@ -41,12 +41,6 @@ CASES = HERE / "tests" / "conformance"
 OFF = AlgorithmConfiguration(gates={"TaintNodesByCondition": False})
 
 
-def priorities(*pairs, **arguments):
-    """Entries of ``priorities``: names with weights, then names with an argument and weight 1."""
-    plain = [{"name": name, "weight": weight} for name, weight in pairs]
-    return plain + [{"name": name, "weight": 1, "argument": argument} for name, argument in arguments.items()]
-
-
 def enabled(found, point):
     """The plugins that the profile names at *point*."""
     return [plugin["name"] for plugin in found.document["profiles"][0]["plugins"][point]["enabled"]]
@@ -188,7 +182,7 @@ def test_limits_of_disks(target):
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_the_old_formula(target):
     """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
-    policy = read_policy({"priorities": priorities(("SelectorSpreadPriority", 1))})
+    policy = read_policy({"priorities": [{"name": "SelectorSpreadPriority", "weight": 1}]})
     if "SelectorSpread" not in target.configuration.gone_plugins:
         accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
         return

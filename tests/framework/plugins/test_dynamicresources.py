@@ -42,9 +42,9 @@ def scheduler(*objects, release="1.34", **gates):
     return engine
 
 
-def owned(name, owner, *requests):
+def owned(name, owner):
     """A claim that was made for a pod."""
-    return device_claim(name, *(requests or (exactly(),)), metadata=owned_by("Pod", owner, f"uid-{owner}"))
+    return device_claim(name, exactly(), metadata=owned_by("Pod", owner, f"uid-{owner}"))
 
 
 def allocated(name, where, *users, device_name="g0"):

@@ -25,9 +25,9 @@ def new(app="a", **terms):
     return pod("new", app=app, namespace="default", affinity=affinity(**terms))
 
 
-def namespace(name, **labels):
+def namespace(name):
     """A Namespace object."""
-    return obj(manifest("Namespace", name, labels=labels))
+    return obj(manifest("Namespace", name))
 
 
 def plugin(ignore=False):

@@ -18,10 +18,10 @@ def pod(name="web", requests=None, **more):
     return manifests.pod(name, requests=requests, **more)
 
 
-def quota(*, namespace="default", status=None, scopes=None, **hard):
+def quota(*, namespace="default", status=None, scopes=(), **hard):
     """A ResourceQuota named compute; *hard* with underscores in place of dots and dashes."""
     expressions = hard.pop("expressions", None)
-    spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes or []}
+    spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes}
     spec |= {"scopeSelector": {"matchExpressions": expressions}} if expressions else {}
     return manifest("ResourceQuota", "compute", namespace=namespace, spec=spec, status=status or {})
 

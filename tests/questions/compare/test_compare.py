@@ -20,9 +20,9 @@ from tests.support.examples import examples
 from tests.support.worldforms import drawn
 
 
-def engines(*releases, **config):
+def engines(*releases):
     """New schedulers named a, b and so on."""
-    return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
+    return {name: engine_for(release, {}) for name, release in zip("abcd", releases, strict=False)}
 
 
 @examples(0.25)
@@ -155,9 +155,9 @@ class TestVerdicts:
 # Each cause, on clusters where it alone can be it.
 
 
-def cause(scenario, made, mode="free"):
+def cause(scenario, made):
     """The cause of the one difference."""
-    (found,) = plain(compare(scenario, made, mode=mode).document())["differences"]
+    (found,) = plain(compare(scenario, made).document())["differences"]
     return found["causes"]["b"]
 
 
