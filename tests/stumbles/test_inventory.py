@@ -204,56 +204,38 @@ def test_auto_in_python():
 @pytest.mark.parametrize(
     "spec, name",
     [
-        ({"schedulingGates": [{"name": "g"}]}, "spec.schedulingGates"),
-        ({"resourceClaims": [{"name": "g"}]}, "spec.resourceClaims"),
-        ({"resources": {"requests": {"cpu": "1"}}}, "spec.resources"),
-        ({"overhead": {"cpu": "1"}}, "spec.overhead"),
-        ({"preemptionPolicy": "Never"}, "spec.preemptionPolicy"),
+        ("schedulingGates: [{name: g}]", "spec.schedulingGates"),
+        ("resourceClaims: [{name: g}]", "spec.resourceClaims"),
+        ("resources: {requests: {cpu: '1'}}", "spec.resources"),
+        ("overhead: {cpu: '1'}", "spec.overhead"),
+        ("preemptionPolicy: Never", "spec.preemptionPolicy"),
+        ("initContainers: [{name: i, restartPolicy: Always}]", "spec.initContainers[].restartPolicy"),
+        ("volumes: [{name: v, ephemeral: {}}]", "spec.volumes[].ephemeral"),
+        ("topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}]", "spec.topologySpreadConstraints"),
+        ("topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, minDomains: 2}]", "minDomains of"),
         (
-            yaml.safe_load("{initContainers: [{name: i, restartPolicy: Always}]}"),
-            "spec.initContainers[].restartPolicy",
-        ),
-        (yaml.safe_load("{volumes: [{name: v, ephemeral: {}}]}"), "spec.volumes[].ephemeral"),
-        (
-            yaml.safe_load("{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}]}"),
-            "spec.topologySpreadConstraints",
-        ),
-        (
-            yaml.safe_load("{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, minDomains: 2}]}"),
-            "minDomains of",
-        ),
-        (
-            {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "matchLabelKeys": ["a"]}]},
+            "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, matchLabelKeys: [a]}]",
             "matchLabelKeys of",
         ),
         (
-            {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "nodeTaintsPolicy": "Honor"}]},
+            "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, nodeTaintsPolicy: Honor}]",
             "nodeTaintsPolicy of",
         ),
         (
-            yaml.safe_load("""
-                affinity:
-                  podAffinity:
-                    requiredDuringSchedulingIgnoredDuringExecution:
-                    - topologyKey: z
-                      namespaceSelector: {}
-                """),
+            "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+            " [{topologyKey: z, namespaceSelector: {}}]}}",
             "namespaceSelector of pod affinity",
         ),
         (
-            yaml.safe_load("""
-                affinity:
-                  podAntiAffinity:
-                    requiredDuringSchedulingIgnoredDuringExecution:
-                    - topologyKey: z
-                      matchLabelKeys: [a]
-                """),
+            "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+            " [{topologyKey: z, matchLabelKeys: [a]}]}}",
             "matchLabelKeys of pod affinity",
         ),
     ],
 )
 def test_fields_that_the_release_does_not_read(told, spec, name):
     """Each field that the chosen release does not know is one line, with a count."""
+    spec = yaml.safe_load(spec)
     told.of(node("a"), pod("p", **spec), pod("q", **spec), options=("--release", "1.14"))
     (line,) = told.warnings(name)
     assert line.startswith("Pod default/p and 1 more: release 1.14 ignores ")
