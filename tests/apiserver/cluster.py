@@ -182,29 +182,5 @@ class Kubelets:
         if pod["metadata"].get("deletionGracePeriodSeconds"):
             self.user.delete("pods", name, namespace=namespace, grace=0)
         elif pod["status"].get("phase") == "Pending" and "deletionTimestamp" not in pod["metadata"]:
-            now = self.user.store.storage.now()
-            condition = {"status": "True", "lastProbeTime": None, "lastTransitionTime": now}
-            statuses = [
-                {
-                    "name": each["name"],
-                    "image": each["image"],
-                    "imageID": "",
-                    "containerID": "docker://x",
-                    "ready": True,
-                    "restartCount": 0,
-                    "state": {"running": {"startedAt": now}},
-                    "lastState": {},
-                }
-                for each in pod["spec"]["containers"]
-            ]
-            running = {
-                "phase": "Running",
-                "startTime": now,
-                "hostIP": "10.1.0.1",
-                "podIP": "10.2.0.9",
-                "conditions": [
-                    {"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")
-                ],
-                "containerStatuses": statuses,
-            }
+            running = {"phase": "Running", "startTime": self.user.store.storage.now()}
             self.user.patch("pods", name, {"status": running}, namespace=namespace, part="status")
