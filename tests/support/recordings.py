@@ -38,7 +38,6 @@ class Exchange:
     answer: object = None
     end: float = 0.0
     """When the answer was there, or a watch got an ERROR, which is when the client left it."""
-    headers_of_answer: dict = attrs.field(factory=dict)
     closed_by: str = ""
 
     def is_repeated(self, other):
@@ -108,7 +107,6 @@ def _exchange(found):
         found.get("status"),
         answer,
         failed or found.get("t_end") or found["t"],
-        found.get("response_headers") or {},
         found.get("closed_by") or "",
     )
 
