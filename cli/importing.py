@@ -66,8 +66,6 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
         "json, yaml: a List; jsonl: an object a line.",
         default="json",
         what="the manifests",
-        headers=False,
-        page=False,
         verbose=None,
     )
     command = reading
