@@ -28,6 +28,7 @@ from .declaring.flags import (
     scheduler_options,
     takes_cluster,
     takes_paths,
+    with_options,
 )
 
 if TYPE_CHECKING:
@@ -121,10 +122,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
     def run(output: Output, paths: tuple[Path, ...] = (), setup: Any = None, **values: Any) -> None:
         sys.exit(_run(name, question, paths, setup, output, values))
 
-    for layer in reversed(
-        [*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]
-    ):
-        run = layer(run)
+    layers = [*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]
     return click.command(
         command,
         cls=Command,
@@ -133,7 +131,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
         outputs=question.outputs,
         ignored=question.ignored,
         reads_folders=not (question.argument or question.cases),
-    )(run)
+    )(with_options(layers)(run))
 
 
 def _run(
