@@ -77,7 +77,7 @@ class Failures:
     @classmethod
     def by_row(cls, reasons: Sequence[Reasons], masks: Mask) -> Failures | None:
         """As :meth:`all_of`: ``reasons[k]`` on the nodes of row k of *masks*: bool[len(reasons), n]."""
-        if not np.count_nonzero(masks):
+        if 1 not in masks.tobytes():  # a third of the time that it takes to count
             return None
         failed = np.logical_or.reduce(masks, axis=0)
         return cls(None, {}, named=list(zip(reasons, masks, strict=True)), failed=failed)

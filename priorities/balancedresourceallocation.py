@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Floats, Ints, Mask, Scores, is_everywhere, whole
+from ..core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
 from ..core.cycle import Cycle
 from ..core.pods.template import Template
 from ..core.rule import Reads
@@ -13,7 +13,8 @@ from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, capacity_of, nonzero_request
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
-_BITS_OF_ONE = np.float64(1).view(np.uint64)
+BITS_OF_ONE = np.float64(1).view(np.uint64)
+"""As whole numbers without sign, the bits of negative numbers are above those of 1."""
 
 
 @priority(
@@ -35,9 +36,8 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
 def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool) -> Scores:
     """*best* where the fractions of cpu and memory in use are alike, 0 where one is not below 1; with a third
     fraction of volumes."""
-    used = _fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
-    # As whole numbers without sign, the bits of negative numbers are above those of 1.
-    within = used.view(np.uint64) < _BITS_OF_ONE
+    used = fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
+    within = used.view(np.uint64) < BITS_OF_ONE
     if with_volumes:
         cpu, memory = used
         allocatable, requested = nodes.transient
@@ -50,7 +50,7 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         )
     if is_everywhere(within):
         return _parts(used, best)
-    if np.count_nonzero(used < 0):
+    if is_anywhere(used < 0):
         return _of_any(1 - np.abs(used[0] - used[1]), (used[0] < 1) & (used[1] < 1), best)
     found: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
     return found
@@ -72,8 +72,8 @@ def _of_any(evenness: Floats, room: Mask, best: int) -> Scores:
     return whole(np.where(room, evenness * best, 0))
 
 
-def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
-    """float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
+def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
+    """*requested* of *capacity*: float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
     if is_proper:
         used = requested.astype(np.float64)  # numpy would convert both piece by piece, which takes longer
         used /= capacity.astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.overlay import workspace
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints, is_everywhere, truncated_div
+from ..core.arrays.types import Ints, is_anywhere, is_everywhere, truncated_div
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import StateKey, Template
 
@@ -83,7 +83,7 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
         # As whole numbers without sign, those below 0 are above every capacity.
         room = free.view(np.uint64) <= capacity.view(np.uint64)
         fits = is_everywhere(room)
-        if fits or not _any_below_zero(requested):
+        if fits or not is_anywhere(requested < 0):  # a sum can have wrapped around
             free *= scale
             free //= capacity
             return free if fits else free * room
@@ -95,16 +95,11 @@ def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
     if is_proper:
         room = requested.view(np.uint64) <= capacity.view(np.uint64)
         fits = is_everywhere(room)
-        if fits or not _any_below_zero(requested):
+        if fits or not is_anywhere(requested < 0):  # a sum can have wrapped around
             used = requested * scale
             used //= capacity
             return used if fits else used * room
     return _within(truncated_div(requested * scale, capacity), requested, capacity)
-
-
-def _any_below_zero(requested: Ints) -> bool:
-    """Whether a sum has wrapped around."""
-    return bool(np.count_nonzero(requested < 0))
 
 
 def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:

@@ -49,18 +49,28 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
             quotient = numerator // denominator
     # numpy rounds down, which differs only below zero.
     negative = quotient < 0
-    if np.count_nonzero(negative):
+    if is_anywhere(negative):
         quotient += negative & (quotient * denominator != numerator)
     return quotient
 
 
+def is_anywhere(mask: Mask) -> bool:
+    """Whether *mask* is True anywhere; up to some thousand entries this takes a third of what numpy takes to
+    count them.
+
+    >>> is_anywhere(np.array([True, False]))
+    True
+    """
+    return 1 in mask.tobytes()
+
+
 def is_everywhere(mask: Mask) -> bool:
-    """Whether *mask* is True everywhere; for few entries this takes a fifth of what ``mask.all()`` takes.
+    """Whether *mask* is True everywhere.
 
     >>> is_everywhere(np.array([True, False]))
     False
     """
-    return bool(np.count_nonzero(mask) == mask.size)
+    return 0 not in mask.tobytes()
 
 
 def add_at(sums: Ints, at: int | tuple[int, int], number: int) -> None:

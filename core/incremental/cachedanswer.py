@@ -15,7 +15,7 @@ from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
 from ..arrays.reduction import Reduction
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
-from ..arrays.types import Rows, Scores
+from ..arrays.types import Rows, Scores, is_anywhere
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..rule import ROWWISE, WIDE, Predicate, Priority, Reads
@@ -194,7 +194,7 @@ class Answer:
             return found is before and self.verified_at != NEVER
         if found.errors is not None or before.errors is not None or found.sequences != before.sequences:
             return False
-        return len(found.codes) == len(before.codes) and not np.count_nonzero(found.codes != before.codes)
+        return len(found.codes) == len(before.codes) and not is_anywhere(found.codes != before.codes)
 
     def put(self, rows: Rows, found: Any) -> None:
         """Take a new answer for *rows*."""

@@ -16,7 +16,7 @@ from ..arrays.columns import Event
 from ..arrays.overlay import SumsTrial
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Revisions, distinct
-from ..arrays.types import NO_INTS, Ints, Mask, Rows
+from ..arrays.types import NO_INTS, Ints, Mask, Rows, is_anywhere
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
@@ -235,7 +235,7 @@ class RowScores:
                     raise Unanswerable
                 fits = failures.passed if fits is None else fits & failures.passed
         totals = np.zeros(nodes.n, np.int64)
-        for priority, weight in self.priorities if fits is None or np.count_nonzero(fits) else ():
+        for priority, weight in self.priorities if fits is None or is_anywhere(fits) else ():
             scores = priority.score(cycle.template, nodes, cycle)
             totals += scores if weight == 1 else scores * weight
         if fits is not None:

@@ -4,7 +4,8 @@ would the node be?"""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, partial, reduce
+from operator import add
 from typing import Any, ClassVar
 
 import attrs
@@ -13,7 +14,7 @@ import numpy as np
 from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects.quantity import wrap_int64
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Floats, Ints, Mask, Scores, truncated_div, whole
+from ...core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, truncated_div, whole
 from ...core.devices.devicetotals import DeviceTotals
 from ...core.failures import Failures, Reasons
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
@@ -21,7 +22,7 @@ from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells, with_gates
 from ...core.rule import Reads
 from ...predicates.podfitsresources import Sought, checked_resources
-from ...priorities.balancedresourceallocation import VOLUMES_GATE, balance_of_two
+from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions
 from ...priorities.requestedtocapacityratio import FULL, broken_line
 from ...priorities.shares import (
     both_requested_with,
@@ -46,6 +47,7 @@ CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
 Combine = Callable[["Shares"], Scores]
 Ratio = Callable[[Ints, Ints], Ints]
+EVERYWHERE: Mask = np.ones((1, 1), np.bool_)
 
 
 @attrs.frozen(eq=False)
@@ -77,8 +79,8 @@ class ScoredResources:
 class Shares:
     """The use of the R resources ``measured`` on n nodes: ``requested``, ``allocatable``: int64[R, n].
 
-    ``counted``: bool[R, n], False where a resource is skipped: the node has none, or it is a scalar that the
-    pod does not request.
+    ``counted``: bool[R, n] or bool[1, 1], False where a resource is skipped: the node has none, or it is a
+    scalar that the pod does not request.
     """
 
     requested: Ints
@@ -114,7 +116,7 @@ class Shares:
                 allocatable = allocatable.copy()
                 summed = summed.copy()
                 allocatable[at, counts], summed[at, counts] = there[counts], used[counts] + asked(pod, name)
-        counted = allocatable != 0
+        counted = EVERYWHERE if is_proper else allocatable != 0
         if measured.has_scalars:
             counted &= np.array(
                 [[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names]
@@ -125,7 +127,8 @@ class Shares:
         """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0
         where none is counted."""
         if self.counts_all and self.measured.common_weight:
-            return truncated_div(np.add.reduce(scores, axis=0), len(scores))
+            # For two resources this takes half as long as numpy's own reduce.
+            return truncated_div(reduce(add, scores), len(scores))
         weights = self.measured.weights * self.counted
         return truncated_div(np.add.reduce(scores * weights, axis=0), np.add.reduce(weights, axis=0))
 
@@ -295,13 +298,15 @@ class NodeResourcesFit(_ScoresDevices):
                 lacking[at] &= limits[at] > 0
         if self.handle.cells.one_reason:
             lacking &= np.cumsum(lacking, axis=0) == 1
-        if self.handle.cells.too_small_is_unresolvable and np.count_nonzero(lacking):
+        if not is_anywhere(lacking):
+            return None
+        if self.handle.cells.too_small_is_unresolvable:
             # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are
             # *too_small*, but for the number of pods.
             too_small = sought.amounts > limits
             too_small[0] = False
             too_small &= lacking
-            if not np.count_nonzero(too_small):
+            if not is_anywhere(too_small):
                 return Failures.by_row(sought.reasons, lacking)
             return Failures.by_row(
                 [either for reasons in sought.reasons for either in (reasons, _lasting(reasons))],
@@ -423,8 +428,12 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
 def _balance(requested: Ints, shares: Shares) -> Scores:
     """How even the shares of *requested*, int64[R, n], are: one minus their standard deviation, in percent."""
     if shares.counts_all and len(requested) == 2:
-        one, other = np.minimum(requested / shares.allocatable, 1)
-        return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
+        used = fractions(requested, shares.allocatable, is_proper=True)
+        is_within = is_everywhere(used.view(np.uint64) <= BITS_OF_ONE)
+        one, other = used if is_within else np.minimum(used, 1)
+        evenness = (1 - np.abs(one - other) / 2) * MAX_NODE_SCORE
+        # For what 64 bits surely hold, a plain conversion takes a fifth of the time.
+        return evenness.astype(np.int64) if is_within else whole(evenness)
     used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=shares.counted)
     return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 

@@ -36,8 +36,8 @@ Effect = Literal["fact", "earlier decision", "unknown"]
 FEW = 40
 """Up to that many decisions are looked at one by one."""
 ONE_IN = 4
-"""So are up to one in that many steps: a decision that is asked about costs three times as much as a step, and
-a step that is only carried out a sixth of it."""
+"""So are up to one in that many steps, where several facts fit: a decision that is asked about costs three times
+as much as a step, and a step that is only carried out a sixth of it."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
 """For this many decisions of a step the views of both releases are compared, which say the rule and its
@@ -82,8 +82,8 @@ class UpgradeTrial:
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[FoundCause]:
         """Why the newer release decides otherwise in each of the steps *numbers*, which rise; what both
         decide is with them."""
-        is_few = len(numbers) <= max(FEW, len(self.newer.led.each) // ONE_IN)
-        known = {} if is_few else self._at_once(numbers)
+        few = FEW if len(self.fitting) == 1 else max(FEW, len(self.newer.led.each) // ONE_IN)
+        known = {} if len(numbers) <= few else self._at_once(numbers)
         for number, outcomes in numbers.items():
             fact = known.get(number)
             if fact is None or self._told < DETAILED:

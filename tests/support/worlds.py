@@ -70,10 +70,10 @@ def beginning(seed, verbs, count=12, nodes=NODES):
 
 
 @cache
-def algorithm(release, gates=(), **options):
+def algorithm(release, gates=()):
     """What *release* runs with these gates, of which it may lack some."""
     known = {name: value for name, value in gates if name in RELEASES[release].gates}
-    return resolve(RELEASES[release], gates=known, **options)
+    return resolve(RELEASES[release], gates=known)
 
 
 @attrs.define(eq=False)
