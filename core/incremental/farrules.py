@@ -116,8 +116,8 @@ class FarRules:
         masks = [failures.passed for failures in found if failures is not None]
         if len(masks) < 2:
             return masks[0] if masks else None
-        passed: Mask = np.logical_and.reduce(masks)
-        return passed
+        every: Mask = np.logical_and.reduce(masks)
+        return every
 
     def reduced(self, cycle: Cycle, one: FarScore, rows: Rows) -> Scores:
         """The scores of *one* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
