@@ -356,6 +356,13 @@ def test_without_a_status(spec, allowed):
     assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
 
 
+@pytest.mark.parametrize("spec, allowed", [({"minAvailable": 3}, 2), ({"maxUnavailable": 2}, 1)])
+def test_a_pod_that_waits_is_expected(spec, allowed):
+    """It is one of those that a budget speaks of, and does not run."""
+    found = beside(*pods(5), owned("waits", cpu="64"), bare_budget({**WEB, **spec}), pending_first=True)
+    assert [told["allowed"] for told in found.record()["budgets"]] == [allowed]
+
+
 def test_none_allowed():
     """A budget that allows none keeps the node from going, for ever."""
     found = beside(*pods(2), budget("b", "web", 0))
