@@ -105,14 +105,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; answers the exit status."""
     given = sys.argv[1:] if arguments is None else [str(word) for word in arguments]
     try:
-        status = _run(given)
+        status = status_of_exit(cli.main(given, prog_name="kubeclassic", standalone_mode=False))
+    except SystemExit as left:
+        status = status_of_exit(left.code)
     except (Exception, KeyboardInterrupt, Stopped) as error:
         status = status_of(error, given)
     return status_after(status)
-
-
-def _run(given: list[str]) -> int:
-    try:
-        return status_of_exit(cli.main(given, prog_name="kubeclassic", standalone_mode=False))
-    except SystemExit as left:
-        return status_of_exit(left.code)

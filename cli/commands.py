@@ -28,6 +28,7 @@ from .declaring.flags import (
     scheduler_options,
     takes_cluster,
     takes_paths,
+    with_options,
 )
 
 if TYPE_CHECKING:
@@ -121,10 +122,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
     def run(output: Output, paths: tuple[Path, ...] = (), setup: Any = None, **values: Any) -> None:
         sys.exit(_run(name, question, paths, setup, output, values))
 
-    for layer in reversed(
-        [*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]
-    ):
-        run = layer(run)
+    layers = [*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]
     return click.command(
         command,
         cls=Command,
@@ -133,12 +131,13 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
         outputs=question.outputs,
         ignored=question.ignored,
         reads_folders=not (question.argument or question.cases),
-    )(run)
+    )(with_options(layers)(run))
 
 
 def _run(
     name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
 ) -> int:
+    from ..api.garbage import settled
     from ..simulation.executors import cores, executor_of
     from .answering import answer, tell_line
     from .opening import OPENERS, opened, version_read
@@ -180,10 +179,11 @@ def _run(
         )
         given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
         asking = Asking(name, question, paths, options, output, setup, given)
-        if question.prints:
-            status: int = import_module(f".{name}", __package__).answered(asking)
-            return status
-        found = asking.answer()
+        with settled():
+            if question.prints:
+                status: int = import_module(f".{name}", __package__).answered(asking)
+                return status
+            found = asking.answer()
     asides = found.asides(output.form)
     status = answer(found, output, partial(asking.about, found), unread=asides is None)
     for line in asides or ():

@@ -11,7 +11,7 @@ import click
 from ..questions.importing.options import TRACES
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.flags import FileName, Output, options_from, output_options
+from .declaring.flags import FileName, Output, options_from, output_options, with_options
 
 CSV = FileName(allow_dash=False)
 
@@ -66,14 +66,10 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
         "json, yaml: a List; jsonl: an object a line.",
         default="json",
         what="the manifests",
-        headers=False,
-        page=False,
         verbose=None,
     )
-    command = reading
     layers = [click.argument(argument, metavar=metavar, type=CSV) for argument, metavar in arguments.items()]
-    for layer in reversed([*layers, *options, written]):
-        command = layer(command)
+    command = with_options([*layers, *options, written])(reading)
     importing.command(name, short_help=short_help, help=text)(command)
 
 

@@ -60,22 +60,19 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **given: 
     settled = settled_for(setup, files.nodes)
     options = options_from(settled.values)
     spec = settled.spec
-    start = LabState(
-        scheduler=scheduler_of(options, spec, files.loaded), order=cluster.order, edits=tuple(cluster.edits)
-    )
+    rules = scheduler_of(options, spec, files.loaded)
+    start = LabState(scheduler=rules, order=cluster.order, edits=tuple(cluster.edits))
     asked = click.get_current_context().params
-    live = [
-        word for name in ("kubeconfig", "context") if asked[name] for word in (f"--{name}", str(asked[name]))
-    ]
-    live += [word for kind in asked["allow_missing"] for word in ("--allow-missing", kind)]
-    words = [word for place in options.rules for word in ("--rules", place)]
+    live = [name for name in ("kubeconfig", "context") if asked[name]]
+    words = [word for name in live for word in (f"--{name}", str(asked[name]))]
+    words += [word for kind in asked["allow_missing"] for word in ("--allow-missing", kind)]
+    words += [word for place in options.rules for word in ("--rules", place)]
     words += ["--extenders", options.extenders] if isinstance(options.extenders, str) else []
     words += [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
     # a live cluster is the first of the paths, and has its own words
     named = tuple(map(str, paths[1:] if live else paths))
-    found = Lab(
-        files, spec, start, Given(named, tuple(map(str, cluster.read())), (*live, *words)), cluster.cron_jobs
-    )
+    started_with = Given(named, tuple(map(str, cluster.read())), tuple(words))
+    found = Lab(files, spec, start, started_with, cluster.cron_jobs)
     with found.input(start) as begun:
         tell(attrs.evolve(begun, strict=cluster.strict).checked().scenario, begun.engine, given["verbose"])
 

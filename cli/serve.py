@@ -11,18 +11,16 @@ import click
 
 from ..exceptions import KubeclassicError
 from .console.output import needing_extra
-from .declaring.commands import INPUT, SECTIONS, command
-from .declaring.flags import CONTEXT_HELP, ClusterChoice, options_of, scheduler_options
+from .declaring.commands import command
+from .declaring.flags import CONTEXT_HELP, FILE, ClusterChoice, options_of, scheduler_options
 from .declaring.live import LOG, access_options, log_of
 
 if TYPE_CHECKING:
     from .declaring.setup import Setup
 
-SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
-
 
 @command(short_help="Be the extender of another scheduler.")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("paths", nargs=-1, type=FILE)
 @scheduler_options
 @access_options("Follow this API server instead; bindings are written there.", CONTEXT_HELP)
 @options_of(f"""
@@ -36,14 +34,12 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 --insecure | switch | | Answer every caller, without authentication.
 --allowed-host hosts | NAME... | | Without --token-file and --client-ca-file: a host name to accept besides \
 addresses and localhost.
---max-body-mb | 1..4096 100 | | The largest request body, in MiB.
---max-requests | 1..10000 64 | | The most concurrent requests.
+--max-body-mb mebibytes | 1..4096 100 | | The largest request body, in MiB.
+--max-requests requests | 1..10000 64 | | The most concurrent requests.
 {LOG}
 --verbose -v | switch | | Log what runs to standard error.
 """)
-def serve(
-    paths: tuple[Path, ...], setup: Setup, no_defaults: bool, token: Path | None, verbose: bool, **given: Any
-) -> None:
+def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: bool, **given: Any) -> None:
     """Answer the extender calls of a scheduler, about the cluster in PATHS or of an API server.
 
     POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send
@@ -63,36 +59,24 @@ def serve(
     kubeclassic serve examples/cluster --release 1.16 --port 8888
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     """
-    kubeconfig = given.pop("kubeconfig")
-    context = given.pop("context")
-    live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
+    server = {name: given.pop(name) for name in ("kubeconfig", "context")}
+    live = next((f"--{name}" for name, value in server.items() if value is not None), "")
     if not live and not paths:
         raise KubeclassicError("expected PATHS, or --kubeconfig or --context, got neither")
     if live and paths:
         raise KubeclassicError(f"{live} cannot be combined with {paths[0]}")
     with needing_extra("serve", "serve"):
-        from ..live.process.process import last_line
-        from ..live.scheduler.following import STATUS
         from ..live.server.app import ServedCluster, serve_cluster
-        from ..live.server.serving import MEBIBYTE, Listening, ServerLimits, read_token, run_server
-    from ..api.words import count_of
+        from ..live.server.serving import Listening, run_server
     from ..live.client.kubeconfig import access_to
     from .answering import tell_notices
     from .opening import opened, release_of_server
 
     log = log_of(given.pop("log_form"))
-    body_bytes = given.pop("max_body_mb") * MEBIBYTE
-    requests = given.pop("max_requests")
-    hosts = given.pop("hosts")
-    listening = Listening(**given, has_token=token is not None)
-    listening.check()
-    limits = ServerLimits(
-        body_bytes=body_bytes,
-        requests=requests,
-        token=None if token is None else read_token(token),
-        hosts=None if listening.shows_callers else frozenset(map(str.lower, hosts)),
-    )
-    access = access_to(kubeconfig, context) if live else None
+    bounds = {name: given.pop(name) for name in ("hosts", "mebibytes", "requests")}
+    listening = Listening(**given)
+    limits = listening.limits(**bounds)
+    access = access_to(**server) if live else None
     setup = setup.lasting()
     if access is None:
         found = opened(paths, ClusterChoice(defaults=not no_defaults), setup)
@@ -100,16 +84,7 @@ def serve(
         engine = found.spec.engine(found.scenario.config_maps)
         cluster = ServedCluster.of(found.scenario, engine, not no_defaults)
     else:
-        engine = asyncio.run(release_of_server(setup, access, log)).spec.engine()
-        cluster = ServedCluster(engine, not no_defaults)
-    if extenders := engine.algorithm.extenders:
-        log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
-    if verbose:
-        log.info(
-            f"release {engine.release.version}, {count_of(engine.node_count, 'node')}, {count_of(len(cluster.router.pods), 'pod')}"
-        )
-        for line in engine.describe():
-            log.info(line)
-    by = run_server(serve_cluster(cluster, listening, limits, access, log))
-    log.info(last_line(by))
-    sys.exit(STATUS[by])
+        setup = asyncio.run(release_of_server(setup, access, log))
+        cluster = ServedCluster(setup.spec.engine(), not no_defaults)
+    cluster.tell(log, verbose)
+    sys.exit(run_server(serve_cluster(cluster, listening, limits, access, log)))

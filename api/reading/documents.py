@@ -25,8 +25,12 @@ _HEAD = 1 << 12
 _LONG = 1 << 18
 _LONG_PACKED = 1 << 14
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_TABLE = re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n")
-_DESCRIPTION = re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )")
+_FOR_PEOPLE = {
+    "table of kubectl get": re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n"),
+    "text of kubectl describe": re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )"),
+}
+"""Kind of text -> how it begins, of those that kubectl prints for people."""
+_ERROR = re.compile(rb"\s*((?:error: |Error from server|Unable to connect to|The connection to)[^\r\n]*)")
 _CHATTER = re.compile(rb"\A((Warning: |[EIW]\d{4} )[^\n]*\n)+")
 """What kubectl says on standard error, before the objects."""
 _TEMPLATE = re.compile(rb"\{(?=\{[^{}]*\}\}|%[^\n]*%\}).")
@@ -200,19 +204,16 @@ def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, 
     content = _CHATTER.sub(lambda lines: b"\n" * lines[0].count(b"\n"), content)
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
-    if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
-        # Refuse what kubectl prints for people.
-        if _TABLE.match(content):
-            form = "table of kubectl get"
-        elif _DESCRIPTION.match(content):
-            form = "text of kubectl describe"
-        else:
-            form = ""
-        if form:
-            raise ManifestError(
-                f"{where}: expected objects, got the {form}, which is for people: use kubectl get ... -o json"
-            )
-        return _yaml_values(content, where), True
+    if not _looks_like_json(content):
+        if error := _ERROR.match(content):
+            raise ManifestError(f"{where}: expected objects, got kubectl's error: {as_text(error[1], where)}")
+        for form, text in _FOR_PEOPLE.items():
+            if text.match(content):
+                raise ManifestError(
+                    f"{where}: expected objects, got the {form}, which is for people: use kubectl get ... -o json"
+                )
+        if not name.endswith((".json", ".jsonl")):
+            return _yaml_values(content, where), True
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where), False
     try:

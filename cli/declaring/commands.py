@@ -62,7 +62,7 @@ LAST = (OUTPUT, OTHER)
 _OPTIONS = {
     INPUT: """
         --family --without --check --newer-labels --no-defaults --pods --strict --order --cron-jobs --set
-        --pod --ratio --max-limit --exclude-nodes --pending-first
+        --pod --ratio --max-limit --exclude-nodes --pending-first --kubeconfig --context
     """,
     "New nodes": "--add-node --cost --most-nodes",
     SCHEDULER: """

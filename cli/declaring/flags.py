@@ -287,9 +287,14 @@ def options_from(table: str) -> list[Callable[[Any], Any]]:
 
 def options_of(table: str) -> Callable[[F], F]:
     """Give a command the options of *table*."""
+    return with_options(options_from(table))
+
+
+def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
+    """Give a command *options*."""
 
     def given(function: F) -> F:
-        for option in reversed(options_from(table)):
+        for option in reversed(options):
             function = option(function)
         return function
 
@@ -483,8 +488,8 @@ def output_options(
     *,
     verbose: str | None,
     what: str,
-    headers: bool,
-    page: bool,
+    headers: bool = False,
+    page: bool = False,
     default: str = "table",
 ) -> Callable[[F], F]:
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The

@@ -23,6 +23,7 @@ from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
 from ...api.wire.ownfields import compact_json
+from ...api.words import count_of
 from ...core.arrays.types import Ints, Mask, Rows, Scores
 from ...core.cluster.listings import LISTED
 from ...core.decision.decision import Details
@@ -39,7 +40,8 @@ from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
-from ..scheduler.following import follow
+from ..process.process import last_line
+from ..scheduler.following import STATUS, follow
 from ..scheduler.writes import binding
 from .bodies import (
     UNPROCESSABLE,
@@ -100,6 +102,17 @@ class ServedCluster(SchedulingState):
             made.put(item)
         engine.warm()
         return made
+
+    def tell(self, log: Log, verbose: bool) -> None:
+        """Log that the configuration's own extenders are not called, and if *verbose* what runs."""
+        engine = self.engine
+        if extenders := engine.algorithm.extenders:
+            log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
+        if verbose:
+            nodes = count_of(engine.node_count, "node")
+            log.info(f"release {engine.release.version}, {nodes}, {count_of(len(self.router.pods), 'pod')}")
+            for line in engine.describe():
+                log.info(line)
 
     @property
     def object_count(self) -> int:
@@ -612,7 +625,7 @@ def _json(body: bytes) -> Response:
 async def serve_cluster(
     cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log
 ) -> int:
-    """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server
+    """Serve until a signal ends it; the exit status. With *access* the *cluster* follows the API server
     there."""
     app = ExtenderApp(cluster=cluster, limits=limits, is_ready=access is None, log=log)
 
@@ -624,4 +637,6 @@ async def serve_cluster(
         async with HttpTransport(access) as transport:
             await app.follow(transport, lambda: log.info(f"listening on {url}"))
 
-    return await until_signal(app.gate, listening, app.worker, ready)
+    ended_by = await until_signal(app.gate, listening, app.worker, ready)
+    log.info(last_line(ended_by))
+    return STATUS[ended_by]

@@ -16,7 +16,7 @@ import os
 import socket
 import ssl
 import traceback
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -291,7 +291,8 @@ class Listening:
     certificate: Path | str | None = None
     key: Path | str | None = None
     client_ca: Path | None = None
-    has_token: bool = False
+    token: Path | None = None
+    """The file with the token that callers have to show."""
     insecure: bool = False
 
     def check(self) -> None:
@@ -308,7 +309,17 @@ class Listening:
     @property
     def shows_callers(self) -> bool:
         """Whether callers show who they are. A certificate of the server says nothing about them."""
-        return self.has_token or self.client_ca is not None
+        return self.token is not None or self.client_ca is not None
+
+    def limits(self, hosts: Iterable[str], mebibytes: int, requests: int) -> ServerLimits:
+        """The limits of a server there, which unknown callers may also call by the names *hosts*. Raises
+        :class:`ServeError`."""
+        self.check()
+        token = None if self.token is None else self.token.read_bytes().strip()
+        if token == b"":
+            raise ServeError(f"{self.token}: expected a token, got nothing")
+        names = None if self.shows_callers else frozenset(map(str.lower, hosts))
+        return ServerLimits(mebibytes * MEBIBYTE, requests=requests, token=token, hosts=names)
 
     def socket(self) -> socket.socket:
         """A socket that is bound there. Raises :class:`ServeError`."""
@@ -355,14 +366,6 @@ class Listening:
         """The URL of the server, on *port*."""
         host = f"[{self.address}]" if ":" in self.address else self.address
         return f"{'http' if self.certificate is None else 'https'}://{host}:{port}"
-
-
-def read_token(file: Path) -> bytes:
-    """The token in *file*, without the line end. Raises :class:`ServeError`."""
-    token = file.read_bytes().strip()
-    if not token:
-        raise ServeError(f"{file}: expected a token, got nothing")
-    return token
 
 
 def _reason(error: Exception) -> str:
@@ -493,7 +496,7 @@ async def until_signal(
 
 
 def run_server(serving: Coroutine[Any, Any, int]) -> int:
-    """Serve until a signal ends it, on a loop of its own; answers which one that was."""
+    """The answer of *serving*, which ends at a signal, on a loop of its own."""
     gc.collect()
     with frozen():  # the cluster stays: to scan it again and again would delay answers
         return asyncio.run(serving)

@@ -36,6 +36,8 @@ from ...api.view import (
 )
 from ...api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ...core.pods.requests import PODS
+from ...simulation.edits import LIKE
+from ...simulation.explain.subject import find_subject
 from ...simulation.input import Part, parts_of
 from ...simulation.nodesbyuse import grouped, labels_of, pods_on
 from ...simulation.summary import UNITS
@@ -179,6 +181,8 @@ def loaded_of(where: str, part: Part, given: Input, observer: Observer) -> tuple
     """A file, a manifest or an object, with the words for where it is from: *where* unless it is a file."""
     if isinstance(part, str | os.PathLike):
         where = os.fspath(part)
+        if where.startswith(LIKE):
+            return where, Loaded((find_subject(given.scenario, where.removeprefix(LIKE)).pod,))
         found = given.load(part, READ_KINDS)
     elif isinstance(part, KubeObject):
         found = Loaded((part,))

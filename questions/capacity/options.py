@@ -33,10 +33,11 @@ class CapacityOptions(ClusterOptions):
 
     pod: GivenTemplates = option(
         (),
-        "The Pod, PodTemplate or workload to place copies of. Several take turns.",
+        "The Pod, PodTemplate or workload to place copies of, or a pod of the cluster. Several take turns.",
         flags=("--pod", "--podspec"),
         takes="files",
         common=True,
+        metavar="FILE|like:POD",
     )
     scheduler: GivenScheduler = given_scheduler()
     ratio: Sequence[int] | None = option(
@@ -92,7 +93,7 @@ class NewNodesOptions(CapacityOptions):
     kubeclassic capacity cluster.json --pod small-pod.yaml
     kubeclassic capacity cluster/ --pod web.yaml --pod db.yaml --ratio 3:1 -o wide
     kubeclassic capacity cluster/ --pod deployment.yaml --pods 20 --exclude-nodes pool=gpu -o json
-    kubeclassic capacity cluster/ --pod web.yaml --report capacity.html
+    kubeclassic capacity cluster/ --pod like:shop/web-0 --report capacity.html
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
 

@@ -148,7 +148,7 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
         found = Subject(exact[0])
     elif not kind:
         kinds = () if any(pod.namespace == head for pod in everyone) else KINDS
-        raise _unknown(name, [*(pod.key for pod in everyone), *(f"{word}/{tail}" for word in kinds)])
+        raise _unknown(name, everyone, [f"{word}/{tail}" for word in kinds])
     else:
         if namespace is None and "/" in tail:
             namespace, _, tail = tail.partition("/")
@@ -174,13 +174,17 @@ def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) 
     found = [pod for pod in named if not pod.spec.node_name and not pod.is_terminal] or named
     if not found:
         where = "" if namespace is None else f" in namespace {namespace}"
-        raise _unknown(given, [word for pod in everyone for word in (pod.key, pod.name)], where)
+        raise _unknown(given, everyone, where=where)
     if len(found) > 1:
         raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{given}"')
     return found[0]
 
 
-def _unknown(name: str, names: Iterable[str], where: str = "") -> UnknownNameError:
+def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: str = "") -> UnknownNameError:
+    names = [*more]
+    for pod in pods:
+        workloads = [f"{_WORDS[kind].split()[0]}/{of}" for kind, of in _owners(pod, {}) if kind in _WORDS]
+        names += [pod.key, pod.name, *workloads]
     return UnknownNameError(
         f'pod: expected a pod of the input{where}, got "{name}"{did_you_mean(name, names)}'
     )

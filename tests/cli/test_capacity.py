@@ -89,3 +89,11 @@ def test_a_name_in_use_is_not_taken(ask, write):
     """A pod of the cluster that has the name of a copy stays."""
     cluster = write("named.yaml", node("a", 2), pod("web-0", 1, on="a"))
     assert ask("-o", "json", cluster=cluster).document["fits"] == 1
+
+
+def test_copies_of_a_pod_of_the_cluster(ask):
+    """A pod of the cluster need not be written to a file first, and a workload of it has its kind before it."""
+    shop = {"cluster": str(ROOT / "examples/cluster"), "template": None}
+    assert " 35 instance(s) of the pod storefront-" in ask("--pod", "like:deploy/storefront", **shop).out
+    found = ask("--pod", "like:storefront", **shop, status=2)
+    assert 'got "storefront"; did you mean "deploy/storefront" or ' in found.err

@@ -164,21 +164,27 @@ def test_other_archives_are_named(tmp_path):
 # --- Input --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [TABLE, TABLE_OF_ALL])
-def test_a_table_of_kubectl(text, tmp_path):
-    """What kubectl prints for people names the form that is wanted."""
-    says = refusal("nodes.txt", text.encode(), tmp_path)
-    assert (
-        says
-        == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
-    )
+ERRORS = (
+    "Error from server (Forbidden): nodes is forbidden",
+    "error: the server doesn't have a resource type",
+    "Unable to connect to the server: dial tcp: no such host",
+    "The connection to the server localhost:8080 was refused",
+)
 
 
-def test_a_description_of_kubectl(tmp_path):
-    """kubectl describe too."""
-    assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith(
-        "expected objects, got the text of kubectl describe, which"
-    )
+@pytest.mark.parametrize("name", ["nodes.txt", "nodes.yaml", "nodes.json"])
+@pytest.mark.parametrize(
+    "text, got",
+    [
+        (TABLE, "the table of kubectl get, which is for people: use kubectl get ... -o json"),
+        (TABLE_OF_ALL, "the table of kubectl get, which is for people: use kubectl get ... -o json"),
+        (DESCRIPTION, "the text of kubectl describe, which is for people: use kubectl get ... -o json"),
+        *((f"{error}\n", f"kubectl's error: {error}") for error in ERRORS),
+    ],
+)
+def test_words_of_kubectl(text, got, name, tmp_path):
+    """What kubectl prints for people names the form that is wanted, and an error is told as it is."""
+    assert refusal(name, text.encode(), tmp_path) == f"expected objects, got {got}"
 
 
 @pytest.mark.parametrize("end", [-1, -12, -30, -42])
