@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.support.manifests import node, pod
 from tests.support.program import ran
 
