@@ -116,7 +116,8 @@ class FarRules:
         masks = [failures.passed for failures in found if failures is not None]
         if len(masks) < 2:
             return masks[0] if masks else None
-        return np.logical_and.reduce(masks)
+        every: Mask = np.logical_and.reduce(masks)
+        return every
 
     def reduced(self, cycle: Cycle, one: FarScore, rows: Rows) -> Scores:
         """The scores of *one* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
