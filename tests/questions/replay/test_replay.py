@@ -11,6 +11,7 @@ from tests.support.build import manifest, node, obj, owned_by
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
 from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
+from tests.support.volumebuild import on
 
 ALL = list(ALL_RELEASES)
 
@@ -378,17 +379,7 @@ class TestVolumes:
                         "storageClassName": "local",
                         "capacity": {"storage": "2Gi"},
                         "accessModes": ["ReadWriteOnce"],
-                        "nodeAffinity": {
-                            "required": {
-                                "nodeSelectorTerms": [
-                                    {
-                                        "matchExpressions": [
-                                            {"key": "host", "operator": "In", "values": [name]}
-                                        ]
-                                    }
-                                ]
-                            }
-                        },
+                        **on(host=name),
                     },
                 )
             )
