@@ -450,7 +450,9 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
     left_out = f", leaving out {count_of(count, 'extender')}" if count else ""
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
-        same = f"all {cycles} decisions are the same"
+        same = (
+            f"all {cycles} decisions are the same" if found.decisions > 1 else "the only decision is the same"
+        )
         if found.equally_good:
             same = f"of {cycles} decisions {found.same:,} are the same and {found.equally_good:,} are equally good"
         return (
