@@ -373,10 +373,13 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer) -> Mi
     one, or one with profiles of an older version: a file, or its JSON form.
     """
     check = options.check
-    if check is None or isinstance(check, Scenario):
-        cluster = check
-    else:
-        cluster = scenario_of(check, scheduler_names=given.scheduler_names)
+    cluster = (
+        None
+        if check is None
+        else check
+        if isinstance(check, Scenario)
+        else scenario_of(check, scheduler_names=given.scheduler_names)
+    )
     made = given.translated()
     newer = options.newer_labels
     # The extenders of the Policy or the older profile that are not called.
