@@ -137,6 +137,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
 def _run(
     name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
 ) -> int:
+    from ..api.garbage import settled
     from ..simulation.executors import cores, executor_of
     from .answering import answer, tell_line
     from .opening import OPENERS, opened, version_read
@@ -178,10 +179,11 @@ def _run(
         )
         given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
         asking = Asking(name, question, paths, options, output, setup, given)
-        if question.prints:
-            status: int = import_module(f".{name}", __package__).answered(asking)
-            return status
-        found = asking.answer()
+        with settled():
+            if question.prints:
+                status: int = import_module(f".{name}", __package__).answered(asking)
+                return status
+            found = asking.answer()
     asides = found.asides(output.form)
     status = answer(found, output, partial(asking.about, found), unread=asides is None)
     for line in asides or ():

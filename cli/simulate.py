@@ -11,7 +11,6 @@ from typing import Any
 
 import attrs
 
-from ..api.garbage import settled
 from ..api.objects import Node, Pod
 from ..api.record import plain
 from ..exceptions import did_you_mean
@@ -41,21 +40,20 @@ def answered(asking: Asking) -> int:
         dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods")
     )
     sorting = sorting_of(output.form, options.sort_by, resources, nodes=options.nodes)
-    with settled():
-        if output.form == "jsonl":
-            # Simulate, and write each decision as it is taken; without progress where its lines are seen.
-            run = SimulationRun(asking.given, asking.options)
-            console = Console(asking.output.verbose)
-            run.begin(console)
-            with writing(asking.output.file) as stream:
-                for decision in run.decisions(SILENT if stream.isatty() else console):
-                    stream.write(json.dumps(plain(decision.cycle(details=asking.options.details))) + "\n")
-            found = run.result()
-            write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
-        else:
-            found = listed_by(sorting, asking.answer())
-            origin = partial(asking.about, found)
-            answer(found, output, origin, unread=False, forms=forms_of(found, headers=not output.no_headers))
+    if output.form == "jsonl":
+        # Simulate, and write each decision as it is taken; without progress where its lines are seen.
+        run = SimulationRun(asking.given, asking.options)
+        console = Console(asking.output.verbose)
+        run.begin(console)
+        with writing(asking.output.file) as stream:
+            for decision in run.decisions(SILENT if stream.isatty() else console):
+                stream.write(json.dumps(plain(decision.cycle(details=asking.options.details))) + "\n")
+        found = run.result()
+        write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
+    else:
+        found = listed_by(sorting, asking.answer())
+        origin = partial(asking.about, found)
+        answer(found, output, origin, unread=False, forms=forms_of(found, headers=not output.no_headers))
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():

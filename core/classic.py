@@ -134,7 +134,8 @@ class ClassicFlow:
     def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         engine = self.engine
         engine.snapshot.refresh()
-        engine.tidy()
+        if engine.templates.are_many:
+            engine.tidy()
         cycle = engine.latest = Cycle(
             pod=pod,
             template=engine.templates.of(pod),

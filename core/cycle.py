@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-import attrs
+import msgspec
 import numpy as np
 
 from ..api.objects import Node, Pod
@@ -61,8 +61,7 @@ class Answers(Protocol):
         """The raw scores of *priority* for every row of the table."""
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
-class Cycle:
+class Cycle(msgspec.Struct, eq=False, kw_only=True):
     """One attempt to schedule one pod."""
 
     pod: Pod
@@ -86,7 +85,7 @@ class Cycle:
     table."""
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
-    notes: CycleState = attrs.Factory(CycleState)
+    notes: CycleState = msgspec.field(default_factory=CycleState)
     """What rules store for this cycle."""
 
     def __repr__(self) -> str:

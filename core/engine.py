@@ -254,7 +254,8 @@ class Engine:
 
     def has_device_claims(self, pod: Pod) -> bool:
         """Whether *pod* has claims to devices, or one was made for its extended resources."""
-        return bool(pod.spec.resource_claims) or pod.uid in self.listings.resource_claims.extended
+        extended = self.listings.resource_claims.extended
+        return bool(pod.spec.resource_claims) or (bool(extended) and pod.uid in extended)
 
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
@@ -364,8 +365,6 @@ class Engine:
     def tidy(self) -> None:
         """Where many templates have no pod any more, forget these, with all that is kept by template. No
         cycle may be under way."""
-        if not self.templates.are_many:
-            return
         in_use = {entry.template for info in self.cache.infos.values() for entry in info.pods}
         in_use.update(template for template, _, _ in self.table.census.present())
         in_use.update(entry.template for _, _, entries in self.table.ghosts.values() for entry in entries)

@@ -140,7 +140,8 @@ class EventFeed:
             self.engine.cache.add(state.pod)
         self.engine.cache.remove(state.pod)
         self._follow(state.pod, None)
-        self.engine.tidy()
+        if self.engine.templates.are_many:
+            self.engine.tidy()
 
     def _change_listed(self, item: KubeObject, new: KubeObject | None) -> None:
         """The object of the kind and key of *item*, no node and no pod, is *new* now; None where it is

@@ -154,7 +154,8 @@ class Run:
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
         """One scheduling cycle for *pod*; its decision is applied to the cluster."""
-        decision, waiting = self._decide(pod)
+        pod, waiting = self._begin(pod)
+        decision = self.engine.schedule(pod, details=self.details)
         decision.is_retry = retry
         if decision.host is not None:
             self._place(decision, decision.host)
@@ -187,7 +188,7 @@ class Run:
     def _carry_out(self, decision: Decision, waiting: str, led: Decision) -> None:
         if led.host is None:
             self._wait(
-                attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated),
+                replace(decision, preemption=led.preemption, nominated=led.nominated),
                 waiting,
                 tries_again=False,
             )
@@ -265,7 +266,7 @@ class Run:
     def _place(self, decision: Decision, host: str) -> None:
         if self.engine.point is not None:
             self._note_assumption(decision.pod, host)
-        error = self.engine.assume(decision.pod, host)
+        error = self.engine.flow.assume(decision.pod, host)
         if error is not None:
             decision.host = None
             decision.error = error

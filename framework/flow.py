@@ -167,7 +167,7 @@ class FrameworkFlow:
         gates = engine.gates
         share = engine.memory_bytes // len(profiles)
         order = ListOrder(
-            engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor != "never"
+            engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor
         )
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         signers = {
@@ -265,8 +265,9 @@ class FrameworkFlow:
         engine = self.engine
         profile = self._profile(pod)
         engine.snapshot.refresh()
-        engine.tidy()
-        if engine.release.framework.reads_order_by_cursor == "always":
+        if engine.templates.are_many:
+            engine.tidy()
+        if self.order.by_cursor == "always":
             self.order.read_again()
         cycle = engine.latest = self._latest = FrameworkCycle(
             pod=pod,

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import attrs
 
+from ..api.garbage import settled
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.words import count_of
 from ..exceptions import did_you_mean
@@ -113,7 +114,9 @@ def asked_by(
             return answered(bound.pop(first), kind(**bound, **always))
 
         def answered(given: Any, chosen: O) -> R:
-            return ask(opens(given, chosen), chosen, SILENT)
+            opened = opens(given, chosen)
+            with settled():
+                return ask(opened, chosen, SILENT)
 
         kinds = [
             Parameter.POSITIONAL_OR_KEYWORD if name in positional else Parameter.KEYWORD_ONLY

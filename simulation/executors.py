@@ -36,9 +36,7 @@ def run_on(executor: Executor | None, run: Callable[[T], D], tasks: Sequence[T])
     """
     if executor is None:
         for number, task in enumerate(tasks):
-            with settled():
-                done = run(task)
-            yield number, done
+            yield number, run(task)
         return
     try:
         shared = pickle.dumps(run, protocol=5)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
 from ..api.objects import Pod
 from ..api.record import Record
@@ -155,7 +156,7 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
                 continue
             found = decisions[side.name] = side.run.follow(pod, led)
             same_room = found.preemption is led.preemption
-            side.simulation.note(found if same_room else attrs.evolve(found, preemption=led.preemption))
+            side.simulation.note(found if same_room else replace(found, preemption=led.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
         if (
             mode == "locked"

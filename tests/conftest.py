@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -20,14 +20,16 @@ SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
 CONFORMANCE = os.environ.get("KUBECLASSIC_CONFORMANCE", "sample")
 """Which cases of a conformance family are run: a ``sample``, or the ``full`` family."""
 
-EXAMPLES = {"quick": 10, "thorough": 30, "search": 400}
+EXAMPLES = {"quick": 10, "thorough": 30, "mutants": 30, "search": 400}
 """Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples`
 more or fewer."""
-REPEATABLE = {"thorough"}
+REPEATABLE = {"thorough", "mutants"}
 """These try the same examples in every run of the same test, so that a run can be repeated; others try new
 ones each time."""
 for name, count in EXAMPLES.items():
     settings.register_profile(name, max_examples=count, deadline=None, derandomize=name in REPEATABLE)
+# Whether a fault is found is all that is asked of a mutant: to make the example small takes up to five minutes.
+settings.register_profile("mutants", settings.get_profile("mutants"), phases=(Phase.explicit, Phase.generate))
 # `pytest --hypothesis-profile NAME` counts before the environment.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

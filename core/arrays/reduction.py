@@ -66,27 +66,12 @@ ColumnOf = Callable[[Template, Any], NodeColumn[Any] | None]
 
 
 class ScoresOfNodes(msgspec.Struct, eq=False):
-    """Raw scores of nodes, each pair of a score and a code once: *keys* are ``(score - lowest) * width +
-    code``."""
+    """Raw scores of nodes, each pair of a score and a code once."""
 
-    keys: Sequence[int]
-    numbers: Sequence[int]
+    number: int
     lowest: int
     highest: int
-    width: int
-
-    @property
-    def number(self) -> int:
-        return sum(self.numbers)
-
-    @property
-    def counted(self) -> Iterable[tuple[int, int, int]]:
-        lowest = self.lowest
-        width = self.width
-        return [
-            (lowest + key // width, key % width, number)
-            for key, number in zip(self.keys, self.numbers, strict=True)
-        ]
+    counted: Sequence[tuple[int, int, int]]
 
 
 @attrs.frozen(repr=False)
@@ -116,25 +101,23 @@ class Reduction:
             return raw if found is None else found
         by = None if self.column is None else self.column(pod, cycle)
         lowest = int(raw.min())
+        highest = int(raw.max())
         width = 1 if by is None else len(by.values)
         keys = raw - lowest if by is None else (raw - lowest) * width + nodes.codes_of(by)
         kinds = None
-        if int(keys.max()) > 4 * len(keys) + FEW_KEYS:
+        if (highest - lowest + 1) * width > 4 * len(keys) + FEW_KEYS:
             kinds, keys = np.unique(keys, return_inverse=True)
         numbers = np.bincount(keys)
         there = numbers.nonzero()[0]
-        known = ScoresOfNodes(
-            (there if kinds is None else kinds).tolist(),
-            numbers[there].tolist(),
-            lowest,
-            int(raw.max()),
-            width,
-        )
-        scale = self.scale(pod, known, cycle)
+        pairs = (there if kinds is None else kinds).tolist()
+        scores = [lowest + pair // width for pair in pairs]
+        codes = [pair % width for pair in pairs]
+        counted = list(zip(scores, codes, numbers[there].tolist(), strict=True))
+        scale = self.scale(pod, ScoresOfNodes(len(raw), lowest, highest, counted), cycle)
         if scale is None:
             raise ValueError(f"{self!r}: expected a scale or special scores, got neither")
         table = np.zeros(len(numbers), np.int64)
-        table[there] = scale.each(*zip(*[pair[:2] for pair in known.counted], strict=True))
+        table[there] = scale.each(scores, codes)
         return table.take(keys)
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import attrs
+import msgspec
 
 from ...api.objects import Node, Pod
 from ...exceptions import CacheError
@@ -219,7 +220,7 @@ class NodeInfo:
 NO_IMAGES: Mapping[str, tuple[int, int]] = {}
 
 
-class CacheChange(NamedTuple):
+class CacheChange(msgspec.Struct, eq=False):
     """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an
     entry, the node changed."""
 
@@ -228,9 +229,10 @@ class CacheChange(NamedTuple):
     node: Node | None = None
     images: Mapping[str, tuple[int, int]] = NO_IMAGES
 
+    __repr__ = object.__repr__
 
-@attrs.define(eq=False, repr=False)
-class PodState:
+
+class PodState(msgspec.Struct, eq=False):
     """The state of one pod in the cache."""
 
     _latest: Pod | None
@@ -241,6 +243,8 @@ class PodState:
     assumed: bool = False
     deadline: float | None = None
     """The time at which it expires; None: never, as its binding has not finished."""
+
+    __repr__ = object.__repr__
 
     @property
     def pod(self) -> Pod:
@@ -297,7 +301,9 @@ class Cache:
         uid = pod.uid
         if uid in self._states:
             raise CacheError(f"pod {uid} is in the cache, so can't be assumed")
-        entry = self.templates.entry(pod, host=host) if template is None else Entry(pod, template, host=host)
+        entry = (
+            self.templates.entry(pod, host=host) if template is None else Entry(pod, template, False, host)
+        )
         self._put(entry, host or pod.spec.node_name)
         self._states[uid] = self._assumed[uid] = PodState(
             None, entry, host or pod.spec.node_name, assumed=True

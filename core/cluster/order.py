@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays.table import NodeTable
 from ..arrays.types import Rows
 from ..rebuilt import rebuilt_from
+from ..release.framework import ReadsByCursor
 from .cache import Cache
 from .snapshot import Snapshot
 
@@ -131,9 +132,9 @@ class ListOrder(Order):
     updateNodeInfoSnapshotList."""
 
     snapshot: Snapshot
-    by_cursor: bool = False
+    by_cursor: ReadsByCursor = "never"
     """The list is read on from where the cursor of the node tree stopped, so that after a change it can begin
-    at any node, and a node can occur twice and another not at all."""
+    at any node, and a node can occur twice and another not at all: in each cycle, or after changes."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
     _twice: tuple[Hashable, Rows] = (-1, NO_ROWS)
@@ -149,14 +150,14 @@ class ListOrder(Order):
 
     @property
     def position(self) -> Any:
-        return (self.start, self.cache.order.taken) if self.by_cursor else self.start
+        return self.start if self.by_cursor == "never" else (self.start, self.cache.order.taken)
 
     @position.setter
     def position(self, position: Any) -> None:
-        if self.by_cursor:
-            self.start, self.cache.order.taken = position
-        else:
+        if self.by_cursor == "never":
             self.start = position
+        else:
+            self.start, self.cache.order.taken = position
 
     def read_again(self) -> None:
         """The list is read anew when it is asked for."""
@@ -166,11 +167,11 @@ class ListOrder(Order):
         """The rows of the nodes, in list order: intp[nodes]."""
         if self._version != self.snapshot.version:
             self._version = self.snapshot.version
-            if self.by_cursor:
-                self._read_on()
-            else:
+            if self.by_cursor == "never":
                 self._rows = _rows(self.cache.order.tree.one_round(), self.table.row_of)
                 self.revision = self._version
+            else:
+                self._read_on()
         return self._rows
 
     def _read_on(self) -> None:
@@ -203,7 +204,7 @@ class ListOrder(Order):
             self.is_regular = len(np.unique(rows)) == len(rows)
 
     def one_pass(self) -> Rows:
-        rows = self.rows()
+        rows = self._rows if self._version == self.snapshot.version else self.rows()
         start = self.start % len(rows) if len(rows) else 0
         if self._latest is None or self._latest[:2] != (self.revision, start):
             if self._twice[0] != self.revision:

@@ -151,15 +151,19 @@ class Snapshot:
             return
         row = self.table.row_of[name]
         late = self.table.recounted is not None
-        for entry, sign, node, images in steps:
+        for step in steps:
+            entry = step.entry
             if entry is None:
                 if row in self._waiting:
                     self._give_nodes()
-                if node is None:
+                if step.node is None:
                     self.table.clear_node(row)
                 else:
-                    self._waiting[row] = node, self._images_late(name, node) if late else images
-            elif sign > 0:
+                    self._waiting[row] = (
+                        step.node,
+                        self._images_late(name, step.node) if late else step.images,
+                    )
+            elif step.sign > 0:
                 self.table.add_pod(row, entry)
             else:
                 self.table.remove_pod(row, entry)

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, Literal, Protocol
 
 import attrs
+import msgspec
 import numpy as np
 
 from ...api.objects import Pod
@@ -285,8 +286,7 @@ def no_details() -> Details:
     return NO_DETAILS
 
 
-@attrs.define(eq=False, repr=False)
-class Decision:
+class Decision(msgspec.Struct, eq=False):
     """Where a pod goes, or why it goes nowhere. A pod that fits nowhere is a decision, not an exception."""
 
     pod: Pod

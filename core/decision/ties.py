@@ -64,7 +64,7 @@ class TieBreaker:
 
     def best(self, totals: Ints) -> int:
         """The index of the host in *totals*: int64[k], in visiting order."""
-        return self.of(np.flatnonzero(totals == totals.max()))
+        return self.of(places_of_best(totals))
 
     def of(self, places: Rows) -> int:
         """The place of the host among the nodes that fit; those with the best total are at *places*, in

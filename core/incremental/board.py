@@ -49,8 +49,8 @@ class Board:
     """The rows of the coming pass, each once."""
     count: int = 0
     """How many rows fit."""
-    window: bool = False
-    """A pass stops before its end, so that not all rows that fit are feasible."""
+    wanted: int = 0
+    """How many feasible rows end the pass; fewer than there are rows: not all that fit are feasible."""
     classes: Classes | None = None
     """None: the rows are looked at one by one."""
     still: Still = (NEVER, NEVER, NEVER)
@@ -73,13 +73,9 @@ class Board:
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays, and of the answers that it alone has."""
-        arrays = [self._open, NOWHERE if self._fits is None else self._fits]
-        own = [answer.nbytes for answer in self.far.restless if not answer.is_kept]
-        return (
-            sum(array.nbytes for array in arrays)
-            + sum(own)
-            + (0 if self.classes is None else self.classes.nbytes)
-        )
+        parts = (self.classes, *[answer for answer in self.far.restless if not answer.is_kept])
+        fits = NOWHERE if self._fits is None else self._fits
+        return self._open.nbytes + fits.nbytes + sum([part.nbytes for part in parts if part is not None])
 
     def forget(self) -> None:
         """Work everything out again when next asked."""
@@ -89,17 +85,17 @@ class Board:
     # --- following ------------------------------------------------------------------------------------------
 
     def refresh(
-        self, cycle: Cycle, order: Rows, order_revision: Hashable, *, window: bool, by_rows: bool = False
+        self, cycle: Cycle, order: Rows, order_revision: Hashable, wanted: int, *, by_rows: bool = False
     ) -> bool:
         """Bring fits and, where more than one row fits, the best up to date; False where this cycle needs the
         long way.
 
-        *order*: the rows of the coming pass; *order_revision* says which rows they are. With *window* the
-        pass stops before its end. *by_rows*: rows are asked about, not the best. Raises PriorityError where a
-        priority cannot be computed.
+        *order*: the rows of the coming pass, which *wanted* feasible ones end; *order_revision* says which
+        rows they are. *by_rows*: rows are asked about, not the best. Raises PriorityError where a priority
+        cannot be computed.
         """
         self.order = order
-        self.window = window
+        self.wanted = wanted
         try:
             still = self.answers.still(cycle)
             if still != self.still or order_revision != self._order_revision:
@@ -169,7 +165,7 @@ class Board:
             if len(classes.live) > MOST_CLASSES:
                 raise NoScale
             if not classes.is_judged:
-                classes.judge(cycle, scores=not self.window)
+                classes.judge(cycle, scores=self.wanted >= len(self.order))
         except NoScale:
             self.classes = None
             self._is_apart = True
@@ -196,20 +192,21 @@ class Board:
         """The row of the host; *order* and *ties* move on. Raises PriorityError, and NoScale."""
         visited = len(self.order)
         stopped = False
-        wanted = cycle.algorithm.wanted(visited) if self.window else visited
-        if self._fits is None and self.classes is not None and self.window:
+        wanted = self.wanted
+        classes = self.classes if self._fits is None else None
+        if classes is not None and wanted < visited:
             if verify.SWITCH.is_on:
                 rows = self.order[self.fit(self.order)][:wanted]
                 verify.check_totals(cycle, rows, self.totals(cycle, rows))
-            row, visited, stopped = self.classes.host_in_window(cycle, self.order, wanted, ties)
-        elif self._fits is None and self.classes is not None:
-            row = self.classes.host(self.order, order.places, ties)
+            row, visited, stopped = classes.host_in_window(cycle, self.order, wanted, ties)
+        elif classes is not None:
+            row = classes.host(self.order, order.places, ties)
             if verify.SWITCH.is_on:
                 rows = self.order[self.fit(self.order)]
                 totals = self.totals(cycle, rows)
                 verify.check_totals(cycle, rows, totals)
                 verify.check_best(
-                    self.classes.among(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle
+                    classes.among(classes.best).nonzero()[0], rows[totals == totals.max()], cycle
                 )
         else:
             # Most nodes fit, so a little more than the wanted number is enough to look at.

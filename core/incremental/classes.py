@@ -148,7 +148,7 @@ class ClassTest:
         if self.few is not None:
             codes = classes.fixed[self.few]
             refused = clause.judge()
-            return [at for at in which if not refused[codes[at]]]
+            return [at for at in which if not refused[codes[at]]] if any(refused) else which
         sums = classes.sums[self.moving]
         present = classes.fixed[self.present]
         limit = clause.most if clause.is_local else clause.limit(clause.sum.by_code())
@@ -308,8 +308,9 @@ class Classes:
     _tests: list[ClassTest] = attrs.Factory(list)
     _scores: list[ClassScore] = attrs.Factory(list)
     _watches: list[Watched] = attrs.Factory(list)
-    _fitting: Mask = attrs.field(factory=lambda: np.zeros(1, np.bool_))
-    """bool[classes + 1]: which fit, and False for rows that are in none."""
+    _fitting: Mask | None = None
+    """bool[classes + 1]: which fit, and False for rows that are in none; None: nobody asked since it was
+    judged."""
     _is_scored: bool = False
     """The best of them were looked for, too."""
     _needs_sizes: bool = False
@@ -385,23 +386,21 @@ class Classes:
 
     def _begin(self, key: tuple[int, ...]) -> int:
         """The number of a new class without rows."""
-        if self._free:
-            found = self._free.pop()
-            self.keys[found], self.fits[found], self._heaps[found] = key, False, []
-            for values, value in zip(self.fixed, self._fixed_of[key[1]], strict=True):
-                values[found] = value
-            for values, value in zip(self.sums, key[2:], strict=True):
-                values[found] = value
-        else:
-            found = len(self.size)
+        seen = (*self.fixed, *self.sums)
+        if not self._free:
+            self._free.append(len(self.size))
             self.size.append(0)
             self.keys.append(key)
             self.fits.append(False)
             self._heaps.append([])
-            for values, value in zip(self.fixed, self._fixed_of[key[1]], strict=True):
-                values.append(value)
-            for values, value in zip(self.sums, key[2:], strict=True):
-                values.append(value)
+            for values in seen:
+                values.append(0)
+        found = self._free.pop()
+        self.keys[found] = key
+        self.fits[found] = False
+        self._heaps[found] = []
+        for values, value in zip(seen, (*self._fixed_of[key[1]], *key[2:]), strict=True):
+            values[found] = value
         self._ids[key] = found
         return found
 
@@ -433,12 +432,15 @@ class Classes:
         ids = self._ids
         asked = self._asked
         readers = [one.at for one in self._moving]
+        size = self.size
+        fits = self.fits
+        counts_sizes = self._needs_sizes and self._is_scored
         for row in rows:
             value = worth.item(row)
             code = codes.item(row)
             now = -1
             if value != OUT and code >= 0:
-                key = value, code, *[read(row) for read in readers]
+                key = (value, code, *[read(row) for read in readers]) if readers else (value, code)
                 if not asked or all(key[2 + place] for place in asked):
                     now = ids.get(key, -1)
                     if now < 0:
@@ -446,10 +448,8 @@ class Classes:
             before = of_row.item(row)
             if now != before:
                 # row goes from class before to now; -1: to none.
-                size = self.size
-                fits = self.fits
-                self.of_row[row] = now
-                if self._needs_sizes and self._is_scored:
+                of_row[row] = now
+                if counts_sizes:
                     self.is_judged = False
                 if now >= 0:
                     if size[now]:
@@ -483,7 +483,7 @@ class Classes:
         fits = self.fits = [False] * len(size)
         for at in which:
             fits[at] = True
-        self._fitting = np.array([*fits, False])
+        self._fitting = None
         self._is_scored = scores
         sizes = [size[at] for at in which]
         self.count = sum(sizes)
@@ -522,12 +522,14 @@ class Classes:
         if self._order is not order:
             self._order, self._places, self._heaps = order, places(), [None] * len(self.size)
         best = self.best
+        size = self.size
         if self.count > 1 and isinstance(ties.pick, TopOfHeap):
             found = self.among(best, order).nonzero()[0]
             # The places among the rows that fit.
             among = found if self.count == len(order) else self.feasible(order).cumsum()[found] - 1
             return order.item(found[ties.pick.among(among)])
-        chosen = ties.which(sum([self.size[at] for at in best])) if self.count > 1 else 0
+        alike = size[best[0]] if len(best) == 1 else sum([size[at] for at in best])
+        chosen = ties.which(alike) if self.count > 1 else 0
         if chosen:
             return order.item(self.among(best, order).nonzero()[0].item(chosen))
         return order.item(self._place(best[0]) if len(best) == 1 else min([self._place(at) for at in best]))
@@ -554,7 +556,7 @@ class Classes:
         # Most nodes fit, so a little more than the wanted number is enough to look at.
         for reach in (wanted + wanted // 8 + 64, len(order)):
             codes = self.of_row.take(order[:reach])
-            places = self._fitting.take(codes, mode="wrap").nonzero()[0]
+            places = self._fit(codes).nonzero()[0]
             if len(places) > wanted:
                 break
         visited = len(order)
@@ -578,7 +580,12 @@ class Classes:
 
     def feasible(self, rows: Rows | None = None) -> Mask:
         """Which of *rows*, or of all, fit: bool[k]."""
-        return self._fitting.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")
+        return self._fit(self.of_row if rows is None else self.of_row.take(rows))
+
+    def _fit(self, codes: Ints) -> Mask:
+        if self._fitting is None:
+            self._fitting = np.array([*self.fits, False])
+        return self._fitting.take(codes, mode="wrap")
 
     def among(self, which: Sequence[int], rows: Rows | None = None) -> Mask:
         """Which of *rows*, or of all, are in the classes *which*: bool[k]."""

@@ -114,7 +114,10 @@ class FarRules:
         if self.clauses:
             found.append(failures_of([(clause, clause.judge()) for clause in self.clauses], nodes))
         masks = [failures.passed for failures in found if failures is not None]
-        return np.logical_and.reduce(masks) if masks else None
+        if len(masks) < 2:
+            return masks[0] if masks else None
+        every: Mask = np.logical_and.reduce(masks)
+        return every
 
     def reduced(self, cycle: Cycle, one: FarScore, rows: Rows) -> Scores:
         """The scores of *one* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar
 
 import attrs
@@ -69,7 +68,7 @@ class QuickPath:
         nothing has moved."""
         found: int | Detour | None = Detour.DETAILS if cycle.details else self.beyond_details(cycle)
         if found is None:
-            found = self.read(cycle, partial(self._host, cycle))
+            found = self.read(cycle, Board.host, cycle, self.order, self.ties)
         if isinstance(found, Detour):
             self.detours[found] += 1
             return None
@@ -94,29 +93,26 @@ class QuickPath:
             return Detour.VOLUMES
         return None if self.ask_plugins is None else self.ask_plugins(cycle)
 
-    def read(self, cycle: Cycle, what: Callable[[Board], Found], *, by_rows: bool = False) -> Found | Detour:
-        """*what* is read off the board of the pod of *cycle*; *by_rows*: it asks about rows, not for the
-        best."""
+    def read(
+        self, cycle: Cycle, what: Callable[..., Found], *asked: object, by_rows: bool = False
+    ) -> Found | Detour:
+        """*what* is read off the board of the pod of *cycle*, which it gets before what is *asked*;
+        *by_rows*: it asks about rows, not for the best."""
         order = self.order
         algorithm = cycle.algorithm
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
-        window = algorithm.wanted(len(rows)) < len(rows)
         cycle.algorithm = self.algorithm
         board = None
         try:
             board = self.boards.of(cycle)
-            if not board.refresh(cycle, rows, order.revision, window=window, by_rows=by_rows):
+            if not board.refresh(cycle, rows, order.revision, algorithm.wanted(len(rows)), by_rows=by_rows):
                 return Detour.ERROR
-            return what(board) if board.count else Detour.NOTHING_FITS
+            return what(board, *asked) if board.count else Detour.NOTHING_FITS
         except (PriorityError, NoScale):
             if board is not None:
                 board.forget()
             return Detour.ERROR
         finally:
             cycle.algorithm = algorithm
-
-    def _host(self, cycle: Cycle, board: Board) -> int:
-        """The row of the host; order and tie-break move on."""
-        return board.host(cycle, self.order, self.ties)

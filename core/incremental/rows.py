@@ -16,7 +16,7 @@ from ..arrays.columns import Event
 from ..arrays.overlay import SumsTrial
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Revisions, distinct
-from ..arrays.types import NO_INTS, Ints, Mask, is_anywhere
+from ..arrays.types import NO_INTS, Ints, Mask, Rows, is_anywhere
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
@@ -204,27 +204,26 @@ class RowScores:
             self.moved.begin_anew()
             self.worth = self._judge(cycle, Batch.everywhere(self.table))
         else:
-            self._follow(cycle, events)
+            missed, moved = self.ahead.follow(events, cycle.template.size, self.worth)
+            if missed:
+                moved += self._judge_again(cycle, distinct(missed))
+            if moved:
+                self.moved.extend(moved)
         self.verified_at = log.revision
         self.node_revision = log.node_revision
 
-    def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
-        """Put the rows of *events* right: as foreseen, or else by judging them."""
-        ahead = self.ahead
+    def _judge_again(self, cycle: Cycle, rows: Rows) -> list[int]:
+        """Put *rows* right, and look ahead where it is due; gives those whose worth is another."""
         worth = self.worth
-        missed, moved = ahead.follow(events, cycle.template.size, worth)
-        if missed:
-            rows = distinct(missed)
-            before = worth[rows]
-            now = self._judge(cycle, Batch(self.table, rows))
-            worth[rows] = now
-            moved += rows[before != now].tolist()
-            if ahead.is_due:
-                ahead.look(
-                    cycle.template, self.reads, self.table, worth, lambda nodes: self._judge(cycle, nodes)
-                )
-        if moved:
-            self.moved.extend(moved)
+        before = worth[rows]
+        now = self._judge(cycle, Batch(self.table, rows))
+        worth[rows] = now
+        if self.ahead.is_due:
+            self.ahead.look(
+                cycle.template, self.reads, self.table, worth, lambda nodes: self._judge(cycle, nodes)
+            )
+        moved: list[int] = rows[before != now].tolist()
+        return moved
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> Ints:
         """The worth of a batch: int64[n]. Nothing is scored where no row fits."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from ..arrays.batch import Batch
 from ..arrays.types import Ints, Mask, Rows, Scores
@@ -55,7 +56,7 @@ def verifying(is_on: bool = True) -> Iterator[None]:
 def uncached(cycle: Cycle) -> Iterator[Cycle]:
     """*cycle* as if nothing had been kept before it."""
     with cycle.table.forgetful():
-        yield attrs.evolve(cycle, answers=None, notes=CycleState(cycle.notes))
+        yield replace(cycle, answers=None, notes=CycleState(cycle.notes))
 
 
 def _judged(cycle: Cycle) -> Mask:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import attrs
+import msgspec
 from msgspec.structs import replace
 
 from ...api.meaning.labels import COMPARISONS
@@ -59,8 +60,8 @@ CycleState = dict[Any, Any]
 def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
     """The name of the claim of one of *pod*'s volumes, None where there is none; *ephemeral*: generic
     ephemeral volumes have claims."""
-    if volume.persistent_volume_claim is not None:
-        return volume.persistent_volume_claim
+    if volume.claim is not None:
+        return volume.claim.claim_name
     return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
 
 
@@ -209,8 +210,7 @@ class Template:
         return f"<Template {self.number} of pods such as {self.pod.key}>"
 
 
-@attrs.define(eq=False, slots=True, repr=False)
-class Entry:
+class Entry(msgspec.Struct, eq=False):
     """One pod on a row (or nominated to one): the object, its class, and what changes from pod to pod."""
 
     _pod: Pod
@@ -219,11 +219,6 @@ class Entry:
     """It is there only as a nominated pod; its ``spec.node_name`` is empty as a rule."""
     _host: str = ""
     """The node of a pod that does not say so itself yet; "" where it does."""
-    priority: int = attrs.field(init=False)
-    """The pod's priority; 0 if none is given."""
-
-    def __attrs_post_init__(self) -> None:
-        self.priority = self._pod.spec.priority or 0
 
     def __repr__(self) -> str:
         return f"<Entry: {self.pod.key} on {self.pod.spec.node_name or 'no node'}>"
@@ -235,6 +230,11 @@ class Entry:
             self._pod = self._pod.bound_to(self._host)
             self._host = ""
         return self._pod
+
+    @property
+    def priority(self) -> int:
+        """The pod's priority; 0 if none is given."""
+        return self._pod.spec.priority or 0
 
 
 def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
@@ -269,19 +269,19 @@ class Templates:
     _known: dict[Hashable, Template] = attrs.Factory(dict)
     _sizes: dict[Hashable, Hashable] = attrs.Factory(dict)
     _made: int = 0
-    _in_use: int = 0
-    """How many were in use when it looked last."""
+    _most: int = SPARE
+    """How many there may be until it looks again which are in use."""
 
     @property
     def are_many(self) -> bool:
         """Whether it is time to :meth:`forget` those without pods."""
-        return len(self._known) > self._in_use + max(SPARE, self._in_use // 8)
+        return len(self._known) > self._most
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those *in_use* alone."""
         self._known = {key: template for key, template in self._known.items() if template in in_use}
         self._sizes = {template.size: template.size for template in self._known.values()}
-        self._in_use = len(self._known)
+        self._most = len(self._known) + max(SPARE, len(self._known) // 8)
 
     def begin_anew(self) -> None:
         """Other rules take over: forget what those before have noted."""
@@ -309,7 +309,7 @@ class Templates:
             meta.controller if meta.owner_references else None,
             spec.containers,
             spec.init_containers,
-            spec.overhead,
+            spec.overhead or None,
             spec.node_selector,
             spec.affinity,
             spec.tolerations,
@@ -317,14 +317,16 @@ class Templates:
             bool(spec.volumes),
             spec.topology_spread_constraints,
             spec.scheduling_gates,
-            spec.requests,
+            spec.resources.requests or None,
             spec.resource_claims,
             spec.host_network and spec.host_users is False,
             None
             if counted is pod
             else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
-            (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in volumes) else None,
+            (pod.name, pod.uid)
+            if volumes and any(volume.ephemeral is not None for volume in volumes)
+            else None,
             of_devices,
         )
         found = self._known.get(key)

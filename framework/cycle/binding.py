@@ -87,13 +87,10 @@ class FrameworkBinding(BindingCycle):
         success."""
         profile = self.profile_of(pod)
         template = self.engine.latest_template(pod)
-        if template is None and self._runs_nothing(profile, self.engine.template_of(pod)):
-            return self._assume(
-                pod, pod, host
-            )  # another scheduler has decided: a cycle would take as long as the decision
+        # Where another scheduler has decided, a cycle would take as long as the decision.
+        if self._runs_nothing(profile, template or self.engine.template_of(pod)):
+            return self._assume_plainly(pod, host, template)
         cycle = self.latest_cycle(pod)
-        if self._runs_nothing(profile, cycle.template):
-            return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
         if refused is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
@@ -102,23 +99,24 @@ class FrameworkBinding(BindingCycle):
         refused = refused or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
         return refused or self._bind(bound, profile, cycle)
 
-    def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
+    def _assume_plainly(self, pod: Pod, host: str, template: Template | None) -> Status | None:
         """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
-        made yet."""
-        unassumed = self._assume(pod, pod, host)
-        if unassumed is not None:
+        made yet. Without a *template* there was no cycle."""
+        unassumed = self._assume(pod, pod, template, host)
+        if unassumed is not None or template is None:
             return unassumed
         if (on_phase := self.engine.on_phase) is not None:
             on_phase(Phase.RESERVE, SUCCESS)
             on_phase(Phase.PERMIT, SUCCESS)
+        cycle = self.latest_cycle(pod)
         if cycle.pods_to_activate:
             self._activate(cycle)
         return None
 
-    def _assume(self, pod: Pod, assumed: Pod, host: str = "") -> Status | None:
+    def _assume(self, pod: Pod, assumed: Pod, template: Template | None, host: str = "") -> Status | None:
         engine = self.engine
         try:
-            engine.cache.assume(assumed, engine.latest_template(pod), host)
+            engine.cache.assume(assumed, template, host)
         except CacheError as failure:
             return error(str(failure))
         engine.nominations.remove(pod)
@@ -128,7 +126,7 @@ class FrameworkBinding(BindingCycle):
         profile = self.profile_of(pod)
         cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
-            refused = self._assume_plainly(pod, host, cycle)
+            refused = self._assume_plainly(pod, host, self.engine.latest_template(pod))
         else:
             refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
         if refused is None:
@@ -144,7 +142,7 @@ class FrameworkBinding(BindingCycle):
         unassumed = None
         if self.engine.release.framework.assumes_volumes_first and cycle.template.claims:
             unassumed = assume_volumes(bound, host, cycle)
-        unassumed = unassumed or self._assume(pod, bound)
+        unassumed = unassumed or self._assume(pod, bound, self.engine.latest_template(pod))
         if unassumed is not None:
             return unassumed
         on_phase = self.engine.on_phase

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import attrs
+import msgspec
 
 from ...api.objects import Pod
 from ...core.cluster.nominations import Nominations
@@ -55,14 +56,13 @@ class PostFilterContext:
         return self.runs.layout
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
-class FrameworkCycle(Cycle):
+class FrameworkCycle(Cycle, eq=False, kw_only=True):
     """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 
-    skipped: set[str] = attrs.Factory(set)
+    skipped: set[str] = msgspec.field(default_factory=set)
     """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its
     trials."""
-    pre_filtered: set[str] = attrs.Factory(set)
+    pre_filtered: set[str] = msgspec.field(default_factory=set)
     """Plugins whose PreFilter ran, or was not needed for this pod."""
     node_count: int = 0
     """Nodes in the snapshot."""
@@ -73,7 +73,7 @@ class FrameworkCycle(Cycle):
     do."""
     hint: str = ""
     """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
-    pods_to_activate: dict[str, Pod] = attrs.Factory(dict)
+    pods_to_activate: dict[str, Pod] = msgspec.field(default_factory=dict)
     """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when
     this cycle ends well, or when its binding does. Upstream: PodsToActivate."""
 

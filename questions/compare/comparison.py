@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 import attrs
 import numpy as np
 
-from ...api.garbage import settled
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...core.arrays.types import Rows
@@ -540,7 +539,6 @@ def compare(
         Side(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()
     ]
     comparison = Comparison(mode, sides, texts or {})
-    with settled():
-        for step in observer.following(follow(sides, mode), len(scenario.pending)):
-            comparison.add(step)
+    for step in observer.following(follow(sides, mode), len(scenario.pending)):
+        comparison.add(step)
     return comparison

@@ -11,7 +11,6 @@ from typing import Annotated, TypeAlias
 
 import attrs
 
-from ...api.garbage import settled
 from ...api.objects import CSINode, Node, Pod
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Amounts, Count, Counts, Meta, Positive, Record, UnsetType, replace
@@ -105,18 +104,17 @@ class MixTrials:
         engine = self.new_engine()
         scenario = self.scenario(mix)
         question = self.question
-        with settled():
-            if question.templates:
-                missing, evicted = self._copies(engine, scenario)
-            else:
-                simulation = Simulation(scenario, engine, question.order)
-                outcomes = simulation.finish().values()
-                evicted = dict(simulation.evicted)
-                missing = [
-                    PodWithoutNode(found.pod.key, found.error or "")
-                    for found in outcomes
-                    if found.word != "placed"
-                ]
+        if question.templates:
+            missing, evicted = self._copies(engine, scenario)
+        else:
+            simulation = Simulation(scenario, engine, question.order)
+            outcomes = simulation.finish().values()
+            evicted = dict(simulation.evicted)
+            missing = [
+                PodWithoutNode(found.pod.key, found.error or "")
+                for found in outcomes
+                if found.word != "placed"
+            ]
         counted = tuple(found for found in missing if found.pod not in self.hopeless)
         nodes = []
         room = FreeRoom.of(engine)

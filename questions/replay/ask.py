@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...api.garbage import settled
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.notices import Notice, grouped, refuse_unread
 from ...api.view import (
@@ -233,12 +232,7 @@ def replayed(
     history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
     recording = Recording(made, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
-    with (
-        recording.writing(),
-        running(recording),
-        settled(),
-        observer.counting(total, "replaying", "events") as progress,
-    ):
+    with recording.writing(), running(recording), observer.counting(total, "replaying", "events") as progress:
         while not recording.stopped and made.step():
             if made.steps % PROGRESS_STEPS == 0:
                 progress(made.position + made.workload.position, duration(made.now))

@@ -13,7 +13,6 @@ import attrs
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES
-from ...api.garbage import settled
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.release import Release
@@ -214,14 +213,13 @@ def lead(
     """The steps of a side that goes its own way; *until*: the pod with which they end."""
     each = []
     tries = Counter[str]()
-    with settled():
-        side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
-        for step in observer.following(follow([side], "free"), len(scenario.pending)):
-            (decision,), key = step.decisions.values(), step.pod.key
-            each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
-            tries[key] += 1
-            if key == until:
-                break
+    side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
+    for step in observer.following(follow([side], "free"), len(scenario.pending)):
+        (decision,), key = step.decisions.values(), step.pod.key
+        each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
+        tries[key] += 1
+        if key == until:
+            break
     return Steps(each, {key: outcome.host for key, outcome in side.simulation.outcomes.items()})
 
 
@@ -250,10 +248,9 @@ class FollowingSide:
         run = self.side.run
         engine = self.side.engine
         self.own = each = []
-        with settled():
-            for led in self.led.each[:end]:
-                position = engine.position
-                each.append(SideStep(led.at, position, decided(run.follow(led.decision.pod, led.decision))))
+        for led in self.led.each[:end]:
+            position = engine.position
+            each.append(SideStep(led.at, position, decided(run.follow(led.decision.pod, led.decision))))
         self._done = len(each)
         return self.taken
 

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 import attrs
 
-from ...api.garbage import settled
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Record, UnsetType, says
 from ...core.decision.decision import Decision
@@ -220,14 +219,13 @@ class Upgrade:
         found = dict[int, FoundCause]()
         older = trial.older
         newer = trial.newer
-        with settled():
-            for at, step in enumerate(led.each):
-                # Details cost as much as the decision: they are asked for at once where they are likely to be
-                # wanted.
-                details = 2 * len(found) > at and step.decision.host is not None
-                with older.step(details) as one, newer.step(details) as other:
-                    if decided(one) != decided(other):
-                        found[at] = trial.compared(at, older.detailed(one), newer.detailed(other))
+        for at, step in enumerate(led.each):
+            # Details cost as much as the decision: they are asked for at once where they are likely to be
+            # wanted.
+            details = 2 * len(found) > at and step.decision.host is not None
+            with older.step(details) as one, newer.step(details) as other:
+                if decided(one) != decided(other):
+                    found[at] = trial.compared(at, older.detailed(one), newer.detailed(other))
         return older.taken, newer.taken, found
 
     # --- from one side to the next --------------------------------------------------------------------------
@@ -264,26 +262,21 @@ class Upgrade:
             return ()
         led = self.led()
         beside = after
-        with settled():
-            if (
-                led is None
-            ):  # the newer side went its own way: what decides it on the states of the older one?
-                led = before if before.each[0].decision else self.steps(number - 1)
-                if self.is_paired(number):
-                    _, beside, causes = self.pair(number, led)
-                else:
-                    beside = FollowingSide(self.specs[number], self.scenario, led).steps()
-            numbers = {step.at: at for at, step in enumerate(led.each)}
-            if causes is None:
-                outcomes = {step.at: step.outcome for step in beside.each}
-                direct = {
-                    numbers[one.at]: (one.outcome, outcomes[one.at])
-                    for one in changed
-                    if outcomes[one.at] != one.outcome
-                }
-                causes = dict(
-                    zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True)
-                )
+        if led is None:  # the newer side went its own way: what decides it on the states of the older one?
+            led = before if before.each[0].decision else self.steps(number - 1)
+            if self.is_paired(number):
+                _, beside, causes = self.pair(number, led)
+            else:
+                beside = FollowingSide(self.specs[number], self.scenario, led).steps()
+        numbers = {step.at: at for at, step in enumerate(led.each)}
+        if causes is None:
+            outcomes = {step.at: step.outcome for step in beside.each}
+            direct = {
+                numbers[one.at]: (one.outcome, outcomes[one.at])
+                for one in changed
+                if outcomes[one.at] != one.outcome
+            }
+            causes = dict(zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True))
         versions = self.specs[number - 1].version, self.specs[number].version
         return tuple(
             moved_pod(
@@ -361,26 +354,25 @@ def upgraded(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
     that is lost.
     """
-    with settled():
-        each, causes = _steps(asked, observer, executor)
-        numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
-        moved: dict[int, tuple[MovedPod, ...]] = {}
-        for is_known, runs in (
-            (False, executor),
-            (True, None),
-        ):  # where causes are known there is too little left to hand over
-            those = [number for number in numbers if (causes.get(number) is not None) == is_known]
-            tasks = [
-                (
-                    "moved",
-                    number,
-                    *(_plain(one, runs is not None) for one in each[number - 1 : number + 1]),
-                    causes.get(number),
-                )
-                for number in those
-            ]
-            moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
-        return _document(asked, each, dict(sorted(moved.items())), warnings)
+    each, causes = _steps(asked, observer, executor)
+    numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
+    moved: dict[int, tuple[MovedPod, ...]] = {}
+    for is_known, runs in (
+        (False, executor),
+        (True, None),
+    ):  # where causes are known there is too little left to hand over
+        those = [number for number in numbers if (causes.get(number) is not None) == is_known]
+        tasks = [
+            (
+                "moved",
+                number,
+                *(_plain(one, runs is not None) for one in each[number - 1 : number + 1]),
+                causes.get(number),
+            )
+            for number in those
+        ]
+        moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
+    return _document(asked, each, dict(sorted(moved.items())), warnings)
 
 
 def _plain(steps: Steps, strips: bool) -> Steps:

@@ -135,9 +135,9 @@ AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
 PRESENCE = yaml.safe_load("{labelsPresence: {labels: [rack], presence: true}}")
 
 
-def of(release=LAST, **policy):
+def of(**policy):
     """The algorithm of a Policy."""
-    return resolve(release, policy=policy_of(**policy))
+    return resolve(LAST, policy=policy_of(**policy))
 
 
 def predicates(algorithm):
@@ -152,7 +152,7 @@ def priorities(algorithm):
 
 def refusal(**policy):
     """The text with which a Policy is refused."""
-    return refusal_text(PolicyError, of, LAST, **policy)
+    return refusal_text(PolicyError, of, **policy)
 
 
 # --- Predicates ---------------------------------------------------------------------------------------------

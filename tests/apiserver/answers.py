@@ -2,13 +2,8 @@
 word."""
 
 import json
-from typing import TYPE_CHECKING
 
 import attrs
-
-if TYPE_CHECKING:
-    pass
-
 
 JSON_HEADERS = {"content-type": "application/json"}
 TEXT_HEADERS = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}

@@ -83,9 +83,9 @@ class User:
         """The resource with that plural."""
         return self.store.flavour.resource(plural)
 
-    def create(self, plural, manifest, *, namespace="default"):
+    def create(self, plural, manifest):
         """A new object."""
-        return self.ask("POST", self.path(plural, namespace=namespace), manifest)
+        return self.ask("POST", self.path(plural), manifest)
 
     def get(self, plural, name, *, namespace="default"):
         """An object."""
@@ -108,14 +108,10 @@ class User:
             {} if grace is None else {"gracePeriodSeconds": grace},
         )
 
-    def bind(self, name, node, *, namespace="default"):
+    def bind(self, name, node):
         """Bind a pod."""
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
-        self.ask(
-            "POST",
-            self.path("pods", name, namespace) + "/binding",
-            {"metadata": {"name": name}, "target": target},
-        )
+        self.ask("POST", self.path("pods", name) + "/binding", {"metadata": {"name": name}, "target": target})
 
     def watch(self, plural):
         """A watch of all objects of a resource, which come first."""
@@ -123,13 +119,6 @@ class User:
         watch = self.store.handle("GET", resource.path(""), "watch=true&resourceVersion=0").watch
         assert watch is not None
         return watch
-
-    def add_nodes(self, count, *, prefix="node-", **size):
-        """So many ready nodes of one size, without the taint that new nodes get; their names."""
-        names = [f"{prefix}{number}" for number in range(count)]
-        for name in names:
-            self.add_node(node_manifest(name, **size))
-        return names
 
     def add_node(self, manifest):
         """A node, without the taint that new nodes get."""
@@ -142,11 +131,11 @@ class User:
             kind=MERGE,
         )
 
-    def add_pods(self, count, *, prefix="pod-", **pod):
+    def add_pods(self, count, *, prefix="pod-"):
         """So many pods of one kind; their names."""
         names = [f"{prefix}{number}" for number in range(count)]
         for name in names:
-            self.create("pods", pod_manifest(name, **pod))
+            self.create("pods", pod_manifest(name))
         return names
 
 
@@ -193,29 +182,5 @@ class Kubelets:
         if pod["metadata"].get("deletionGracePeriodSeconds"):
             self.user.delete("pods", name, namespace=namespace, grace=0)
         elif pod["status"].get("phase") == "Pending" and "deletionTimestamp" not in pod["metadata"]:
-            now = self.user.store.storage.now()
-            condition = {"status": "True", "lastProbeTime": None, "lastTransitionTime": now}
-            statuses = [
-                {
-                    "name": each["name"],
-                    "image": each["image"],
-                    "imageID": "",
-                    "containerID": "docker://x",
-                    "ready": True,
-                    "restartCount": 0,
-                    "state": {"running": {"startedAt": now}},
-                    "lastState": {},
-                }
-                for each in pod["spec"]["containers"]
-            ]
-            running = {
-                "phase": "Running",
-                "startTime": now,
-                "hostIP": "10.1.0.1",
-                "podIP": "10.2.0.9",
-                "conditions": [
-                    {"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")
-                ],
-                "containerStatuses": statuses,
-            }
+            running = {"phase": "Running", "startTime": self.user.store.storage.now()}
             self.user.patch("pods", name, {"status": running}, namespace=namespace, part="status")

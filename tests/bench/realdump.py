@@ -36,30 +36,9 @@ LOW = "@LOW@"
 """What each object of a template has of its own, as it stands in the template's text."""
 TEMPLATES = Path(__file__).with_suffix(".yaml").read_text().split("---\n")
 """A node, a pod, its ReplicaSet and Service, and what some pods ask for."""
-SIZES = (
-    ("50m", "64Mi"),
-    ("100m", "128Mi"),
-    ("100m", "256Mi"),
-    ("200m", "512Mi"),
-    ("250m", "512Mi"),
-    ("500m", "1Gi"),
-    ("500m", "2Gi"),
-    ("1", "2Gi"),
-    ("1", "4Gi"),
-    ("2", "4Gi"),
-)
-WISHES = {
-    5: "prefers to be apart",
-    7: "apart",
-    8: "near",
-    10: "in some pools",
-    25: "spread over zones",
-    30: "spread over zones and nodes",
-    31: "nothing",
-    33: "on spot",
-    100: "nothing",
-}
-"""Of a hundred applications those below the number, and not below the one before it -> what they ask for."""
+TABLES = yaml.safe_load(TEMPLATES[5])
+"""The sizes of pods, the pools of nodes, and ``wishes``: of a hundred applications those below the number, and
+not below the one before it -> what they ask for."""
 
 
 @attrs.frozen
@@ -78,27 +57,10 @@ class Pool:
         return f"pool-{self.number:02}"
 
 
-_KINDS = (
-    (4, 16, 14),
-    (8, 32, 14),
-    (8, 64, 10),
-    (16, 64, 14),
-    (16, 128, 8),
-    (32, 128, 10),
-    (32, 256, 6),
-    (64, 256, 4),
-    (64, 512, 2),
-    (8, 32, 10),
-    (96, 768, 2),
-    (16, 64, 6),
-)
-POOLS = tuple(Pool(number, *kind) for number, kind in enumerate(_KINDS))
+POOLS = tuple(Pool(number, *kind) for number, kind in enumerate(TABLES["pools"]))
 SPOT = POOLS[9]
 GPU = POOLS[10]
-TAINTS = {
-    SPOT: {"effect": "NoSchedule", "key": "spot", "value": "true"},
-    GPU: {"effect": "NoSchedule", "key": "nvidia.com/gpu", "value": "present"},
-}
+TAINTS = {SPOT: TABLES["taints"]["spot"], GPU: TABLES["taints"]["gpu"]}
 
 
 def made(number, words):
@@ -153,7 +115,7 @@ class App:
         code = f"{self.number * 7919 % 10**9:09}"
         lots = random.Random(name)
         owner = f"{name}-{code}"
-        (cpu, memory), image = lots.choice(SIZES), lots.randrange(400)
+        (cpu, memory), image = lots.choice(TABLES["sizes"]), lots.randrange(400)
         return {
             "APP": name,
             "HASH": code,
@@ -176,7 +138,7 @@ class App:
     @property
     def wish(self):
         """What its pods ask for."""
-        return next(wish for most, wish in WISHES.items() if self.number % 100 < most)
+        return next(wish for most, wish in TABLES["wishes"].items() if self.number % 100 < most)
 
     @cached_property
     def written(self):

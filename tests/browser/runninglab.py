@@ -1,7 +1,6 @@
 """A lab that is served to real browsers, and its page."""
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import attrs
 import msgspec
@@ -9,9 +8,6 @@ import msgspec
 from kubeclassic.questions.lab.scenarios import LabState
 from tests.apiserver import serving
 from tests.support.labbuild import answered, fresh, lab_app
-
-if TYPE_CHECKING:
-    pass
 
 PLACES = """() => {
   const { model } = document.lab, { pods, nodes } = model.plot;

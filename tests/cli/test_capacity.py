@@ -6,8 +6,6 @@ from tests.conftest import ROOT
 from tests.support.manifests import node, pod
 from tests.support.program import ran
 
-SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
-
 
 @pytest.fixture
 def ask(write):

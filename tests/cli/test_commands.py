@@ -2,16 +2,14 @@
 one's own."""
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from kubeclassic.cli import run
 from tests.support.manifests import manifest
-from tests.support.program import ran
+from tests.support.program import program, ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
@@ -67,24 +65,12 @@ def test_of_a_command(folder, words, status):
 
 def test_as_a_program(folder):
     """The process leaves with these statuses too, and reads standard input for -."""
-    (folder / "program.py").write_text(PROGRAM)
     given = (folder / "cluster.yaml").read_text()
-    program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
-    found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
+    words = ("simulate", "-", "-o", "name")
+    found = program(*words, input=given)
     assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
-    found = subprocess.run(
-        [*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False
-    )
+    found = program(*words, "--release", "1.11", input=given)
     assert (found.returncode, found.stdout) == (2, "")
-
-
-PROGRAM = f"""
-import sys
-sys.path[:0] = {[str(Path(__file__).resolve().parents[1])]!r}
-import conftest
-from kubeclassic.cli import main
-main()
-"""
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])

@@ -74,11 +74,11 @@ def test_run_does_not_read_it(monkeypatch):
 # --release auto.
 
 
-def told(found, folder, *words):
+def told(found, folder):
     """The answer of ``simulate``, and what is said."""
     with serving_store(found) as address:
         file = kubeconfig(folder, {"server": address})
-        printed = ran("simulate", "--kubeconfig", file, "--release", "auto", "-o", "json", *words)
+        printed = ran("simulate", "--kubeconfig", file, "--release", "auto", "-o", "json")
     return printed.document, printed.err
 
 

@@ -17,57 +17,32 @@ DRAINED = str(ROOT / "examples/drain/cluster.yaml")
 SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
 WEB = str(ROOT / "examples/capacity/web.yaml")
 BIG = str(ROOT / "examples/capacity/big-node.yaml")
-SWEEP = str(ROOT / "examples/sweep.yaml")
-FLAGS = ("--ignore-daemonsets", "--delete-emptydir-data")
+FLAGS = "--ignore-daemonsets --delete-emptydir-data"
 COMMANDS = {
-    "simulate": (1, ["simulate", CLUSTER, "--nodes", "--release", "1.27"]),
-    "explain": (0, ["explain", CLUSTER, "shop/storefront-bj5tsk7t55-3"]),
-    "explain a node": (1, ["explain", CLUSTER, "shop/orders-1", "--node", "general-a1"]),
-    "what if": (0, ["explain", CLUSTER, "analytics/yearly-report", "--what-if"]),
-    "compare": (1, ["compare", CLUSTER, "--a", "release=1.16", "--b", "release=1.27"]),
-    "upgrade": (1, ["upgrade", CLUSTER, "--steps", "1.16,1.19,1.22,1.29"]),
-    "policy check": (0, ["policy", "check", str(ROOT / "examples/policies/openshift-labels.json")]),
-    "fits": (0, ["capacity", CLUSTER, "--pod", SMALL]),
-    "preempts": (0, ["capacity", CLUSTER, "--pod", SMALL, "--pending-first", "--preemption"]),
+    "simulate": (1, f"simulate {CLUSTER} --nodes --release 1.27"),
+    "explain": (0, f"explain {CLUSTER} shop/storefront-bj5tsk7t55-3"),
+    "explain a node": (1, f"explain {CLUSTER} shop/orders-1 --node general-a1"),
+    "what if": (0, f"explain {CLUSTER} analytics/yearly-report --what-if"),
+    "compare": (1, f"compare {CLUSTER} --a release=1.16 --b release=1.27"),
+    "upgrade": (1, f"upgrade {CLUSTER} --steps 1.16,1.19,1.22,1.29"),
+    "policy check": (0, f"policy check {ROOT}/examples/policies/openshift-labels.json"),
+    "fits": (0, f"capacity {CLUSTER} --pod {SMALL}"),
+    "preempts": (0, f"capacity {CLUSTER} --pod {SMALL} --pending-first --preemption"),
     "several": (
         1,
-        [
-            "capacity",
-            CLUSTER,
-            "--pod",
-            SMALL,
-            "--pod",
-            WEB,
-            "--ratio",
-            "5:1",
-            "--pods",
-            "500",
-            "--exclude-nodes",
-            "gpu-b1",
-        ],
+        f"capacity {CLUSTER} --pod {SMALL} --pod {WEB} --ratio 5:1 --pods 500 --exclude-nodes gpu-b1",
     ),
-    "limited": (0, ["capacity", CLUSTER, "--pod", SMALL, "--max-limit", "7"]),
-    "enough": (0, ["capacity", CLUSTER, "--pod", WEB, "--pods", "3"]),
-    "search": (0, ["drain", CLUSTER, "--auto", *FLAGS]),
-    "all can": (0, ["drain", DRAINED, "--zone", "north-a", *FLAGS]),
-    "not all can": (1, ["drain", DRAINED, "worker-1", "worker-2", "--ignore-daemonsets"]),
+    "limited": (0, f"capacity {CLUSTER} --pod {SMALL} --max-limit 7"),
+    "enough": (0, f"capacity {CLUSTER} --pod {WEB} --pods 3"),
+    "search": (0, f"drain {CLUSTER} --auto {FLAGS}"),
+    "all can": (0, f"drain {DRAINED} --zone north-a {FLAGS}"),
+    "not all can": (1, f"drain {DRAINED} worker-1 worker-2 --ignore-daemonsets"),
     "new nodes": (
         0,
-        [
-            "capacity",
-            CLUSTER,
-            "--add-node",
-            BIG,
-            "--add-node",
-            "like:gpu-b1",
-            "--cost",
-            "big=3",
-            "--cost",
-            "gpu-b1=4",
-        ],
+        f"capacity {CLUSTER} --add-node {BIG} --add-node like:gpu-b1 --cost big=3 --cost gpu-b1=4",
     ),
-    "never": (1, ["capacity", CLUSTER, "--add-node", "like:general-a1"]),
-    "grid": (0, ["sweep", SWEEP, "--jobs", "1"]),
+    "never": (1, f"capacity {CLUSTER} --add-node like:general-a1"),
+    "grid": (0, f"sweep {ROOT}/examples/sweep.yaml --jobs 1"),
 }
 """What is asked -> the exit status, and the command."""
 LISTS = {
@@ -107,7 +82,7 @@ VERDICTS = {
 def test_a_page(name, tmp_path):
     """The main heading is the verdict, the lists are those of the record, and the map has each node."""
     status, words = COMMANDS[name]
-    html, record = with_page(tmp_path, *words, status=status)
+    html, record = with_page(tmp_path, *words.split(), status=status)
     (heading,) = re.findall(r"<h1[^>]*>(.*?)</h1>", html)
     assert unescape(_text(heading)).startswith(VERDICTS.get(name, ""))
     for table, title, path in LISTS.get(name, ()):
@@ -165,12 +140,12 @@ def test_html_is_the_page(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
     for words in (
-        ["capacity", CLUSTER, "--pod", SMALL],
-        ["drain", DRAINED, "worker-2", *FLAGS],
-        ["explain", CLUSTER, "shop/orders-1"],
+        f"capacity {CLUSTER} --pod {SMALL}",
+        f"drain {DRAINED} worker-2 {FLAGS}",
+        f"explain {CLUSTER} shop/orders-1",
     ):
-        ran(*words, "--report", str(tmp_path / "page.html"))
-        assert ran(*words, "-o", "html").out == (tmp_path / "page.html").read_text()
+        ran(*words.split(), "--report", str(tmp_path / "page.html"))
+        assert ran(*words.split(), "-o", "html").out == (tmp_path / "page.html").read_text()
     assert "which is an input too" in ran("drain", DRAINED, "worker-2", "--report", DRAINED, status=2).err
 
 
@@ -178,18 +153,8 @@ def test_it_says_what_it_is_about(monkeypatch, at_the_root):
     """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author;
     SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    words = [
-        "capacity",
-        CLUSTER,
-        "--pod",
-        SMALL,
-        "--release",
-        "1.12",
-        "--provider",
-        "ClusterAutoscalerProvider",
-        "-o",
-        "html",
-    ]
+    line = f"capacity {CLUSTER} --pod {SMALL} --release 1.12 --provider ClusterAutoscalerProvider -o html"
+    words = line.split()
     monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
     page = _text(ran(*words).out)
     cluster, small = (str(Path(path).relative_to(ROOT)) for path in (CLUSTER, SMALL))

@@ -10,9 +10,9 @@ from tests.support.build import node, pod
 RELEASES = ("1.12", "1.16", "1.27", "1.34")
 
 
-def small(name, **more):
+def small(name):
     """A pod that requests some cpu."""
-    return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, **more)
+    return pod(name, requests={"cpu": "100m", "memory": "64Mi"})
 
 
 def cluster(release, *, at_once=True):

@@ -50,12 +50,12 @@ def claim(**more):
     return obj(manifest("PersistentVolumeClaim", "c", metadata={"resourceVersion": "1", **more}))
 
 
-def volume(**more):
-    return obj(manifest("PersistentVolume", "v", metadata={"resourceVersion": "1", **more}))
+def volume():
+    return obj(manifest("PersistentVolume", "v", metadata={"resourceVersion": "1"}))
 
 
-def service(**more):
-    return obj(manifest("Service", "s", metadata=more))
+def service():
+    return obj(manifest("Service", "s"))
 
 
 def kind(mode):

@@ -162,9 +162,9 @@ def test_named_objects_only():
         for rule in found("Role", "kubeclassic-scheduler")["rules"]
         for verb in rule["verbs"]
     }
-    settings = settings_of(flags("scheduler"))
+    settings = settings_of(flags())
     assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
-    assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
+    assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags()
 
 
 def bindings(account):
@@ -179,9 +179,11 @@ def container(part):
     return dict(one)
 
 
-def flags(part):
+def flags():
     """The flags of a Deployment's container that are kube-scheduler's."""
-    return [argument for argument in container(part)["args"][1:] if not argument.startswith("--release=")]
+    return [
+        argument for argument in container("scheduler")["args"][1:] if not argument.startswith("--release=")
+    ]
 
 
 # --- Deployments --------------------------------------------------------------------------------------------

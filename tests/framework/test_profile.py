@@ -17,9 +17,9 @@ class Mine(Plugin):
         """Nothing."""
 
 
-def names(profile, point):
+def filters(profile):
     """The plugins at *point*, in order."""
-    return [plugin.name for plugin in dict(profile.points.items())[point]]
+    return [plugin.name for plugin in dict(profile.points.items())["filter"]]
 
 
 def refusal(plugins, **more):
@@ -30,13 +30,13 @@ def refusal(plugins, **more):
 
 def test_a_plugin_that_is_only_explicit_runs_last():
     """A plugin of one point alone comes after those of multiPoint."""
-    assert names(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine), "filter")[-1] == "Mine"
+    assert filters(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine))[-1] == "Mine"
 
 
 def test_disabled_and_enabled():
     """A plugin that is enabled and disabled at a point runs last."""
     assert (
-        names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[-1]
+        filters(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}))[-1]
         == "NodeName"
     )
 

@@ -8,8 +8,7 @@ from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.config.fielderrors import ProfileFault, fault_of
 from kubeclassic.framework.profilecheck import check_profile, release_with_profiles
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-
-GROUP = "kubescheduler.config.k8s.io"
+from tests.support.configbuild import GROUP, enabled
 
 
 def checked(release, api="v1", repeated=(), **fields):
@@ -21,11 +20,6 @@ def checked(release, api="v1", repeated=(), **fields):
 def places(report):
     """Where the faults are."""
     return [fault.where for fault in report.faults]
-
-
-def enabled(point, *names):
-    """A profile with plugins at a point."""
-    return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
 
 
 def test_all_at_once():

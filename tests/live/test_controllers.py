@@ -17,6 +17,7 @@ from tests.apiserver import (
     StoreTransport,
     User,
     Watcher,
+    node_manifest,
     pod_manifest,
 )
 
@@ -32,10 +33,10 @@ def server(fault=NO_FAULT):
     return StoreTransport(Store(NEW_SERVER), lambda request: fault)
 
 
-async def types(transport, count, request=WATCH):
+async def types(transport, count):
     """The types of the first *count* events of a watch."""
     found = []
-    async with transport.stream(request) as stream:
+    async with transport.stream(WATCH) as stream:
         async for line in stream.lines:
             found.append(json.loads(line)["type"])
             if len(found) == count:
@@ -75,7 +76,7 @@ def user(request):
 def bound_pods(user, *pods, **size):
     """A watcher of one node with these pods on it."""
     watcher = Watcher(user.store.storage)
-    user.add_nodes(1, **size)
+    user.add_node(node_manifest("node-0", **size))
     for number, pod in enumerate(pods):
         user.create("pods", pod_manifest(f"pod-{number}", **pod))
         user.bind(f"pod-{number}", "node-0")

@@ -13,14 +13,14 @@ A, B, C = (
 )
 
 
-def newcomer(**more):
+def newcomer():
     """The pod that is to be scheduled, one of ``app: a``."""
-    return pod("new", app="a", **more)
+    return pod("new", app="a")
 
 
-def peer(name, on="", **more):
+def peer(name, on=""):
     """A pod of ``app: a``."""
-    return pod(name, on=on, **{"labels": {"app": "a"}, **more})
+    return pod(name, on=on, app="a")
 
 
 def test_a_missing_node_is_an_error():

@@ -3,18 +3,10 @@
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.evenpodsspread import even_pods_spread
-from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.build import answers, engine, node, overlay, pod
 from tests.support.spreadbuild import NEAR, A, B, constraint, incoming, peer
 
-MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}
-
-
-def spread(new, *objects):
-    """The nodes on which the rule lets *new*."""
-    found = ask(even_pods_spread, new, *objects, gates=GATES)
-    assert all(reasons in ([], MISFIT) for reasons in found.values())
-    return {name for name, reasons in found.items() if not reasons}
 
 
 def test_without_metadata_it_is_an_error():

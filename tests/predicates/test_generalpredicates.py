@@ -15,7 +15,7 @@ from kubeclassic.predicates.checknodepressure import (
 from kubeclassic.predicates.generalpredicates import PARTS, general_predicates
 from kubeclassic.predicates.podfitshostports import pod_fits_host_ports, pod_fits_ports
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
-from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.build import answers, engine, node, overlay, pod
 
 CONTAINERS = yaml.safe_load("[{name: c, resources: {requests: {cpu: '2'}}, ports: [{hostPort: 80}]}]")
 
@@ -58,18 +58,6 @@ def test_each_part_tells_which_pods_concern_it(more, asked):
 
 GPU = "example.com/gpu"
 HUGE = "hugepages-2Mi"
-
-
-def short(incoming, *objects, **options):
-    """What the node ``n`` is short of."""
-    reasons = ask(pod_fits_resources, incoming, *objects, **options)["n"]
-    assert isinstance(reasons, list)
-    return [reason.removeprefix("Insufficient ") for reason in reasons]
-
-
-def init(**requests):
-    """One init container."""
-    return [{"name": "i", "resources": {"requests": requests}}]
 
 
 @pytest.mark.parametrize(

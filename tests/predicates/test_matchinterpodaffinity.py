@@ -36,14 +36,14 @@ def named(found):
     }
 
 
-def wants(*terms, app="a", **more):
+def wants(*terms, app="a"):
     """The incoming pod with required affinity."""
-    return pod("new", app=app, affinity=affinity(want=terms), **more)
+    return pod("new", app=app, affinity=affinity(want=terms))
 
 
-def refuses(*terms, app="b", **more):
+def refuses(*terms):
     """The incoming pod with required anti-affinity."""
-    return pod("new", app=app, affinity=affinity(refuse=terms), **more)
+    return pod("new", app="b", affinity=affinity(refuse=terms))
 
 
 PLAIN = pod("new", app="a")
@@ -52,8 +52,8 @@ PLAIN = pod("new", app="a")
 class TestTrials:
     """What a trial puts on and takes off, as upstream's updates of the metadata see it."""
 
-    def trial(self, new, *objects, **options):
-        cycle = engine(*objects, **options).begin(new)
+    def trial(self, new, *objects):
+        cycle = engine(*objects).begin(new)
         return cycle, overlay(cycle)
 
     def verdicts(self, cycle, trial):

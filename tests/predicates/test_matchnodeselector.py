@@ -7,10 +7,8 @@ from kubeclassic.api.meaning.labels import SelectorError
 from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Requirement
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.nodeselectors import expressions_mask, node_selector_mask
-from kubeclassic.predicates.matchnodeselector import pod_match_node_selector
-from tests.support.build import ask, engine, node, pod
+from tests.support.build import engine, node, pod
 
-REASON = "node(s) didn't match node selector"
 LABELS = {
     "n0": {"zone": "a", "gen": "3"},
     "n1": {"zone": "b", "gen": "10"},
@@ -18,13 +16,6 @@ LABELS = {
     "n3": {"zone": ""},
 }
 NODES = [node(name, labels=labels) for name, labels in LABELS.items()]
-
-
-def matching(incoming):
-    """The nodes of ``NODES`` that fit."""
-    found = ask(pod_match_node_selector, incoming, *NODES)
-    assert all(reasons in ([], [REASON]) for reasons in found.values())
-    return [name for name, reasons in found.items() if not reasons]
 
 
 def test_fields_can_be_empty():

@@ -1,8 +1,8 @@
 """How many CSI volumes a node can have."""
 
 from kubeclassic.predicates.maxcsivolumecount import csi_limit_key, max_csi_volume_count
-from tests.support.build import ask, node, obj, pod
-from tests.support.volumebuild import claim, volume
+from tests.support.build import ask, node
+from tests.support.volumebuild import claim, csi_node, using, volume
 
 KEY = "attachable-volumes-csi-d"
 MIGRATION = {"CSIMigration": True, "CSIMigrationAWS": True}
@@ -20,27 +20,8 @@ def bound(name, source=None):
     ]
 
 
-def user(name, *claims, on=""):
-    return pod(
-        name,
-        on=on,
-        volumes=[{"name": f"v{i}", "persistentVolumeClaim": {"claimName": c}} for i, c in enumerate(claims)],
-    )
-
-
-def limited(name, limit, key=KEY):
-    return node(name, allocatable={key: str(limit)})
-
-
-def csi_node(name, count=None, migrated="", driver="d"):
-    drivers = [
-        {"name": driver, "nodeID": name, **({"allocatable": {"count": count}} if count is not None else {})}
-    ]
-    meta = {
-        "name": name,
-        "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {},
-    }
-    return obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
+def limited(limit, key=KEY):
+    return node("n", allocatable={key: str(limit)})
 
 
 def test_long_driver_names_are_cut_and_hashed():
@@ -52,18 +33,18 @@ def test_long_driver_names_are_cut_and_hashed():
 def test_the_gate_switches_it_off():
     """Gate AttachVolumeLimit off: everything fits."""
     assert ask(
-        max_csi_volume_count, user("p", "a"), limited("n", 0), *bound("a"), gates={"AttachVolumeLimit": False}
+        max_csi_volume_count, using("p", "a"), limited(0), *bound("a"), gates={"AttachVolumeLimit": False}
     ) == {"n": []}
 
 
 def test_a_claim_without_name_is_an_error():
     """Before 1.16 a node without any limit fits before claims are looked at."""
     text = "PersistentVolumeClaim had no name"
-    nodes = [limited("n", 0), node("m")]
-    assert ask(max_csi_volume_count, user("p", ""), *nodes) == {"n": text, "m": text}
-    assert ask(max_csi_volume_count, user("p", ""), *nodes, release="1.15") == {"n": text, "m": []}
-    odd = [user("q", "", on="n"), user("r", "", on="m"), *bound("a")]
-    assert ask(max_csi_volume_count, user("p", "a"), *nodes, *odd) == {"n": text, "m": []}
+    nodes = [limited(0), node("m")]
+    assert ask(max_csi_volume_count, using("p", ""), *nodes) == {"n": text, "m": text}
+    assert ask(max_csi_volume_count, using("p", ""), *nodes, release="1.15") == {"n": text, "m": []}
+    odd = [using("q", "", on="n"), using("r", "", on="m"), *bound("a")]
+    assert ask(max_csi_volume_count, using("p", "a"), *nodes, *odd) == {"n": text, "m": []}
 
 
 # --- Migration ----------------------------------------------------------------------------------------------
@@ -74,11 +55,13 @@ EBS = "ebs.csi.aws.com"
 
 def test_a_migrated_disk_is_the_same_as_its_csi_twin():
     """An EBS volume and a CSI volume of the same handle are one."""
-    node_n = limited("n", 1, f"attachable-volumes-csi-{EBS}")
+    node_n = limited(1, f"attachable-volumes-csi-{EBS}")
     objects = [
         *bound("a", {"awsElasticBlockStore": {"volumeID": "aws://zone/vol-1"}}),
         *bound("b", csi("vol-1", EBS)),
-        user("q", "b", on="n"),
+        using("q", "b", on="n"),
     ]
-    migrated = csi_node("n", migrated="kubernetes.io/aws-ebs", driver=EBS)
-    assert ask(max_csi_volume_count, user("p", "a"), node_n, migrated, *objects, gates=MIGRATION) == {"n": []}
+    migrated = csi_node("n", "kubernetes.io/aws-ebs", **{EBS: 9})
+    assert ask(max_csi_volume_count, using("p", "a"), node_n, migrated, *objects, gates=MIGRATION) == {
+        "n": []
+    }

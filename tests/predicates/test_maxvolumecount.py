@@ -15,14 +15,12 @@ def ebs(number):
     return {"awsElasticBlockStore": {"volumeID": f"vol-{number}"}}
 
 
-def user(name, *disks, on="", namespace="default"):
-    return pod(
-        name, on=on, namespace=namespace, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)]
-    )
+def user(name, *disks, on=""):
+    return pod(name, on=on, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)])
 
 
-def limited(name, limit, **more):
-    return node(name, allocatable={EBS_KEY: str(limit)}, **more)
+def limited(name, limit):
+    return node(name, allocatable={EBS_KEY: str(limit)})
 
 
 def test_a_nodes_own_limit_counts_before_all_others():

@@ -19,9 +19,9 @@ BAD = (1, {"labelSelector": INVALID, "topologyKey": "zone"})
 PLAIN = pod("new", app="a")
 
 
-def incoming(*, app="b", **terms):
+def incoming(**terms):
     """The pod that is to be scheduled."""
-    return pod("new", app=app, affinity=affinity(**terms))
+    return pod("new", app="b", affinity=affinity(**terms))
 
 
 def raw(new, *objects, **options):

@@ -89,11 +89,6 @@ def test_pods_that_prefer_the_same_share_scores():
 # --- TaintTolerationPriority: the fewer taints to put up with the better ------------------------------------
 
 
-def taint(key, effect="PreferNoSchedule"):
-    """A taint."""
-    return {"key": key, "effect": effect}
-
-
 def test_the_key_leaves_out_other_effects():
     """Pods that differ in tolerations for NoSchedule share scores."""
     begin = engine(node("n")).begin
@@ -178,12 +173,9 @@ def image(size, *names):
     return {"names": list(names), "sizeBytes": size * MIB}
 
 
-def of(*images, init=()):
+def of(*images):
     """A pod of these images."""
-    containers, inits = (
-        [{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init)
-    )
-    return pod("p", containers=containers, initContainers=inits)
+    return pod("p", containers=[{"name": f"c{i}", "image": name} for i, name in enumerate(images)])
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ def owner(kind, name, selector):
     return obj(manifest(kind, name, namespace="default", spec={"selector": selector}))
 
 
-def peer(name, on, **more):
+def peer(name, on):
     """A bound pod of ``app: a``."""
-    return pod(name, on=on, **{"labels": {"app": "a"}, **more})
+    return pod(name, on=on, app="a")
 
 
 NEWCOMER = pod("new", app="a")

@@ -93,9 +93,9 @@ def test_pods_that_request_the_same_share_scores():
 GATE = {"BalanceAttachedNodeVolumes": True}
 
 
-def with_volumes(incoming, objects, volumes, **options):
+def with_volumes(incoming, machine, volumes, **options):
     """Scores after a count predicate left *volumes*: node -> (allocatable, requested)."""
-    cycle = engine(*objects, **options).begin(incoming)
+    cycle = engine(machine, **options).begin(incoming)
     nodes = Batch(cycle.table)
     for name, (allocatable, requested) in volumes.items():
         nodes.set_transient(cycle.table.row_of[name], allocatable, requested)
@@ -113,9 +113,9 @@ def test_volumes_count_with_the_gate():
     does not count."""
     incoming = pod("p", requests={"cpu": "1", "memory": "1Gi"})
     machine = node("n", cpu="2", memory="4Gi")
-    assert with_volumes(incoming, [machine], {"n": (10, 9)}, gates=GATE) == {"n": 9}
-    assert with_volumes(incoming, [machine], {"n": (10, 9)}) == {"n": 7}
-    assert with_volumes(incoming, [machine], {"n": (0, 9)}, gates=GATE) == {"n": 7}
+    assert with_volumes(incoming, machine, {"n": (10, 9)}, gates=GATE) == {"n": 9}
+    assert with_volumes(incoming, machine, {"n": (10, 9)}) == {"n": 7}
+    assert with_volumes(incoming, machine, {"n": (0, 9)}, gates=GATE) == {"n": 7}
 
 
 # --- RequestedToCapacityRatioPriority: a curve from utilization to score ------------------------------------

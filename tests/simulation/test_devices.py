@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.support.manifests import manifest, node
+from tests.support.manifests import manifest, node, owned_by
 from tests.support.program import ran
 from tests.support.schemas import faults
 
@@ -30,13 +30,13 @@ def _object(kind, name, spec):
     return manifest(kind, name, apiVersion="resource.k8s.io/v1", spec=spec)
 
 
-def asking(count, *expressions):
+def asking(*expressions):
     """The spec of a claim to *count* GPUs."""
     selectors = [{"cel": {"expression": expression}} for expression in expressions]
     return {
         "devices": {
             "requests": [
-                {"name": "r0", "exactly": {"deviceClassName": "gpu", "count": count, "selectors": selectors}}
+                {"name": "r0", "exactly": {"deviceClassName": "gpu", "count": 2, "selectors": selectors}}
             ]
         }
     }
@@ -54,11 +54,11 @@ CLUSTER = (
     gpus("a", "a100", "a100", "t4"),
     gpus("b", "a100", "t4", "t4", "t4"),
     _object("DeviceClass", "gpu", {}),
-    _object("ResourceClaimTemplate", "two", {"spec": asking(2)}),
+    _object("ResourceClaimTemplate", "two", {"spec": asking()}),
     _object(
         "ResourceClaimTemplate",
         "two-a100",
-        {"spec": asking(2, f'device.attributes["{DRIVER}"].model == "a100"')},
+        {"spec": asking(f'device.attributes["{DRIVER}"].model == "a100"')},
     ),
 )
 
@@ -166,9 +166,8 @@ def _with_its_claim(name, devices):
         "phase": "Running",
         "resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": f"{name}-gpus"}],
     }
-    claim = _object("ResourceClaim", f"{name}-gpus", asking(2))
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": name, "controller": True}
-    claim["metadata"] |= {"ownerReferences": [owner]}
+    claim = _object("ResourceClaim", f"{name}-gpus", asking())
+    claim["metadata"] |= owned_by("Pod", name, name)
     results = [{"request": "r0", "driver": DRIVER, "pool": "a", "device": device} for device in devices]
     users = [{"resource": "pods", "name": name, "uid": name}]
     claim["status"] = {"allocation": {"devices": {"results": results}}, "reservedFor": users}

@@ -11,6 +11,7 @@ from kubeclassic import drain, explain
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
 from tests.support.manifests import manifest
+from tests.support.volumebuild import BOUND, on
 
 ZONE = "topology.kubernetes.io/zone"
 LATE = manifest("StorageClass", "fast", provisioner="d", volumeBindingMode="WaitForFirstConsumer")
@@ -29,24 +30,16 @@ def asks(*claims):
 
 def claim(name, volume=""):
     """A claim of class fast, bound to *volume* if there is one."""
-    annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
     spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": "20Gi"}}}
-    metadata = {"name": name, "annotations": annotations}
+    metadata = {"annotations": BOUND if volume else {}}
     status = {"phase": "Bound" if volume else "Pending"}
-    return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
+    return manifest("PersistentVolumeClaim", name, metadata=metadata, spec=spec, status=status)
 
 
 def volume(name, zone, size="20Gi", **spec):
     """A volume of class fast that only the nodes of a zone reach."""
-    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
-    affinity = {"required": {"nodeSelectorTerms": terms}}
-    whole = {
-        "storageClassName": "fast",
-        "capacity": {"storage": size},
-        "accessModes": [],
-        "nodeAffinity": affinity,
-        **spec,
-    }
+    whole = {"storageClassName": "fast", "capacity": {"storage": size}, "accessModes": []}
+    whole |= on(**{ZONE: zone}) | spec
     return manifest("PersistentVolume", name, spec=whole, status={"phase": "Available"})
 
 

@@ -155,7 +155,7 @@ def test_namespaces():
     assert list(release_notices(algorithm, [there], [selecting])) == []
 
 
-def with_capacity(claims, *more, reports=True):
+def with_capacity(claims, *, reports=True):
     """A node with published capacity, and pods with a claim each."""
     storage = {"apiVersion": "storage.k8s.io/v1"}
     kind = {"provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
@@ -163,7 +163,6 @@ def with_capacity(claims, *more, reports=True):
     names = [f"p{number}" for number in range(claims)]
     return [
         node("a", labels={"n": "a"}),
-        *more,
         obj({**storage, "kind": "StorageClass", "metadata": {"name": "fast"}, **kind}),
         obj(
             {**storage, "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": reports}}

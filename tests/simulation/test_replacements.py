@@ -2,28 +2,22 @@
 
 import pytest
 
-from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.classic import classic_engine
 from kubeclassic.simulation.nodesbyuse import NodeUses
 from kubeclassic.simulation.replacements import Replacements
-from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.summary import summarise
-from tests.support.build import node, pod
+from tests.support.build import engine, node, owned_by, pod, scenario
 
 
 def owned(name, kind, owner, **more):
     """A pod whose controller is *kind* *owner*."""
-    reference = {"kind": kind, "name": owner, "controller": True}
-    return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)
+    return pod(name, uid=f"uid-of-{name}", metadata=owned_by(kind, owner), **more)
 
 
 def simulation(*objects):
     """A simulation in which owners replace evicted pods."""
-    there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
-    pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    made = Simulation(Scenario(there, pending), classic_engine(resolve(RELEASES["1.16"])))
+    made = Simulation(scenario(*objects), engine())
     made.replacements = Replacements.beside(item for item in objects if isinstance(item, Pod))
     return made
 

@@ -20,12 +20,12 @@ def pod(name, *, status=None, deleted=None, **spec):
     return manifest("Pod", name, metadata={"deletionTimestamp": deleted}, spec=spec, status=status or {})
 
 
-def scenario(folder, *documents, more=(), defaults=True, **options):
+def scenario(folder, *documents, more=(), defaults=True):
     """The scenario of a node and *documents*, with *more* of them as ``--pods``."""
     (folder / "cluster.json").write_text(json.dumps([NODE, *documents]))
     (folder / "more.json").write_text("\n".join(map(json.dumps, more)))
     paths = [folder / "more.json"] if more else []
-    return Files.read(folder / "cluster.json", paths, defaults=defaults).scenario(**options)
+    return Files.read(folder / "cluster.json", paths, defaults=defaults).scenario()
 
 
 def waiting(found):

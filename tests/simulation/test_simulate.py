@@ -3,20 +3,16 @@
 import yaml
 
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
-from kubeclassic.api.objects import Pod
-from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.summary import summarise
-from tests.support.build import engine, node, pod
+from tests.support.build import engine, node, pod, scenario
 
 
-def simulation(*objects, release="1.16", tie_break="release", seed=0, order="input"):
+def simulation(*objects, tie_break="release", seed=0):
     """A simulation of the pods of *objects* that have no node on everything else."""
-    there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
-    pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    made = engine(release=release)
+    made = engine()
     made.ties.pick = TIE_BREAKS[tie_break](made.algorithm.release, seed)
-    return Simulation(Scenario(there, pending), made, order)
+    return Simulation(scenario(*objects), made)
 
 
 def hosts(run):

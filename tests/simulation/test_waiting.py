@@ -6,7 +6,6 @@ import json
 import pytest
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import UNSET
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import wait
@@ -14,10 +13,9 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.questions.simulate.pods import PodRecord
 from kubeclassic.simulation.explain.explain import explain
-from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
-from tests.support.build import node, pod
+from tests.support.build import node, pod, scenario
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of
 from tests.support.program import ran
@@ -49,17 +47,14 @@ def asking(name, cpu="1", priority=0, **annotations):
     return pod(name, cpu=cpu, priority=priority, metadata={"annotations": annotations})
 
 
-def engine(**options):
+def engine():
     """A new scheduler with the plugin."""
-    return scheduler(
-        profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,), **options
-    )
+    return scheduler(profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,))
 
 
 def simulated(*objects):
     """A finished simulation."""
-    pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    made = Simulation(Scenario(tuple(item for item in objects if item not in pending), pending), engine())
+    made = Simulation(scenario(*objects), engine())
     for _ in made.decisions():
         continue
     return made
@@ -134,7 +129,7 @@ def test_a_waiting_victim_was_not_evicted():
 
 def test_records():
     """A line says of a cycle that its pod waits; the pod's record says it in the end."""
-    made = Simulation(Scenario((node("a"),), (asking("one", waits="yes"), asking("two"))), engine())
+    made = Simulation(scenario(node("a"), asking("one", waits="yes"), asking("two")), engine())
     assert [decision.cycle().waiting for decision in made.decisions()] == [True, UNSET]
     assert PodRecord.of(made, made.outcomes["default/one"]).outcome == "waiting"
 
@@ -169,7 +164,7 @@ def test_a_waiting_pod_that_is_deleted():
 def test_asking_ends_no_wait():
     """What a plugin does while somebody only asks what would happen does not count."""
     made = engine()
-    simulation = Simulation(Scenario((node("a", cpu="1"),), (asking("one", waits="yes"),)), made)
+    simulation = Simulation(scenario(node("a", cpu="1"), asking("one", waits="yes")), made)
     list(simulation.decisions())
     assert explain(made, asking("large", cpu="9")).decision.host is None
     assert not next(iter(waits_of(made))).is_over
@@ -182,7 +177,7 @@ def test_a_follower_does_not_wait(ends):
     when it does."""
     waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
     comparison = compare(
-        Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode="locked"
+        scenario(node("a", cpu="2"), *waiting), {"a": engine(), "b": engine()}, mode="locked"
     )
     caches = [one.engine.cache for one in comparison.sides]
     there = [

@@ -23,12 +23,12 @@ def node(name, cpu="2"):
     return manifests.node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
 
 
-def workload(kind, replicas, cpu="1", **spec):
+def workload(kind, replicas, **spec):
     """A workload called w."""
     container = {
         "name": "c",
         "image": "i",
-        "resources": {"requests": {"cpu": cpu}},
+        "resources": {"requests": {"cpu": "1"}},
         **spec.pop("container", {}),
     }
     template = {"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [container], **spec}}

@@ -7,14 +7,12 @@ from html import unescape
 import pytest
 import yaml
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.cli.report.tables import write_view
 from kubeclassic.questions.compare.ask import CompareResult
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import CLUSTER
-from tests.support.build import dumped, manifest, node, pod, policy_of
+from tests.support.build import dumped, manifest, node, pod, policy_of, scenario
 from tests.support.pages import page_of
 from tests.support.program import ran
 
@@ -27,12 +25,6 @@ def by_name(pod, nodes, i, cycle):
 
 MINE = CATALOGUE.with_(by_name, weight=1000000)
 """
-
-
-def scenario(*objects):
-    """A scenario of objects in their order; pods without a node wait."""
-    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    return Scenario(tuple(item for item in objects if item not in waiting), waiting)
 
 
 def weighing(name, weight):

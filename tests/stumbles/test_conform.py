@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import check_family, find_families, read_cases
@@ -58,55 +59,55 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, content, text):
 @pytest.mark.parametrize(
     "changes, text",
     [
-        ({"version": 1.16}, "version: expected str, got float"),
-        ({"pending": {}}, "pending: expected array, got object"),
-        ({"pending": ["a"]}, "pending[0]: expected object, got str"),
-        ({"pending": [{"event": "add"}]}, "pending[0]: object missing required field object"),
-        ({"pending": [{"event": "bring", "object": {}}]}, "pending[0]: event: invalid enum value 'bring'"),
-        ({"objects": [1]}, "objects[0]: expected object, got int"),
-        ({"nominated": {"a": 1}}, "nominated[...]: expected str, got int"),
-        ({"config": []}, "config: expected object | null, got array"),
-        ({"config": {"policy": "p"}}, "config.policy: expected object | null, got str"),
-        ({"config": {"preemption": 1}}, "config.preemption: expected bool, got int"),
+        ("version: 1.16", "version: expected str, got float"),
+        ("pending: {}", "pending: expected array, got object"),
+        ("pending: [a]", "pending[0]: expected object, got str"),
+        ("pending: [{event: add}]", "pending[0]: object missing required field object"),
+        ("pending: [{event: bring, object: {}}]", "pending[0]: event: invalid enum value 'bring'"),
+        ("objects: [1]", "objects[0]: expected object, got int"),
+        ("nominated: {a: 1}", "nominated[...]: expected str, got int"),
+        ("config: []", "config: expected object | null, got array"),
+        ("config: {policy: p}", "config.policy: expected object | null, got str"),
+        ("config: {preemption: 1}", "config.preemption: expected bool, got int"),
         (
-            {"config": {"percentageOfNodesToScore": 2**40}},
+            "config: {percentageOfNodesToScore: 1099511627776}",
             "config.percentageOfNodesToScore: expected int <= 2147483647",
         ),
-        ({"config": {"polcy": {}}}, "config: object contains unknown field polcy"),
+        ("config: {polcy: {}}", "config: object contains unknown field polcy"),
     ],
 )
 def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text):
     """A field of a case that is missing, unknown or of another type is named."""
     path = tmp_path / "x.cases.jsonl"
-    path.write_text(json.dumps(PROBLEM | changes))
+    path.write_text(json.dumps(PROBLEM | yaml.safe_load(changes)))
     assert told(path).startswith(f"line 1: {text}")
 
 
 @pytest.mark.parametrize(
     "operation, text",
     [
-        ({"op": []}, ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
-        ({"op": "peek"}, ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
-        ({"op": "add"}, ": object missing required field pod"),
-        ({"op": "add", "pod": "ns/a"}, ": pod: expected object, got str"),
-        ({"op": "delete", "pod": {}}, ": pod: expected str, got object"),
-        ({"op": "advance"}, ": object missing required field seconds"),
-        ({"op": "advance", "seconds": -1}, ": seconds: expected float >= 0.0"),
-        ({"op": "advance", "seconds": 1e300}, ": seconds: expected float <= 1000000000.0"),
-        ({"op": "nominate", "pod": "ns/a"}, ": object missing required field node"),
+        ("op: []", ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
+        ("op: peek", ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
+        ("op: add", ": object missing required field pod"),
+        ("{op: add, pod: ns/a}", ": pod: expected object, got str"),
+        ("{op: delete, pod: {}}", ": pod: expected str, got object"),
+        ("op: advance", ": object missing required field seconds"),
+        ("{op: advance, seconds: -1}", ": seconds: expected float >= 0.0"),
+        ("{op: advance, seconds: 1.0e+300}", ": seconds: expected float <= 1000000000.0"),
+        ("{op: nominate, pod: ns/a}", ": object missing required field node"),
         (
-            {"op": "move", "event": "NodeAd"},
+            "{op: move, event: NodeAd}",
             ': event: expected an event of the framework, got "NodeAd"; did you mean "NodeAdd"',
         ),
-        ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, ": plugins: expected array, got str"),
-        ({"op": "pop", "pods": 1}, ": object contains unknown field pods"),
-        ({"op": "pop", "plugins": []}, ": object contains unknown field plugins"),
+        ("{op: unschedulable, pod: ns/a, plugins: x}", ": plugins: expected array, got str"),
+        ("{op: pop, pods: 1}", ": object contains unknown field pods"),
+        ("{op: pop, plugins: []}", ": object contains unknown field plugins"),
     ],
 )
 def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path, operation, text):
     """An operation of a script that cannot be carried out is named by its number."""
     path = tmp_path / "x.cases.jsonl"
-    path.write_text(json.dumps(SCRIPT | {"script": [{"op": "pop"}, operation]}))
+    path.write_text(json.dumps(SCRIPT | {"script": [{"op": "pop"}, yaml.safe_load(operation)]}))
     assert told(path).startswith(f"line 1: script[1]{text}")
 
 

@@ -25,10 +25,10 @@ POD = "kind: Pod\nmetadata: {name: p}\n"
 NODE = "kind: Node\nmetadata: {name: n}\n"
 
 
-def read(text, *, strict_fields=False):
+def read(text):
     """What standard input with this text gives."""
     stream = io.BytesIO(text if isinstance(text, bytes) else text.encode())
-    return load("-", stdin=stream, strict_fields=strict_fields)
+    return load("-", stdin=stream)
 
 
 def warnings_of(text):
@@ -37,7 +37,7 @@ def warnings_of(text):
 
 def refusal(text):
     """The error for a text, without its place."""
-    told = refusal_text(ManifestError, read, text, strict_fields=False)
+    told = refusal_text(ManifestError, read, text)
     return (
         told.removeprefix("standard input")
         .removeprefix(", document 1")

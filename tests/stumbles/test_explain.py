@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import CLUSTER
 from tests.support import manifests
-from tests.support.manifests import dumped, manifest
+from tests.support.manifests import dumped, manifest, owned_by
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
 
@@ -19,11 +19,6 @@ pod = partial(manifests.pod, namespace="shop")
 def node(name, cpu=4, **spec):
     """A node with ten places for pods, and a label for its name."""
     return manifests.node(name, cpu, "8Gi", 10, labels={"kubernetes.io/hostname": name}, **spec)
-
-
-def owned(kind, name):
-    """Metadata of a pod with a controller."""
-    return {"ownerReferences": [{"kind": kind, "name": name, "uid": name, "controller": True}]}
 
 
 ITEMS = [
@@ -45,13 +40,13 @@ ITEMS = [
     pod("never", 3, priorityClassName="high", preemptionPolicy="Never"),
     pod(
         "web-5d-x",
-        metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}},
+        metadata={**owned_by("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}},
         nodeName="a",
     ),
-    pod("web-5d-y", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
-    pod("db-0", metadata=owned("StatefulSet", "db")),
-    pod("sum-1", metadata=owned("Job", "sum")),
-    pod("agent-1", metadata=owned("DaemonSet", "agent"), nodeName="b"),
+    pod("web-5d-y", metadata={**owned_by("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
+    pod("db-0", metadata=owned_by("StatefulSet", "db")),
+    pod("sum-1", metadata=owned_by("Job", "sum")),
+    pod("agent-1", metadata=owned_by("DaemonSet", "agent"), nodeName="b"),
 ]
 
 

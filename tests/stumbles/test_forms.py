@@ -44,10 +44,10 @@ PODS = {"dump/default/pods.json.gz": gzip.compress(POD)}
 MEMBERS = {"dump/nodes.yaml": NODE, **PODS, "dump/.hidden.yaml": b"kind: [", "dump/logs.txt": b"\0"}
 
 
-def zipped(members, *, packing=zipfile.ZIP_DEFLATED):
+def zipped(members):
     """A zip archive."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", packing) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return stream.getvalue()

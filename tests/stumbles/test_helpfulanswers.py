@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from tests.support import manifests
 from tests.support.manifests import dumped, manifest, pod
 from tests.support.program import ran
 
@@ -12,10 +13,8 @@ ZONE = "topology.kubernetes.io/zone"
 
 def node(name, taints=(), gpus="0", **labels):
     """A node of four cores with a pool, and a label for its name."""
-    named = {"kubernetes.io/hostname": name, **labels}
-    allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": gpus}
-    status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
-    return manifest("Node", name, labels=named, spec={"taints": list(taints)}, status=status)
+    labels = {"kubernetes.io/hostname": name, **labels}
+    return manifests.node(name, labels=labels, taints=list(taints), allocatable={"nvidia.com/gpu": gpus})
 
 
 def required(*terms):

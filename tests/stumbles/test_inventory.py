@@ -10,7 +10,9 @@ import yaml
 from kubeclassic import Classic, Cluster, Framework, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
+from tests.support import manifests
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest, owned_by, pod
 from tests.support.program import inside, ran
 
 SHORT_NAMES = {
@@ -46,38 +48,12 @@ NEWER_NAMES = {
 BOUNDS = {"ResourceQuota", "LimitRange"}
 """What `capacity` reads, but no scheduler does."""
 LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
+"""What an API server gives to an object."""
 
 
-def manifest(kind, name, /, *, labels=None, owner=None, **more):
-    """An object; *owner*: kind and name of its controller; ``live`` objects come from an API server."""
-    metadata = {
-        "name": name,
-        **({"labels": labels} if labels else {}),
-        **(LIVE | {"uid": name} if more.pop("live", False) else {}),
-    }
-    if owner is not None:
-        metadata["ownerReferences"] = [
-            {"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}
-        ]
-    return {"kind": kind, "metadata": metadata, **more}
-
-
-def node(name, *, version="", labels=None, live=False):
+def node(name, version=""):
     """A node with room, of which the kubelet says a version."""
-    status = {"allocatable": {"cpu": "8", "pods": "50"}, "nodeInfo": {"kubeletVersion": version}}
-    return manifest("Node", name, labels=labels, live=live, status=status)
-
-
-def pod(name, /, *, on="", labels=None, owner=None, live=False, **spec):
-    """A pod, on a node or waiting."""
-    return manifest(
-        "Pod",
-        name,
-        labels=labels,
-        owner=owner,
-        live=live,
-        spec={"nodeName": on, "containers": [{"name": "c"}], **spec},
-    )
+    return manifests.node(name, nodeInfo={"kubeletVersion": version})
 
 
 def workload(kind, name, replicas=3, **spec):
@@ -143,9 +119,9 @@ HASHED = {"app": "web", "pod-template-hash": "abc"}
 def test_pods_of_a_deployment_count_without_their_replica_set(told):
     """Pods that a Deployment's selector matches and whose ReplicaSet is not in the input count as its
     own, with one note."""
+    metadata = LIVE | owned_by("ReplicaSet", "web-abc")
     there = [
-        pod(f"web-abc-{i}", on="a", labels=HASHED, owner=("ReplicaSet", "web-abc"), live=True)
-        for i in range(2)
+        pod(f"web-abc-{i}", on="a", labels=HASHED, metadata=metadata | {"uid": f"{i}"}) for i in range(2)
     ]
     told.of(node("a"), workload("Deployment", "web", 3), workload("Deployment", "api", 1), *there)
     assert sorted(name.split("-")[0] for name in told.placed) == ["default/api", "default/web"]
@@ -228,56 +204,38 @@ def test_auto_in_python():
 @pytest.mark.parametrize(
     "spec, name",
     [
-        ({"schedulingGates": [{"name": "g"}]}, "spec.schedulingGates"),
-        ({"resourceClaims": [{"name": "g"}]}, "spec.resourceClaims"),
-        ({"resources": {"requests": {"cpu": "1"}}}, "spec.resources"),
-        ({"overhead": {"cpu": "1"}}, "spec.overhead"),
-        ({"preemptionPolicy": "Never"}, "spec.preemptionPolicy"),
+        ("schedulingGates: [{name: g}]", "spec.schedulingGates"),
+        ("resourceClaims: [{name: g}]", "spec.resourceClaims"),
+        ("resources: {requests: {cpu: '1'}}", "spec.resources"),
+        ("overhead: {cpu: '1'}", "spec.overhead"),
+        ("preemptionPolicy: Never", "spec.preemptionPolicy"),
+        ("initContainers: [{name: i, restartPolicy: Always}]", "spec.initContainers[].restartPolicy"),
+        ("volumes: [{name: v, ephemeral: {}}]", "spec.volumes[].ephemeral"),
+        ("topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}]", "spec.topologySpreadConstraints"),
+        ("topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, minDomains: 2}]", "minDomains of"),
         (
-            yaml.safe_load("{initContainers: [{name: i, restartPolicy: Always}]}"),
-            "spec.initContainers[].restartPolicy",
-        ),
-        (yaml.safe_load("{volumes: [{name: v, ephemeral: {}}]}"), "spec.volumes[].ephemeral"),
-        (
-            yaml.safe_load("{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1}]}"),
-            "spec.topologySpreadConstraints",
-        ),
-        (
-            yaml.safe_load("{topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, minDomains: 2}]}"),
-            "minDomains of",
-        ),
-        (
-            {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "matchLabelKeys": ["a"]}]},
+            "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, matchLabelKeys: [a]}]",
             "matchLabelKeys of",
         ),
         (
-            {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "nodeTaintsPolicy": "Honor"}]},
+            "topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, nodeTaintsPolicy: Honor}]",
             "nodeTaintsPolicy of",
         ),
         (
-            yaml.safe_load("""
-                affinity:
-                  podAffinity:
-                    requiredDuringSchedulingIgnoredDuringExecution:
-                    - topologyKey: z
-                      namespaceSelector: {}
-                """),
+            "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+            " [{topologyKey: z, namespaceSelector: {}}]}}",
             "namespaceSelector of pod affinity",
         ),
         (
-            yaml.safe_load("""
-                affinity:
-                  podAntiAffinity:
-                    requiredDuringSchedulingIgnoredDuringExecution:
-                    - topologyKey: z
-                      matchLabelKeys: [a]
-                """),
+            "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+            " [{topologyKey: z, matchLabelKeys: [a]}]}}",
             "matchLabelKeys of pod affinity",
         ),
     ],
 )
 def test_fields_that_the_release_does_not_read(told, spec, name):
     """Each field that the chosen release does not know is one line, with a count."""
+    spec = yaml.safe_load(spec)
     told.of(node("a"), pod("p", **spec), pod("q", **spec), options=("--release", "1.14"))
     (line,) = told.warnings(name)
     assert line.startswith("Pod default/p and 1 more: release 1.14 ignores ")
@@ -320,7 +278,7 @@ def test_a_flood_is_one_line(told, command):
 CLUSTER = (
     manifest("PriorityClass", "high", value=1000),
     manifest("Node", "a", status={"allocatable": {"pods": "1"}}),
-    pod("there", on="a", live=True, priority=0),
+    pod("there", on="a", metadata=LIVE, priority=0),
     pod("low"),
     pod("urgent", priorityClassName="high"),
 )

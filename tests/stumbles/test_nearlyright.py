@@ -6,6 +6,7 @@ import shlex
 import pytest
 import yaml
 
+from tests.support import manifests
 from tests.support.manifests import dumped, manifest
 from tests.support.program import ran
 
@@ -18,28 +19,15 @@ NOT_READY = [
 GPU = yaml.safe_load("[{key: nvidia.com/gpu, value: present, effect: NoSchedule}]")
 
 
-def node(name, pool, taints, cpu="4", gpus=None):
+def node(name, pool, taints, cpu="4", **devices):
     """A node of zone a."""
-    allocatable = {
-        "cpu": cpu,
-        "memory": "8Gi",
-        "pods": "20",
-        **({} if gpus is None else {"nvidia.com/gpu": gpus}),
-    }
-    metadata = {"name": name, "labels": {HOST: name, "pool": pool, "disk": "ssd", ZONE: "a"}}
-    return {
-        "kind": "Node",
-        "metadata": metadata,
-        "spec": {"taints": taints},
-        "status": {"allocatable": allocatable},
-    }
+    labels = {HOST: name, "pool": pool, "disk": "ssd", ZONE: "a"}
+    return manifests.node(name, cpu, labels=labels, taints=taints, allocatable=devices)
 
 
 def pod(name, cpu="100m", namespace="shop", **spec):
-    """A pod; *spec*: more of its spec."""
-    container = {"name": "c", "resources": {"requests": {"cpu": cpu, **spec.pop("requests", {})}}}
-    metadata = {"name": name, "namespace": namespace, "labels": {"app": name.rpartition("-")[0] or name}}
-    return {"kind": "Pod", "metadata": metadata, "spec": {"containers": [container], **spec}}
+    """A pod of the app that its name begins with."""
+    return manifests.pod(name, cpu, namespace=namespace, app=name.rpartition("-")[0] or name, **spec)
 
 
 def near(app, key=HOST):
@@ -73,7 +61,7 @@ def spread(key):
 NODES = [
     node("general-0", "general", []),
     node("general-1", "general", []),
-    node("gpu-0", "gpu", GPU, "8", "4"),
+    node("gpu-0", "gpu", GPU, "8", **{"nvidia.com/gpu": "4"}),
     node("sick-0", "big", NOT_READY, "64"),
 ]
 GPUS = {"requests": {"nvidia.com/gpu": "1"}}

@@ -3,12 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.support.program import ran
+from tests.support.program import program, ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {pool: %s}}\nstatus: {allocatable: {cpu: %s, memory: 8Ti, pods: 9}}\n---\n"
 POD = (
@@ -202,27 +200,12 @@ def test_colour_is_for_terminals_that_want_it(folder, environment, coloured):
     assert ("\x1b[" in at_a_terminal(environment)) is coloured
 
 
-PROGRAM = f"""
-import sys
-sys.path[:0] = {[str(ROOT / "tests")]!r}
-import conftest
-from kubeclassic.cli import main
-main()
-"""
-
-
 def at_a_terminal(environment):
     """What ``simulate cluster.yaml`` prints at a terminal."""
     ours, theirs = os.openpty()
-    program = [sys.executable, "-c", PROGRAM, "simulate", "cluster.yaml", "--release", "1.16"]
-    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    subprocess.run(
-        program,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        env={**kept, "TERM": "xterm", **environment},
-        check=False,
-    )
+    wanted = {"NO_COLOR": "", "TERM": "xterm", **environment}
+    streams = {"capture_output": False, "stdout": theirs, "stderr": subprocess.PIPE}
+    program("simulate", "cluster.yaml", "--release", "1.16", environment=wanted, **streams)
     os.close(theirs)
     found = os.read(ours, 1 << 16).decode()
     os.close(ours)

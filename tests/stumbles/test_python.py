@@ -37,6 +37,13 @@ def crowd(nodes=300):
 # --- 18: what is printed ------------------------------------------------------------------------------------
 
 
+def field_names(kind):
+    """The fields of a class of attrs or msgspec."""
+    if attrs.has(kind):
+        return [field.name for field in attrs.fields(kind)]
+    return list(getattr(kind, "__struct_fields__", ()))
+
+
 def reachable(start):
     """Everything of the package that hangs on *start*, values of the API apart."""
     seen = set()
@@ -50,12 +57,9 @@ def reachable(start):
             "kubeclassic.api.objects"
         ):
             yield item
-            fields = (
-                [field.name for field in attrs.fields(type(item))]
-                if attrs.has(type(item))
-                else list(getattr(item, "__dict__", ()))
-            )
-            todo += [getattr(item, name, None) for name in fields]
+            todo += [
+                getattr(item, name, None) for name in field_names(type(item)) or getattr(item, "__dict__", ())
+            ]
         elif isinstance(item, dict):
             todo += [*item.keys(), *item.values()]
         elif isinstance(item, list | tuple | set | frozenset):
@@ -220,9 +224,7 @@ def test_the_cheat_sheet_names_what_is_there(root):
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
     asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
     assert len(asked) > 30
-    known = {
-        owner: {*dir(kind), *(field.name for field in attrs.fields(kind))} for owner, kind in kinds.items()
-    }
+    known = {owner: {*dir(kind), *field_names(kind)} for owner, kind in kinds.items()}
     assert [(owner, name) for owner, name in asked if name not in known[owner]] == []
     assert {*re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)} == {read.name for read in Reads} - {
         "EFFECTS"

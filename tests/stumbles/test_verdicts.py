@@ -180,7 +180,7 @@ def test_nodes_without_pods(workdir):
             in ran(*asked, status=(0, 1)).err
         )
     whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
-    assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
+    assert "no Pod in the input" not in ran("simulate", whole, status=(0, 1)).err
 
 
 def test_pods_that_are_refused(workdir):

@@ -21,15 +21,15 @@ WITHOUT_INPUT = {
 """Documents without warnings, and why."""
 
 
-def printed(*arguments, status):
+def printed(*arguments):
     """What a command prints on standard output, and then on standard error."""
-    return "".join(ran(*arguments, status=status))
+    return "".join(ran(*arguments))
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
 def test_every_document_has_warnings(name):
     """Each JSON that answers about an input has ``warnings``, always, and the schema says so."""
-    schema = json.loads(printed("schema", name, status=0))
+    schema = json.loads(printed("schema", name))
     assert ('"warnings"' in json.dumps(schema)) == (name not in WITHOUT_INPUT)
 
 
@@ -63,13 +63,13 @@ PUZZLES = re.compile(
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
 def test_json_has_no_puzzles(name):
     """Each schema has one plain term: equally good, gated, ignored, refused, decisions."""
-    assert PUZZLES.findall(printed("schema", name, status=0)) == []
+    assert PUZZLES.findall(printed("schema", name)) == []
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_has_no_puzzles(name):
     """Nor has the help of any command."""
-    assert PUZZLES.findall(printed(name, "--help-all", status=0)) == []
+    assert PUZZLES.findall(printed(name, "--help-all")) == []
 
 
 @pytest.mark.parametrize(

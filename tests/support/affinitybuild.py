@@ -5,7 +5,6 @@ from tests.support.build import node, pod
 A, B, C = (
     node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))
 )
-BARE = node("bare")
 
 
 def term(app="a", key="zone", **more):
@@ -27,6 +26,6 @@ def affinity(want=(), refuse=(), like=(), dislike=()):
     return {name: found for name, found in parts.items() if found}
 
 
-def peer(name="f", on="a", app="a", namespace="default", **terms):
+def peer(name="f", on="a", app="a", **terms):
     """A pod that is there, with these terms."""
-    return pod(name, on=on, app=app, namespace=namespace, affinity=affinity(**terms))
+    return pod(name, on=on, app=app, affinity=affinity(**terms))

@@ -46,16 +46,10 @@ def refusals(plugin, new, *objects):
     return found_by(plugin, cycle, Batch(cycle.table))
 
 
-def scores(plugin, new, *objects, nodes=None, raw=False, release="1.27"):
-    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin
-    ever skipped."""
-    cycle = cycle_of(new, *objects, release=release)
-    rows = (
-        [cycle.table.row_of[name] for name in nodes]
-        if nodes is not None
-        else np.flatnonzero(cycle.table.has_node).tolist()
-    )
-    batch = Batch(cycle.table, np.array(rows, np.intp))
+def scores(plugin, new, *objects, raw=False):
+    """Node -> score, raw or normalised, over all nodes, as if no plugin ever skipped."""
+    cycle = cycle_of(new, *objects)
+    batch = Batch(cycle.table, np.flatnonzero(cycle.table.has_node))
     status = plugin.pre_score(cycle.template, batch, cycle)
     assert status is None or status.is_skip, status
     found = plugin.score(cycle.template, batch, cycle)

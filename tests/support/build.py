@@ -4,15 +4,17 @@ import numpy as np
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.feed import EventFeed
+from kubeclassic.simulation.scenario import Scenario
 from tests.support import manifests
-from tests.support.manifests import dumped, manifest, policy_of
+from tests.support.manifests import dumped, manifest, owned_by, policy_of
 
-__all__ = ["dumped", "manifest", "policy_of"]
+__all__ = ["dumped", "manifest", "owned_by", "policy_of"]
 """What stands in ``manifests`` and is often made beside objects; the rest is here."""
 
 
@@ -31,6 +33,12 @@ def node(*words, **fields):
 def pod(*words, **fields):
     """A pod; *words* and *fields*: as in its :func:`manifest <tests.support.manifests.pod>`."""
     return obj(manifests.pod(*words, **fields))
+
+
+def scenario(*objects):
+    """A scenario of *objects* in their order; pods without a node wait."""
+    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    return Scenario(tuple(item for item in objects if item not in waiting), waiting)
 
 
 def engine(*objects, release="1.16", gates=None, **options):

@@ -5,6 +5,7 @@ from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support import frameworkbuild
 from tests.support.refusals import refusal_text
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -27,6 +28,11 @@ def built(*given, **fields):
 def refusal(*given, **fields):
     """Why it is refused."""
     return refusal_text(PolicyError, built, *given, **fields)
+
+
+def enabled(point, *names, **weights):
+    """A profile with plugins at a point: *names* without a weight, then those with one."""
+    return {"plugins": {point: frameworkbuild.enabled(*names, **weights)}}
 
 
 def arguments(plugin, **args):

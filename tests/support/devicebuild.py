@@ -1,8 +1,6 @@
 """Devices and claims for tests, in the short form in which they are easy to read."""
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.api.reading.decode import decode
-from tests.support.manifests import manifest
+from tests.support.build import manifest, obj, pod
 
 DRIVER = "gpu.example.com"
 TYPES = {int: "int", bool: "bool", str: "string"}
@@ -10,31 +8,24 @@ TYPES = {int: "int", bool: "bool", str: "string"}
 
 def made(kind, name, spec, **more):
     """An object of *kind* from its JSON form."""
-    metadata = {"name": name, **more.pop("metadata", {})}
-    found = decode(
-        {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": metadata, "spec": spec, **more}
-    )
-    assert found is not None
-    return found
+    return obj(manifest(kind, name, apiVersion="resource.k8s.io/v1", spec=spec, **more))
 
 
-def device(name, memory="", **attributes):
+def device(name, **attributes):
     """A device with *attributes* of its driver's domain."""
-    found = {key: {TYPES[type(value)]: value} for key, value in attributes.items()}
     return {
         "name": name,
-        "attributes": found,
-        **({"capacity": {"memory": {"value": memory}}} if memory else {}),
+        "attributes": {key: {TYPES[type(value)]: value} for key, value in attributes.items()},
     }
 
 
-def a_slice(node, *devices, pool="", driver=DRIVER, generation=1, count=1, **spec):
+def a_slice(node, *devices, pool="", count=1, **spec):
     """A slice of *devices*, names or objects, that *node* reaches; "*": all nodes do."""
     reach = {"allNodes": True} if node == "*" else {"nodeName": node} if node else {}
     listed = [device(one) if isinstance(one, str) else one for one in devices]
-    name = spec.pop("name", f"{driver}-{pool or node or 'some'}-{generation}".replace("*", "all"))
-    of = {"name": pool or node, "generation": generation, "resourceSliceCount": count}
-    return made("ResourceSlice", name, {"driver": driver, "pool": of, "devices": listed, **reach, **spec})
+    name = spec.pop("name", f"{DRIVER}-{pool or node or 'some'}-1".replace("*", "all"))
+    of = {"name": pool or node, "generation": 1, "resourceSliceCount": count}
+    return made("ResourceSlice", name, {"driver": DRIVER, "pool": of, "devices": listed, **reach, **spec})
 
 
 def device_class(name="gpu", *expressions):
@@ -84,15 +75,4 @@ def claiming(name, *claims, **status):
     statuses = [
         {"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()
     ]
-    found = decode(
-        manifest(
-            "Pod",
-            name,
-            namespace="default",
-            metadata={"uid": f"uid-{name}"},
-            spec={"containers": [{"name": "c"}], "resourceClaims": spec},
-            status={"resourceClaimStatuses": statuses},
-        )
-    )
-    assert isinstance(found, Pod)
-    return found
+    return pod(name, uid=f"uid-{name}", resourceClaims=spec, status={"resourceClaimStatuses": statuses})

@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Pod, PodDisruptionBudget
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.ask import drain
-from tests.support.build import manifest, node, obj, pod
+from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.keywords import keywords_of
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
@@ -21,9 +21,9 @@ RELEASES = tuple(ALL_RELEASES)
 FLAGS = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
 
 
-def budget(name, app, allowed, **selector):
+def budget(name, app, allowed):
     """A budget for the pods of *app*."""
-    wanted = selector or {"matchLabels": {"app": app}}
+    wanted = {"matchLabels": {"app": app}}
     return obj(
         manifest(
             "PodDisruptionBudget",
@@ -38,12 +38,8 @@ def budget(name, app, allowed, **selector):
 def owned(name, app="web", on="", cpu="1", **more):
     """A pod of *app*, whose owner is of the kind in :data:`OWNERS`; an app that is not there has none."""
     kind = OWNERS.get(app)
-    owners = (
-        [{"apiVersion": "apps/v1", "kind": kind, "name": app, "uid": f"uid-of-{app}", "controller": True}]
-        if kind
-        else []
-    )
-    metadata = {"ownerReferences": owners, "uid": f"uid-{name}", **more.pop("metadata", {})}
+    owner = owned_by(kind, app, f"uid-of-{app}", apiVersion="apps/v1") if kind else {}
+    metadata = owner | {"uid": f"uid-{name}"} | more.pop("metadata", {})
     return pod(name, on=on, cpu=cpu, app=app, metadata=metadata, **more)
 
 
@@ -65,7 +61,6 @@ def with_devices():
     ]
     spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
     allocated = {"devices": {"results": [{"request": "g", "driver": "gpu", "pool": "a", "device": "d"}]}}
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "infer", "uid": "uid-infer", "controller": True}
     status = {
         "allocation": allocated,
         "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}],
@@ -83,7 +78,7 @@ def with_devices():
             "ResourceClaim",
             "infer-gpu",
             namespace="default",
-            metadata={"uid": "c", "ownerReferences": [owner]},
+            metadata={"uid": "c", **owned_by("Pod", "infer", "uid-infer")},
             apiVersion="resource.k8s.io/v1",
             spec=spec,
             status=status,
@@ -131,7 +126,7 @@ AFFINITIES = (
 TOLERATIONS = ([], [], [], [], [{"operator": "Exists"}])
 
 
-def cluster_of(seed, *, nodes=5, preemption=True):
+def cluster_of(seed, *, nodes=5):
     """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and budgets."""
     rng = random.Random(seed)
     found = []
@@ -146,18 +141,15 @@ def cluster_of(seed, *, nodes=5, preemption=True):
             )
         )
     for number in range(rng.randrange(5, 18)):
-        found.append(_pod_by_lot(rng, number, nodes, preemption))
+        found.append(_pod_by_lot(rng, number, nodes))
     for app in rng.sample(APPS[2:6], rng.randrange(3)):
         found.append(budget(f"pdb-{app}", app, rng.choice([0, 1, 1, 2])))
     return found
 
 
-def _pod_by_lot(rng, number, nodes, preemption):
+def _pod_by_lot(rng, number, nodes):
     app = rng.choice(APPS)
-    more = {
-        "priority": rng.choice([0, 0, 10, 20]) if preemption else 0,
-        "tolerations": rng.choice(TOLERATIONS),
-    }
+    more = {"priority": rng.choice([0, 0, 10, 20]), "tolerations": rng.choice(TOLERATIONS)}
     more["affinity"] = rng.choice(AFFINITIES)
     if rng.random() < 0.15:
         more["volumes"] = [{"name": "scratch", "emptyDir": {}}]
@@ -265,10 +257,10 @@ def renewed(gone, key):
     )
 
 
-def replayed(objects, release, record, *, asks_budgets=True, **options):
+def replayed(objects, release, record, *, asks_budgets=True):
     """The cluster after the plan *record*: each host is the scheduler's own choice, and no budget is
     overdrawn."""
-    replay = Replay.of(objects, release, **options)
+    replay = Replay.of(objects, release)
     replay.asks_budgets = asks_budgets
     for name in record["can"]:
         replay.cordon(name)

@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -26,7 +25,6 @@ from kubeclassic.simulation.conformcases import FIELDS
 from tests.framework.facts.forms import CLUSTERS
 from tests.framework.facts.trials import TRIALS
 
-Json = dict[str, Any]
 FILE = Path(__file__).parents[1] / "conformance" / "facts.jsonl.gz"
 FOUND = ("host", "error", "feasible", "failed")
 """The fields of a cycle that releases with predicates and those with plugins have in common."""

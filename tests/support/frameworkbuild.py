@@ -41,9 +41,9 @@ def scheduler(
     return made
 
 
-def profile_of(profile, *plugins, gates=None):
+def profile_of(profile, *plugins):
     """The one profile of such a scheduler."""
-    return scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles["default-scheduler"]
+    return scheduler(profile=profile, plugins=plugins).flow.profiles["default-scheduler"]
 
 
 def binding_methods(note):

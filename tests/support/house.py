@@ -68,22 +68,13 @@ def modules(files):
     return {name[:-1] if name[-1] == "__init__" else name: file for name, file in names.items()}
 
 
-def imported(module, file, known, *, run=False):
-    """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without
-    those for types alone."""
-    skipped = set(map(id, for_types(module))) if run else set()
+def imported(module, file, known):
+    """(line, file) for each import of a file of the package by *file*, wherever it stands."""
     for node in nodes(module):
-        if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped:
+        if isinstance(node, ast.Import | ast.ImportFrom):
             for name in imported_names(node, ("kubeclassic", *file.split("/")[:-1])):
                 if name[0] == "kubeclassic":
                     yield node.lineno, found_file(name[1:], known)
-
-
-def for_types(module):
-    """The statements under ``if TYPE_CHECKING:``."""
-    for node in nodes(module):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            yield from node.body
 
 
 def imported_names(node, package):
@@ -110,14 +101,6 @@ def imports():
     return {
         file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file}
         for file in sources()
-    }
-
-
-def without(graph, edges):
-    """The graph without some imports."""
-    return {
-        file: {to: line for to, line in targets.items() if (file, to) not in edges}
-        for file, targets in graph.items()
     }
 
 

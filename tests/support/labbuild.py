@@ -1,7 +1,6 @@
 """Labs for tests, random moves in them, and what ``simulate`` says of the same."""
 
 import threading
-from typing import TYPE_CHECKING
 
 import attrs
 import msgspec
@@ -20,9 +19,6 @@ from kubeclassic.questions.whatif.suggestion import Suggestion
 from kubeclassic.simulation.scenario import Files
 from tests.conftest import ROOT
 from tests.support.townforms import machine, person
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLE = ROOT / "examples" / "cluster"
 

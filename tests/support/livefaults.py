@@ -1,30 +1,11 @@
-"""What goes wrong between a live scheduler and its API server, by chance but repeatable; and schedulers that
-are killed and start again."""
+"""What goes wrong between a live scheduler and its API server, by chance but repeatable."""
 
-import asyncio
 import random
 from collections import Counter
 
 import attrs
 
-from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
-from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.writes import ClusterApi
-from kubeclassic.simulation.conform import engine_for
-from tests.apiserver import (
-    NO_FAULT,
-    Answer,
-    Fault,
-    Load,
-    StoreTransport,
-    amounts,
-    refused,
-    requests,
-    timed_out,
-)
+from tests.apiserver import NO_FAULT, Answer, Fault, Load, amounts, refused, requests, timed_out
 
 KINDS = {
     "409": refused(409, "Conflict"),
@@ -93,17 +74,11 @@ def _priority(pod):
 
 @attrs.define
 class Faults:
-    """Decides which requests fail: a *share* of all, until :attr:`is_over`. Others take up to *latency*
-    seconds."""
+    """Decides which requests fail: a *share* of all, until :attr:`is_over`."""
 
     seed: int
     share: float
-    latency: float = 0.0
     is_over: bool = False
-    counts: Counter = attrs.field(factory=Counter, init=False)
-    """How often each thing went wrong."""
-    unwanted: set = attrs.field(factory=set, init=False)
-    """The paths that schedulers asked to delete: those of victims."""
     _random: object = attrs.field(init=False)
 
     def __attrs_post_init__(self):
@@ -111,89 +86,15 @@ class Faults:
 
     def __call__(self, request):
         """The fault of *request*."""
-        if request.method == "DELETE":
-            self.unwanted.add(request.path)
-        is_watch = "watch=true" in request.query
-        if not self.is_over and is_watch and self._random.random() < CUTS * self.share:
-            return self._cut()
-        if self.is_over or self._random.random() >= self.share:
-            return Fault(delay=self._random.uniform(0, self.latency)) if self.latency else NO_FAULT
-        return self._fault(self._random.choice(sorted(KINDS)), request)
+        if self.is_over:
+            return NO_FAULT
+        if "watch=true" in request.query and self._random.random() < CUTS * self.share:
+            is_expired = self._random.random() < 0.3
+            return Fault(cut_after=self._random.randrange(MOST_EVENTS), is_expired=is_expired)
+        if self._random.random() >= self.share:
+            return NO_FAULT
+        return KINDS[self._random.choice(sorted(KINDS))]
 
     def end(self):
         """From now on nothing fails."""
         self.is_over = True
-
-    def _cut(self):
-        is_expired = self._random.random() < 0.3
-        self.counts["watch expired" if is_expired else "watch cut"] += 1
-        return Fault(cut_after=self._random.randrange(MOST_EVENTS), is_expired=is_expired)
-
-    def _fault(self, kind, request):
-        name = f"{kind}, binding" if request.path.endswith("/binding") else kind
-        self.counts[name] += 1
-        return KINDS[kind]
-
-
-@attrs.define(eq=False)
-class Process:
-    """A scheduler that can be killed at any moment; with *elects* it is one replica of several, of which one
-    leads."""
-
-    world: object
-    name: str
-    elects: bool = False
-    scheduler_name: str = "default-scheduler"
-    config: dict = attrs.field(factory=dict)
-    lives: int = 0
-    elector: Elector = None
-    _task: object = None
-
-    def start(self):
-        """Start it."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
-
-    async def kill(self):
-        """End it at once, as by kill -9. A defect that had ended it before is raised."""
-        if self.elector is not None:
-            self.elector.leads = False  # it does not give its lease back
-        self._task.cancel()
-        (ended,) = await asyncio.gather(self._task, return_exceptions=True)
-        if isinstance(ended, BaseException) and not isinstance(ended, asyncio.CancelledError):
-            raise ended
-
-    @property
-    def leads(self):
-        """Whether it schedules."""
-        return self.elector is None or self.elector.leads
-
-    async def _run(self):
-        while True:
-            try:
-                await self._live()
-            except* LeaderLostError:
-                self.world.reports.append(f"{self.name}: lost its lease")
-
-    async def _live(self):
-        """One life. It is over when the lease is lost."""
-        self.lives += 1
-        transport = StoreTransport(self.world.store, self.world.faults)
-        algorithm = engine_for(self.world.release, {}).algorithm
-        release = algorithm.release
-        api = ClusterApi(Api(transport, retries_of(release.client)))
-        scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
-        informers = informers_of(
-            algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append
-        )
-        self.elector = self._elector(transport) if self.elects else None
-        async with asyncio.TaskGroup() as group:
-            group.create_task(informers.run())
-            await informers.synced()
-            await (scheduler.run() if self.elector is None else self.elector.lead(scheduler.run))
-            raise KubeclassicError(f"{self.name}: the scheduler ended")
-
-    def _elector(self, transport):
-        identity = f"{self.name}-{self.lives}"
-        wall = asyncio.get_running_loop().time
-        lock = LeaseLock(transport, "kube-system", "kube-scheduler", LeaseTimes().request)
-        return Elector(lock, LeaseTimes(), identity, wall=wall, dice=random.Random(identity))

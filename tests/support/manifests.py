@@ -55,6 +55,11 @@ def manifest(kind, name, *, metadata=None, **fields):
     return {"kind": kind, "metadata": {"name": name, **placed, **(metadata or {})}, **fields}
 
 
+def owned_by(kind="ReplicaSet", name="o", uid="u", **more):
+    """The metadata of an object that a controller owns; *more*: of the reference to it."""
+    return {"ownerReferences": [{"kind": kind, "name": name, "uid": uid, "controller": True, **more}]}
+
+
 def policy_of(**fields):
     """A Policy."""
     return {"kind": "Policy", "apiVersion": "v1", **fields}

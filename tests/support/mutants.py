@@ -58,6 +58,7 @@ def is_found(mutant, copy):
         "PYTHONPATH": str(copy.parent),
         "KUBECLASSIC_CONFORMANCE": "full",
         "KUBECLASSIC_SHARED": str(copy / "absent"),
+        "HYPOTHESIS_PROFILE": "mutants",
     }
     environment = {**os.environ, **ours}
     command = [

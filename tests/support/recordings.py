@@ -38,7 +38,6 @@ class Exchange:
     answer: object = None
     end: float = 0.0
     """When the answer was there, or a watch got an ERROR, which is when the client left it."""
-    headers_of_answer: dict = attrs.field(factory=dict)
     closed_by: str = ""
 
     def is_repeated(self, other):
@@ -70,12 +69,16 @@ def recorded(release, scenario):
 
 
 @cache
-def exchanges(version, scenario, who="kube-scheduler"):
+def exchanges(version, scenario):
     """What *who* asked in a scenario, in order; what the connection repeated is there once."""
     found = {}
     for exchange in _read(version, scenario):
         same = found.setdefault((exchange.method, exchange.path), [])
-        if exchange.who == who and exchange.method and not (same and same[-1].is_repeated(exchange)):
+        if (
+            exchange.who == "kube-scheduler"
+            and exchange.method
+            and not (same and same[-1].is_repeated(exchange))
+        ):
             same.append(exchange)
     return tuple(
         sorted((exchange for same in found.values() for exchange in same), key=lambda exchange: exchange.t)
@@ -104,7 +107,6 @@ def _exchange(found):
         found.get("status"),
         answer,
         failed or found.get("t_end") or found["t"],
-        found.get("response_headers") or {},
         found.get("closed_by") or "",
     )
 

@@ -15,7 +15,7 @@ KEPT = ROOT / "tests" / "conformance"
 JSON = {"content-type": "application/json"}
 
 
-def first_and_last(left_out=(), only=()):
+def first_and_last(left_out=()):
     """The families kept with the project, each of the first and of the last release that has it.
 
     What a server adds to an engine is the same for all releases; the engines themselves are held to the
@@ -23,17 +23,17 @@ def first_and_last(left_out=(), only=()):
     """
     found = {}
     for family in find_families([KEPT]):
-        if family.name not in left_out and (not only or family.name in only):
+        if family.name not in left_out:
             found.setdefault(family.name, []).append(family)
     return [family for several in found.values() for family in dict.fromkeys((several[0], several[-1]))]
 
 
-def node_json(name, *, cpu="4", labels=None, **spec):
+def node_json(name, *, cpu="4", labels=None):
     """The JSON of a node, as a scheduler sends it: without kind."""
     allocatable = {"cpu": cpu, "memory": "8Gi", "pods": "20"}
     return {
         "metadata": {"name": name, "labels": labels or {}},
-        "spec": spec,
+        "spec": {},
         "status": {"allocatable": allocatable, "capacity": allocatable},
     }
 
@@ -55,23 +55,18 @@ def as_pod(manifest):
     return obj({**manifest, "kind": "Pod"})
 
 
-def cluster(*objects, release="1.16", config=None):
-    """A served cluster of *objects*."""
-    made = ServedCluster(engine_for(release, config or {}), defaults=False)
-    for item in objects:
+def three_nodes(release="1.16"):
+    """A served cluster of nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4
+    cores and priority 5 on c; w waits for 2 cores."""
+    made = ServedCluster(engine_for(release, {}), defaults=False)
+    pods = [
+        pod_json("low", cpu="3", on="b", priority=1),
+        pod_json("middle", cpu="4", on="c", priority=5),
+        pod_json("w", cpu="2", priority=0),
+    ]
+    for item in (*(obj({**node_json(name), "kind": "Node"}) for name in "abc"), *map(as_pod, pods)):
         made.put(item)
     return made
-
-
-def three_nodes(**options):
-    """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on
-    c; w waits for 2 cores."""
-    nodes = [obj({**node_json(name), "kind": "Node"}) for name in "abc"]
-    pods = [
-        as_pod(pod_json("low", cpu="3", on="b", priority=1)),
-        as_pod(pod_json("middle", cpu="4", on="c", priority=5)),
-    ]
-    return cluster(*nodes, *pods, as_pod(pod_json("w", cpu="2", priority=0)), **options)
 
 
 def of_case(case):

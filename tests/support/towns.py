@@ -89,12 +89,11 @@ class Town:
     def _person(self, variant, name, on=""):
         return person(variant, name, on, self.plain)
 
-    def begin(self, *, with_pods=True):
+    def begin(self):
         """Let there be nodes, and a pod on each."""
         for number in range(self.most):
             self.take(("node", number, number % 6))
-            if with_pods:
-                self.take(("come", number, number * 5))
+            self.take(("come", number, number * 5))
 
     def take(self, step):
         """Let something happen. Raises AssertionError where the schedulers do not agree."""

@@ -30,8 +30,8 @@ class _Jumping(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """A loop whose clock moves only when nothing else can happen."""
 
-    def __init__(self, start=0.0):
-        self.now = start
+    def __init__(self):
+        self.now = 0.0
         selector = _Jumping()
         selector.loop = self
         super().__init__(selector)

@@ -6,7 +6,7 @@ from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.cluster.listings import Listings
 from kubeclassic.core.volumes.binder import VolumeBinder
 from tests.support import build
-from tests.support.build import manifest, obj
+from tests.support.build import manifest, obj, owned_by
 
 WAIT = {"volumeBindingMode": "WaitForFirstConsumer"}
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
@@ -41,11 +41,11 @@ def on(**labels):
     return {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}}
 
 
-def pod(*claims, name="p"):
+def pod(*claims):
     volumes = [
         {"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}} for i, claim in enumerate(claims)
     ]
-    return obj(manifest("Pod", name, spec={"volumes": volumes}))  # type: ignore[no-any-return]  # as above
+    return obj(manifest("Pod", "p", spec={"volumes": volumes}))  # type: ignore[no-any-return]  # as above
 
 
 def binder(*objects, release="1.16", **gates):
@@ -90,18 +90,16 @@ def ebs(identity):
 EPHEMERAL = {"ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
 
 
-def bound(name, volume, kind="wait", **spec):
+def bound(name, volume):
     """A claim that the volume controller is done with."""
-    return claim(name, kind, annotations=BOUND, volumeName=volume, **spec)
+    return claim(name, annotations=BOUND, volumeName=volume)
 
 
 def made_for(owner, name, **spec):
     """A claim with a pod of this UID for an owner."""
-    reference = {"apiVersion": "v1", "kind": "Pod", "name": "new", "uid": owner, "controller": True}
-    document = manifest(
-        "PersistentVolumeClaim", name, namespace="default", metadata={"ownerReferences": [reference]}
-    )
-    return obj(document | {"spec": {"storageClassName": "wait", **spec}})
+    metadata = {"namespace": "default", **owned_by("Pod", "new", owner)}
+    spec = {"storageClassName": "wait", **spec}
+    return obj(manifest("PersistentVolumeClaim", name, metadata=metadata, spec=spec))
 
 
 def csi_node(name, migrated="", **counts):
@@ -113,18 +111,11 @@ def csi_node(name, migrated="", **counts):
     return obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
 
 
-def csi_driver(name, *, reports=True):
-    """A driver that reports, or does not, how much storage is left."""
-    return obj(manifest("CSIDriver", name, spec={"storageCapacity": reports}))
+DRIVER = obj(manifest("CSIDriver", "maker", spec={"storageCapacity": True}))
+"""A driver that reports how much storage is left."""
 
 
-def storage_left(name, kind, topology, **sizes):
-    """How much storage of a class is left where *topology* selects; *sizes*: ``capacity``,
-    ``maximumVolumeSize``."""
-    document = {
-        "kind": "CSIStorageCapacity",
-        "metadata": {"name": name, "namespace": "default"},
-        "storageClassName": kind,
-        **sizes,
-    }
-    return obj(document if topology is None else document | {"nodeTopology": topology})
+def storage_left(name, topology, capacity):
+    """How much storage of class wait is left where *topology* selects."""
+    more = {"storageClassName": "wait", "capacity": capacity, "nodeTopology": topology}
+    return obj(manifest("CSIStorageCapacity", name, namespace="default", **more))

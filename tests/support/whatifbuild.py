@@ -7,33 +7,26 @@ from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
+from tests.support import manifests
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest
 
 HOSTNAME = "kubernetes.io/hostname"
 ASKED = "default/asked"
 TAINTS = (("dedicated", "db", "NoSchedule"), ("broken", "", "NoExecute"), ("spot", "yes", "NoSchedule"))
 
 
-def node(name, cpu=1000, memory=4, labels=None, **spec):
+def node(name, cpu=1000, memory=4, labels=None, **more):
     """A node with *cpu* millicores and *memory* GiB."""
-    amounts = {"cpu": f"{cpu}m", "memory": f"{memory}Gi", "pods": "10"}
-    conditions = [{"type": "Ready", "status": "True"}]
-    metadata = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
-    return {
-        "kind": "Node",
-        "metadata": metadata,
-        "spec": spec,
-        "status": {"allocatable": amounts, "conditions": conditions},
-    }
+    labels = {HOSTNAME: name, **(labels or {})}
+    return manifests.node(name, f"{cpu}m", f"{memory}Gi", "10", labels=labels, **more)
 
 
 def pod(name, cpu=0, memory=0, labels=None, port=0, **spec):
-    """A pod with one container."""
-    requests = {"cpu": f"{cpu}m", "memory": f"{memory}Gi"}
-    ports = [{"containerPort": port, "hostPort": port}] if port else []
-    container = {"name": "main", "resources": {"requests": requests}, "ports": ports}
-    return manifest("Pod", name, labels=labels or {}, spec={"containers": [container], **spec})
+    """A pod with *cpu* millicores and *memory* GiB, perhaps with a host port."""
+    found = manifests.pod(name, f"{cpu}m", requests={"memory": f"{memory}Gi"}, labels=labels, **spec)
+    if port:
+        found["spec"]["containers"][0]["ports"] = [{"containerPort": port, "hostPort": port}]
+    return found
 
 
 def apart(app):
@@ -110,9 +103,9 @@ def _bound(draw, name, host, *, is_first):
 # --- plain trials -------------------------------------------------------------------------------------------
 
 
-def host_of(items, release, edits=(), **options):
+def host_of(items, release, edits=()):
     """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
-    asked = {"release": release, "preemption": False, **options}
+    asked = {"release": release, "preemption": False}
     found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 

@@ -8,6 +8,7 @@ from functools import cache
 import attrs
 import numpy as np
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -69,10 +70,10 @@ def beginning(seed, verbs, count=12, nodes=NODES):
 
 
 @cache
-def algorithm(release, gates=(), **options):
+def algorithm(release, gates=()):
     """What *release* runs with these gates, of which it may lack some."""
     known = {name: value for name, value in gates if name in RELEASES[release].gates}
-    return resolve(RELEASES[release], gates=known, **options)
+    return resolve(RELEASES[release], gates=known)
 
 
 @attrs.define(eq=False)
@@ -257,7 +258,7 @@ def uncached(cycle):
     for template in templates:
         template.notes.clear()
     try:
-        yield attrs.evolve(cycle, notes=CycleState())
+        yield replace(cycle, notes=CycleState())
     finally:
         for template, before in zip(templates, notes, strict=True):
             template.notes.clear()

@@ -6,9 +6,8 @@ import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import missing
-from tests.support.build import node, obj, pod
+from tests.support.build import node, obj, owned_by, pod
 
-LIVE = {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
 CLAIM = yaml.safe_load("{volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}")
 
 
@@ -39,20 +38,17 @@ def told(*objects, **options):
 )
 def test_only_kinds_that_are_read(kind, lines):
     """Owners are missed if scheduling reads their kind."""
-    owner = {"ownerReferences": [{"kind": kind, "name": "o", "controller": True}]}
-    assert len(told(node("a"), pod("p", metadata=owner))) == lines
+    assert len(told(node("a"), pod("p", metadata=owned_by(kind)))) == lines
 
 
 def test_not_of_pods_on_nodes():
     """Owners of pods that have a node are not missed."""
-    owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
-    assert told(node("a"), pod("p", on="a", metadata=owner)) == []
+    assert told(node("a"), pod("p", on="a", metadata=owned_by())) == []
 
 
 def test_owners_that_are_there_are_not_missed():
     """Nothing is missed that is there."""
-    owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
-    assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owner)) == []
+    assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owned_by())) == []
 
 
 @pytest.mark.parametrize(

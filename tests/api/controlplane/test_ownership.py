@@ -4,29 +4,27 @@ import pytest
 
 from kubeclassic.api.controlplane.ownership import Ownership, matches, read_workload
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
-from tests.support.build import manifest, pod
+from tests.support.build import manifest, owned_by, pod
 
 HASHED = {"app": "web", "pod-template-hash": "abc"}
 
 
-def workload(kind, name, uid="", app="web", owner="", **spec):
+def workload(kind, name, uid="", owner="", **spec):
     """A workload; *owner*: the name of the Deployment that controls it."""
-    references = [{"kind": "Deployment", "name": owner, "controller": True}] if owner else []
-    metadata = {"name": name, "uid": uid, "ownerReferences": references}
-    template = {"metadata": {"labels": {"app": app}}}
+    metadata = {"name": name, "uid": uid, **(owned_by("Deployment", owner, "") if owner else {})}
+    template = {"metadata": {"labels": {"app": "web"}}}
     return read_workload(
         {
             "kind": kind,
             "metadata": metadata,
-            "spec": {"selector": {"matchLabels": {"app": app}}, "template": template} | spec,
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template} | spec,
         }
     )
 
 
 def owned(name, kind="ReplicaSet", owner="web-abc", labels=HASHED, **more):
     """A pod with a controller."""
-    references = [{"kind": kind, "name": owner, "uid": more.pop("uid", "u"), "controller": True}]
-    return pod(name, labels=labels, metadata={"labels": labels, "ownerReferences": references, **more})
+    return pod(name, labels=labels, metadata=owned_by(kind, owner, more.pop("uid", "u")) | more)
 
 
 def owning(pods, *workloads):

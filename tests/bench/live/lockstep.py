@@ -11,6 +11,8 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 
+import yaml
+
 from tests.apiserver import Kubelets, node_manifest, pod_manifest
 
 from .programs import kubeclassic
@@ -140,45 +142,39 @@ def _follow(server, pod, node):
         user.create("pods", {**pod, "spec": {**pod["spec"], "nodeName": node}})
 
 
+KINDS = yaml.safe_load("""
+8: [batch, {nodeSelector: {disk: ssd}}]
+9:
+- batch
+- affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions: [{key: rack, operator: In, values: [rack-1, rack-2]}]
+10:
+- zk
+- affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {labelSelector: {matchLabels: {app: zk}}, topologyKey: kubernetes.io/hostname}
+11:
+- cache
+- affinity:
+    podAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {labelSelector: {matchLabels: {app: web}}, topologyKey: rack}
+12: [gpu, {tolerations: [{key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}]}]
+13: [nowhere, {nodeSelector: {disk: floppy}}]
+14: [huge, {}]
+""")
+"""Number of a pod in 16 -> its app, and what its spec has besides; others are of app web."""
+
+
 def _pod(number, draw):
     """One of many kinds."""
     cpu = draw.choice(["50m", "100m", "200m", "300m"])
     memory = draw.choice(["64Mi", "128Mi", "256Mi"])
-    same_app = {"labelSelector": {"matchLabels": {"app": "zk"}}, "topologyKey": "kubernetes.io/hostname"}
-    in_rack = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "rack"}
-    terms = [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["rack-1", "rack-2"]}]}]
-    kinds = {
-        8: ("batch", {"nodeSelector": {"disk": "ssd"}}),
-        9: (
-            "batch",
-            {
-                "affinity": {
-                    "nodeAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
-                    }
-                }
-            },
-        ),
-        10: (
-            "zk",
-            {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [same_app]}}},
-        ),
-        11: (
-            "cache",
-            {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [in_rack]}}},
-        ),
-        12: (
-            "gpu",
-            {
-                "tolerations": [
-                    {"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}
-                ]
-            },
-        ),
-        13: ("nowhere", {"nodeSelector": {"disk": "floppy"}}),
-        14: ("huge", {}),
-    }
-    app, spec = kinds.get(number % 16, ("web", {}))
+    app, spec = KINDS.get(number % 16, ("web", {}))
     port = 8080 + draw.randrange(2) if number % 16 == 15 else 0
     cpu = "100" if app == "huge" else cpu
     return pod_manifest(

@@ -97,13 +97,6 @@ class Running:
             self._seconds = (int(fields[11]) + int(fields[12])) / TICK
         return self._seconds
 
-    @property
-    def memory(self):
-        """MiB that it holds; 0 after its end."""
-        text = Path(f"/proc/{self.process.pid}/status").read_text() if self.status is None else ""
-        found = re.search(r"VmRSS:\s+(\d+)", text)
-        return int(found[1]) >> 10 if found else 0
-
     def send(self, number):
         """Send it a signal."""
         self.process.send_signal(number)
@@ -113,11 +106,11 @@ class Running:
         self.process.kill()
         self.process.wait()
 
-    def end(self, within=30.0):
-        """Its exit status after SIGTERM; it is killed where it does not end *within* seconds."""
+    def end(self):
+        """Its exit status after SIGTERM; it is killed where it does not end within 30 seconds."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(within)
+            return self.process.wait(30.0)
         except subprocess.TimeoutExpired:
             self.kill()
             return self.process.wait()

@@ -162,12 +162,12 @@ class Account:
         return [*lost, *left, *self.watcher.faults[:5]]
 
 
-def add_nodes(server, count, **size):
+def add_nodes(server, count):
     """So many equal nodes in three zones."""
     zones = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 
     def add(number):
-        manifest = node_manifest(f"node-{number:04d}", **({"cpu": "8", "memory": "32Gi"} | size))
+        manifest = node_manifest(f"node-{number:04d}", cpu="8", memory="32Gi")
         manifest["metadata"]["labels"] |= dict.fromkeys(zones, f"zone-{number % 3}")
         server.remote.user.add_node(manifest)
 

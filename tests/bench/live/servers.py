@@ -26,14 +26,12 @@ from .remote import Remote
 
 ADMIN = "admin"
 SCHEDULER = "scheduler"
-READER = "reader"
 ORIGINAL = "original"
-"""Who asks: everything; ``kubeclassic run``; ``shadow``; kube-scheduler."""
+"""Who asks: everything; ``kubeclassic run``; kube-scheduler."""
 _ACCOUNTS = "system:serviceaccounts,system:serviceaccounts:kubeclassic"
 USERS = {
     ADMIN: ("admin", "system:masters"),
     SCHEDULER: ("system:serviceaccount:kubeclassic:kubeclassic-scheduler", _ACCOUNTS),
-    READER: ("system:serviceaccount:kubeclassic:kubeclassic-extender", _ACCOUNTS),
     ORIGINAL: ("system:kube-scheduler", "system:authenticated"),
 }
 COPIED = ("nodes", "pods", "persistentvolumes", "persistentvolumeclaims", "leases", "events")
@@ -74,11 +72,6 @@ class Server(ABC):
     @abstractmethod
     def stop(self):
         """End it."""
-
-    @property
-    def seconds(self):
-        """The processor time of the server so far; None where it has none of its own."""
-        return None
 
     def __enter__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -176,11 +169,6 @@ class Real(Server):
     def name(self):
         """``kube-apiserver 1.28.7``."""
         return f"kube-apiserver {self.kubernetes.version}"
-
-    @property
-    def seconds(self):
-        """The processor time of kube-apiserver."""
-        return None if self.api is None else self.api.seconds
 
     def start(self):
         """Start etcd and the API server; wait until the roles are there that it makes itself."""
@@ -295,7 +283,7 @@ def free_ports(count):
         return tuple(each.getsockname()[1] for each in sockets)
 
 
-def until(holds, seconds, told="", step=0.1):
+def until(holds, seconds, told=""):
     """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a
     :class:`ServerError`."""
     end = time.monotonic() + seconds
@@ -304,5 +292,5 @@ def until(holds, seconds, told="", step=0.1):
             if told:
                 raise ServerError(told)
             return False
-        time.sleep(step)
+        time.sleep(0.1)
     return True

@@ -2,12 +2,10 @@
 
 import yaml
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Scenario
-from tests.support.build import node, pod
+from tests.support.build import node, pod, scenario
 from tests.support.pages import data_of_page, part_html, table_of_page
 
 ROOM = "preemption: neither finds a node, and they make room differently"
@@ -16,9 +14,7 @@ TIE = "tie: both nodes have the same score in both, and the tie-break chose anot
 
 def listed(objects, made, mode="free"):
     """Pod -> what its row says, in words."""
-    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
-    html = part_html(PodList(compare(scenario, made, mode=mode).document()).table())
+    html = part_html(PodList(compare(scenario(*objects), made, mode=mode).document()).table())
     data = data_of_page(html)["pods-data"]
     found = {}
     for row, details in zip(table_of_page(html, "pods"), data["details"], strict=True):

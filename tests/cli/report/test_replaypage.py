@@ -98,16 +98,11 @@ def test_map(played):
     )
 
 
-def _result(arrived=5, waits=None, *, is_over=True, **values):
+def _result(*, is_over=True, **values):
     """A replay that came to these counts."""
-    names = [
-        field for field in ReplaySummary.__struct_fields__ if field not in ("warnings", "waits", "mean_use")
-    ]
-    waits = {"max": 2.5} if waits is None else waits
-    counts = {**dict.fromkeys(names, 0), "arrived": arrived, **values}
-    return ReplayResult(
-        "1.16", ReplaySummary(warnings=(), waits=waits, mean_use={}, **counts), is_over=is_over
-    )
+    usual = {"warnings": (), "waits": {"max": 2.5}, "mean_use": {}, "arrived": 5}
+    counts = dict.fromkeys(ReplaySummary.__struct_fields__, 0) | usual | values
+    return ReplayResult("1.16", ReplaySummary(**counts), is_over=is_over)
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,10 @@ def empty():
     return made.table, made.templates
 
 
-def by_value(counter, table, key):
+def by_value(counter, table):
     """The counts of a counter by the values of a label key, zeros left out."""
-    counts = counter.domains(key, table.labels)
-    values = table.labels[key].values if key in table.labels else [None]
+    counts = counter.domains("zone", table.labels)
+    values = table.labels["zone"].values if "zone" in table.labels else [None]
     return {value: int(counts[code]) for code, value in enumerate(values) if counts[code]}
 
 
@@ -111,7 +111,7 @@ def test_counts_are_those_of_a_fresh_count(steps):
 
 def _step(table, templates, what, name, app, zone):
     if what == "ask":
-        by_value(table.census.counter(matching(app)), table, "zone")
+        by_value(table.census.counter(matching(app)), table)
     elif what == "node":
         table.set_nodes({table.row(name): (node(name, labels={"zone": zone}), {})})
     elif what == "pod":
@@ -132,7 +132,7 @@ def _check(table, counter):
         zone = None if node_there is None else node_there.labels.get("zone")
         if zone is not None and (often := counter.query.counts(entry.template)):
             expected[zone] = expected.get(zone, 0) + often
-    assert by_value(counter, table, "zone") == expected
+    assert by_value(counter, table) == expected
     assert counter.total == sum(counter.query.counts(entry.template) for _, entry in there)
 
 

@@ -16,8 +16,8 @@ MIB = 1024 * 1024
 IMAGES = ("a:1", "b:1", "c:1")
 
 
-def with_images(name, *images, size=600):
-    return node(name, images=[{"names": [image], "sizeBytes": size * MIB} for image in images])
+def with_images(name, *images):
+    return node(name, images=[{"names": [image], "sizeBytes": 600 * MIB} for image in images])
 
 
 def wanting(name, *images, **more):

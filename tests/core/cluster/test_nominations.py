@@ -22,9 +22,9 @@ def named(found):
     return {node: [waiting.name for waiting in found.on(node)] for node in found}
 
 
-def wanting(node, name="a", **labels):
+def wanting(name="a", **labels):
     """A pod whose status nominates it to *node*."""
-    return pod(name, labels=labels, nominated=node)
+    return pod(name, labels=labels, nominated="n")
 
 
 @pytest.mark.parametrize("release, node", [(name, "" if name in STRICT else "n") for name in RELEASES])
@@ -32,8 +32,8 @@ def test_the_empty_name(release, node):
     """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the
     status."""
     found = nominations(release)
-    found.add(wanting("n"), "")
-    assert (named(found), found.node_of(wanting("n"))) == ({node: ["a"]}, node)
+    found.add(wanting(), "")
+    assert (named(found), found.node_of(wanting())) == ({node: ["a"]}, node)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -44,9 +44,9 @@ def test_a_pod_that_is_gone_or_has_a_node(release, lister, strict):
     """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24
     on; the others do not ask."""
     found = nominations(release)
-    found.add(wanting("n"))
+    found.add(wanting())
     found.lister = lister
-    found.add(wanting("n"))
+    found.add(wanting())
     assert named(found) == ({} if release in strict else {"n": ["a"]})
 
 
@@ -63,11 +63,11 @@ def test_a_holder_whose_pod_is_replaced(release):
     """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not
     found by the old one."""
     found = nominations(release)
-    holder = Nominee(wanting("n"))
+    holder = Nominee(wanting())
     found.add(holder.pod, holder=holder)
-    holder.pod = wanting("n", "a", x="y")
+    holder.pod = wanting("a", x="y")
     assert found.on("n") == [holder.pod]
     old = holder.pod
-    holder.pod = wanting("n", "b")
+    holder.pod = wanting("b")
     found.remove(old)
     assert (named(found), found.node_of(old)) == ({"n": ["b"]}, "")

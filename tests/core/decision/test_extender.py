@@ -60,10 +60,10 @@ class Scripted:
         return dict(candidates)
 
 
-def decided(release, *extenders, objects=()):
+def decided(release, *extenders):
     """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the
     nodes a, b and a full one."""
-    there = objects or (node("a"), node("b"), node("full", pods="0"))
+    there = (node("a"), node("b"), node("full", pods="0"))
     if release == FRAMEWORK:
         engine = scheduler(*there, extenders=extenders)
     else:

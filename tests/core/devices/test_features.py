@@ -60,11 +60,11 @@ def part(name, amount, **more):
     }
 
 
-def card(*parts, where="n", total="40Gi", **more):
+def card(*parts, total="40Gi"):
     """A pool with a set of counters, and devices that take from it."""
     sets = [{"name": "card", "counters": {"memory": {"value": total}}}]
-    counters = a_slice(where, pool="p", count=2, name="a-counters", sharedCounters=sets)
-    return [counters, a_slice(where, *parts, pool="p", count=2, name="b-devices", **more)]
+    counters = a_slice("n", pool="p", count=2, name="a-counters", sharedCounters=sets)
+    return [counters, a_slice("n", *parts, pool="p", count=2, name="b-devices")]
 
 
 # --- Counters -----------------------------------------------------------------------------------------------
@@ -109,9 +109,9 @@ def held_in(*names):
     }
 
 
-def shared(name, amount="40Gi", **policy):
+def shared(name, **policy):
     """A device that claims share."""
-    capacity = {"memory": {"value": amount, **({"requestPolicy": policy} if policy else {})}}
+    capacity = {"memory": {"value": "40Gi", **({"requestPolicy": policy} if policy else {})}}
     return {**device(name), "allowMultipleAllocations": True, "capacity": capacity}
 
 

@@ -13,7 +13,6 @@ from tests.support.build import engine, node, pod
 
 NODES = 9
 FULL = Reason("full")
-LOST = Reason("lost")
 APP_A = PodsMatching(None, "app a", lambda group: group.labels.get("app") == "a")
 
 

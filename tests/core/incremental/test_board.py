@@ -65,7 +65,9 @@ class Asked:
         cycle = self.cycle(incoming)
         board = self.known.of(cycle)
         rows = sorted(cycle.table.row_of.values())
-        return board, board.refresh(cycle, np.array(rows, np.intp), cycle.table.rows_version, window=window)
+        return board, board.refresh(
+            cycle, np.array(rows, np.intp), cycle.table.rows_version, len(rows) - window
+        )
 
     def named(self, rows):
         """The names of rows."""

@@ -25,9 +25,9 @@ def cluster():
     return made
 
 
-def sized(made, cpu, **more):
+def sized(made, cpu):
     """The template of a pod that requests so much cpu."""
-    return made.templates.of(pod("p", cpu=cpu, **more))
+    return made.templates.of(pod("p", cpu=cpu))
 
 
 def judge(nodes):

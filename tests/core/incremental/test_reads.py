@@ -5,6 +5,7 @@ import random
 
 import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.classic import classic_engine
@@ -95,7 +96,7 @@ def is_remembered_wrongly(name, declared, count):
             if cycle.has_metadata and AnswerCache.keeps(rule, cycle):
                 cycle.answers, rows = memory, judged(cycle)
                 if remembered(rule, cycle, rows) != answer(
-                    rule, attrs.evolve(cycle, notes=CycleState()), Batch(cycle.table), rows
+                    rule, replace(cycle, notes=CycleState()), Batch(cycle.table), rows
                 ):
                     return True
     return False

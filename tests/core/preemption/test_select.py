@@ -11,9 +11,9 @@ RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")
 SLOT = {"cpu": "1"}
 
 
-def engine(release, *objects, gates=None):
+def engine(release, *objects):
     """A scheduler of the release."""
-    made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": gates or {}})
+    made = engine_for(release, {"percentageOfNodesToScore": 100})
     EventFeed(made).put_all(objects)
     return made
 

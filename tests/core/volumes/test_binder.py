@@ -19,10 +19,10 @@ from tests.support.volumebuild import (
 )
 
 
-def decided(found, incoming, host, nodes):
+def decided(found, incoming, nodes):
     """Store and assume the decision, as a cycle does."""
     found.remember(incoming, claim_keys(incoming), nodes)
-    return found.assume(incoming, host)
+    return found.assume(incoming, "n1")
 
 
 # --- Assume -------------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def test_a_matched_volume_is_assumed_to_be_the_claims(release):
     it over."""
     found = binder(claim("c"), claim("d"), volume("v"), storage_class("wait", **WAIT), release=release)
     nodes = batch(node("n1"))
-    assert decided(found, pod("c"), "n1", nodes) is False
+    assert decided(found, pod("c"), nodes) is False
     assumed = found.volumes.get("v")
     assert (assumed.spec.claim_ref.namespace, assumed.spec.claim_ref.name) == ("default", "c")
     assert assumed.annotations == {"pv.kubernetes.io/bound-by-controller": "yes"}
@@ -73,7 +73,7 @@ def test_binding_writes_volumes_then_claims():
     placed = pod("a", "b").bound_to("n1")
     with pytest.raises(VolumeError, match='failed to get cached bindings for pod "default/p"'):
         found.bind(placed)
-    decided(found, pod("a", "b"), "n1", batch(node("n1")))
+    decided(found, pod("a", "b"), batch(node("n1")))
     assert found.bind(placed) == (found.volumes.get("v"), found.claims.get("default/b"))
     found.forget(placed)
     with pytest.raises(VolumeError):
@@ -84,7 +84,7 @@ def test_the_version_moves_with_what_is_assumed():
     """Answers remembered before an assumption are not good after it."""
     found = binder(claim("c"), CLASS)
     before = found.version
-    decided(found, pod("c"), "n1", batch(node("n1")))
+    decided(found, pod("c"), batch(node("n1")))
     assert found.version > before
     found.drop(claim("c"))
     assert (

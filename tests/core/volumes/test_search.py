@@ -27,11 +27,9 @@ from tests.support.volumebuild import (
 WAITING = storage_class("wait", **WAIT)
 
 
-def chosen(*objects, claims=("c",), release="1.16", **gates):
+def chosen(*objects):
     """The volumes that the claims get on a node labelled zone=a, or the error."""
-    finding = binder(WAITING, *objects, release=release, **gates).find(
-        [f"default/{c}" for c in claims], batch(node("n1", zone="a"))
-    )
+    finding = binder(WAITING, *objects).find(["default/c"], batch(node("n1", zone="a")))
     if finding.errors[0]:
         return finding.texts[finding.errors[0] - 1]
     return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]

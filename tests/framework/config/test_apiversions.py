@@ -13,7 +13,7 @@ from kubeclassic.framework.config.args import (
 )
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from tests.support.configbuild import GROUP, arguments, built, configuration, refusal
+from tests.support.configbuild import GROUP, arguments, built, configuration, enabled, refusal
 
 USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
 READ = [
@@ -23,15 +23,6 @@ READ = [
 ]
 ORDER = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1")
 MOST = "NodeResourcesMostAllocated"
-
-
-def enabled(point, **weights):
-    """A profile with plugins at a point."""
-    return {
-        "plugins": {
-            point: {"enabled": [{"name": name, "weight": weight} for name, weight in weights.items()]}
-        }
-    }
 
 
 @pytest.mark.parametrize(

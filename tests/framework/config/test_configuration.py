@@ -10,9 +10,9 @@ from tests.support.frameworkbuild import configuration, disabled, document, enab
 from tests.support.refusals import refusal_text
 
 
-def refusal(found, **gates):
+def refusal(found):
     """The text with which a configuration is refused."""
-    return refusal_text(PolicyError, read_configuration, found, gates)
+    return refusal_text(PolicyError, read_configuration, found)
 
 
 def with_args(plugin, **args):

@@ -11,7 +11,7 @@ from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.profilecheck import check_profile
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from tests.support.configbuild import GROUP, arguments, built, configuration, refusal
+from tests.support.configbuild import GROUP, arguments, built, configuration, enabled, refusal
 from tests.support.refusals import refusal_text
 
 ALL = tuple(FRAMEWORK_RELEASES)
@@ -31,11 +31,6 @@ def defaults(version, gates=""):
         .plugins
     )
     return list(dict.fromkeys(plugin.name for found in points.values() for plugin in found.enabled))
-
-
-def enabled(point, *names):
-    """A profile with plugins at a point."""
-    return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)

@@ -24,12 +24,10 @@ def named(*names):
     return pod("p", affinity={"nodeAffinity": required})
 
 
-def three(release, **options):
+def three(release):
     """Three nodes, the first of which has a taint."""
     tainted = node("a", taints=[{"key": "k", "effect": "NoSchedule"}])
-    return scheduler(
-        tainted, node("b"), node("c"), release=release, profile={"plugins": NO_CLAIMS}, **options
-    )
+    return scheduler(tainted, node("b"), node("c"), release=release, profile={"plugins": NO_CLAIMS})
 
 
 # --- Outside ------------------------------------------------------------------------------------------------

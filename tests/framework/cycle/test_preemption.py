@@ -8,27 +8,12 @@ from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import manifest, node, obj, pod
+from tests.support.build import node, pod
+from tests.support.drainbuild import budget
 from tests.support.frameworkbuild import decided, scheduler
+from tests.support.volumebuild import bound, on, using, volume
 
 BIG = {"cpu": "3"}
-
-
-def budget(name, allowed, *disrupted):
-    """A disruption budget for pods with label app."""
-    status = {
-        "disruptionsAllowed": allowed,
-        "disruptedPods": dict.fromkeys(disrupted, "2026-01-01T00:00:00Z"),
-    }
-    meta = {"name": name, "namespace": "default"}
-    return obj(
-        {
-            "kind": "PodDisruptionBudget",
-            "metadata": meta,
-            "spec": {"selector": {"matchLabels": {"app": "a"}}},
-            "status": status,
-        }
-    )
 
 
 def plan(engine, new):
@@ -67,7 +52,7 @@ def test_allowances_are_used_up():
     """Each victim uses up its budgets: the second of two violates an allowance of one, and violating
     victims are listed first."""
     there = [pod(f"e{i}", on="a", priority=5 - i, cpu="2", app="a") for i in range(2)]
-    engine = scheduler(node("a"), *there, budget("b", 1))
+    engine = scheduler(node("a"), *there, budget("b", "a", 1))
     decision = decided(engine, pod("p", priority=9, cpu="4"))
     assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
 
@@ -125,23 +110,13 @@ def kept(violations, wanted):
 
 def test_pods_cannot_be_followed_after_an_empty_intersection():
     """If PreFilter ended early there is no state to update in the dry run: the attempt is an error."""
-    meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
-    claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
-    term = yaml.safe_load("{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [b]}]}")
-    volume = manifest(
-        "PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
-    )
-    engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
+    there = volume("v", **on(**{"kubernetes.io/hostname": "b"}))
+    engine = scheduler(node("a"), node("b"), pod("low", on="a"), bound("c", "v"), there)
     field = yaml.safe_load("{matchFields: [{key: metadata.name, operator: In, values: [a]}]}")
     affinity = {
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}
     }
-    new = pod(
-        "p",
-        priority=5,
-        affinity=affinity,
-        volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: c}}]"),
-    )
+    new = using("p", "c", priority=5, affinity=affinity)
     assert decided(engine, new).error == (
         "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."
         ' preemption: running RemovePod on PreFilter plugin "PodTopologySpread":'

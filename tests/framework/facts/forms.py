@@ -5,7 +5,10 @@ from pathlib import Path
 
 import yaml
 
+from tests.support import manifests
 from tests.support.devicebuild import DRIVER, device, either, exactly
+from tests.support.manifests import manifest
+from tests.support.volumebuild import BOUND, MIGRATED, on
 
 HOSTNAME = "kubernetes.io/hostname"
 CONFIGURATION = "kubescheduler.config.k8s.io"
@@ -70,30 +73,15 @@ def event(verb, item):
 
 def node(name, *, cpu="4", labels=None, **allocatable):
     """A node with room for ten pods; *allocatable*: what else it has, with ``_`` for ``-``."""
-    room = {
-        "cpu": cpu,
-        "memory": "8Gi",
-        "pods": "10",
-        **{resource.replace("_", "-"): much for resource, much in allocatable.items()},
-    }
-    meta = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
-    return {"kind": "Node", "metadata": meta, "spec": {}, "status": {"allocatable": room, "capacity": room}}
+    room = {resource.replace("_", "-"): much for resource, much in allocatable.items()}
+    return manifests.node(name, cpu, "8Gi", "10", labels={HOSTNAME: name, **(labels or {})}, allocatable=room)
 
 
-def pod(name, host="", *, cpu="", labels=None, ns="default", **spec):
+def pod(name, host="", *, cpu=None, ns="default", **spec):
     """A pod, bound with *host*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among
     them."""
-    requests = {**({"cpu": cpu} if cpu else {}), **spec.pop("requests", {})}
-    containers = spec.pop("containers", [{"name": "main", "resources": {"requests": requests}}])
-    status = spec.pop("status", {})
     volumes = [*spec.pop("volumes", []), *map(_use, spec.pop("claims", ()))]
-    spec = {"containers": containers, "volumes": volumes, **({"nodeName": host} if host else {}), **spec}
-    return {
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": ns, "labels": labels or {}},
-        "spec": spec,
-        "status": status,
-    }
+    return manifests.pod(name, cpu, on=host, namespace=ns, volumes=volumes, **spec)
 
 
 def _use(claim_name):
@@ -141,11 +129,7 @@ def spread(key=HOSTNAME, *, soft=False, skew=1, selector=None, **labels):
 
 def service(name, **selector):
     """A service of the pods with these labels."""
-    return {
-        "kind": "Service",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"selector": selector},
-    }
+    return manifest("Service", name, namespace="default", spec={"selector": selector})
 
 
 # --- volumes ------------------------------------------------------------------------------------------------
@@ -154,31 +138,21 @@ def service(name, **selector):
 def storage_class(name, provisioner="kubernetes.io/no-provisioner", *, waits=True):
     """A class whose volumes are bound with their pod, or with *waits* off at once."""
     mode = "WaitForFirstConsumer" if waits else "Immediate"
-    return {
-        "kind": "StorageClass",
-        "metadata": {"name": name},
-        "provisioner": provisioner,
-        "volumeBindingMode": mode,
-    }
+    return manifest("StorageClass", name, provisioner=provisioner, volumeBindingMode=mode)
 
 
 def claim(name, kind="local", volume="", *, mode="ReadWriteOnce", phase="", **spec):
     """A claim of class *kind*, bound to *volume* if that is given."""
-    meta = {
-        "name": name,
-        "namespace": "default",
-        "annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {},
-    }
-    spec = {
-        "storageClassName": kind,
-        "volumeName": volume,
-        "accessModes": [mode],
-        "volumeMode": "Filesystem",
-        **spec,
-    }
-    spec["resources"] = {"requests": {"storage": "1Gi"}}
-    status = {"phase": phase or ("Bound" if volume else "Pending")}
-    return {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": status}
+    known = {"storageClassName": kind, "volumeName": volume, "accessModes": [mode]}
+    known |= {"volumeMode": "Filesystem", "resources": {"requests": {"storage": "1Gi"}}}
+    return manifest(
+        "PersistentVolumeClaim",
+        name,
+        namespace="default",
+        metadata={"annotations": BOUND if volume else {}},
+        spec=known | spec,
+        status={"phase": phase or ("Bound" if volume else "Pending")},
+    )
 
 
 def volume(name, kind="local", claim_name="", *, host="", labels=None, **spec):
@@ -186,33 +160,19 @@ def volume(name, kind="local", claim_name="", *, host="", labels=None, **spec):
     spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem", **spec}
     spec.setdefault("capacity", {"storage": "1Gi"})
     if claim_name:
-        spec["claimRef"] = {
-            "kind": "PersistentVolumeClaim",
-            "namespace": "default",
-            "name": claim_name,
-            "uid": f"default/{claim_name}",
-        }
+        of = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim_name}
+        spec["claimRef"] = {**of, "uid": f"default/{claim_name}"}
     if host:
-        here = {"key": HOSTNAME, "operator": "In", "values": [host]}
-        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
-    phase = "Bound" if claim_name else "Available"
-    return {
-        "kind": "PersistentVolume",
-        "metadata": {"name": name, "labels": labels or {}},
-        "spec": spec,
-        "status": {"phase": phase},
-    }
+        spec |= on(**{HOSTNAME: host})
+    status = {"phase": "Bound" if claim_name else "Available"}
+    return manifest("PersistentVolume", name, labels=labels or {}, spec=spec, status=status)
 
 
 def csi_node(name, *drivers, moved=""):
     """The CSINode of a node: its *drivers* with their limits, and the in-tree plugins that *moved*."""
-    annotations = {"storage.alpha.kubernetes.io/migrated-plugins": moved} if moved else {}
+    annotations = {MIGRATED: moved} if moved else {}
     listed = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in drivers]
-    return {
-        "kind": "CSINode",
-        "metadata": {"name": name, "annotations": annotations},
-        "spec": {"drivers": listed},
-    }
+    return manifest("CSINode", name, metadata={"annotations": annotations}, spec={"drivers": listed})
 
 
 # --- devices ------------------------------------------------------------------------------------------------
@@ -220,12 +180,7 @@ def csi_node(name, *drivers, moved=""):
 
 def thing(kind, name, spec, **metadata):
     """An object of the API of devices."""
-    return {
-        "kind": kind,
-        "apiVersion": "resource.k8s.io/v1",
-        "metadata": {"name": name, **metadata},
-        "spec": spec,
-    }
+    return manifest(kind, name, apiVersion="resource.k8s.io/v1", metadata=metadata, spec=spec)
 
 
 def devices(*devices, name="s", count=1, **spec):

@@ -27,9 +27,9 @@ from tests.support.permitbuild import Doorman, names
 from tests.support.refusals import refusal_text
 
 
-def _plain(release, *objects, **config):
+def _plain(release, *objects):
     """A scheduler that was told of *objects*."""
-    return build(case(objects, **config) | {"version": release.version}, {}, release=release)
+    return build(case(objects) | {"version": release.version}, {}, release=release)
 
 
 def _configured(release, document, *objects, plugins=()):
@@ -169,8 +169,8 @@ def chosen_as_idle(release):
 _AT_THE_DOOR = profile(permit=enabled(Doorman.name), reserve=enabled(Doorman.name))
 
 
-def _visitor(said, **spec):
-    made = pod("web", **spec)
+def _visitor(said):
+    made = pod("web")
     return obj({**made, "metadata": {**made["metadata"], "annotations": {Doorman.name: said}}})
 
 

@@ -13,12 +13,11 @@ HALF = {"cpu": "2", "memory": "4Gi"}
 RISING = (ShapePoint(0, 0), ShapePoint(100, 10))
 
 
-def scores(plugin, new, *objects, normal=False):
+def scores(plugin, new, *objects):
     """Node -> its score before it is normalized, or after."""
     cycle = cycle_of(new, *objects, release="1.21")
     batch = Batch(cycle.table)
     found = plugin.score(cycle.template, batch, cycle)
-    found = plugin.normalize_score(cycle.template, found, batch, cycle) if normal else found
     return {batch.name(i): int(score) for i, score in enumerate(found)}
 
 

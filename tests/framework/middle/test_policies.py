@@ -21,17 +21,15 @@ PRESENCE = yaml.safe_load("{labelsPresence: {labels: [disk], presence: true}}")
 NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
-def translated(release, gates="", weight=1, **policy):
+def translated(release, gates="", **policy):
     """What *release* makes of the Policy."""
     given = read_policy({**HEAD, **policy})
-    return configuration_of_policy(
-        given, FRAMEWORK_RELEASES[release], gates=gates, hard_pod_affinity_weight=weight
-    )
+    return configuration_of_policy(given, FRAMEWORK_RELEASES[release], gates=gates)
 
 
-def names(config, point):
+def filters(config):
     """The plugins at an extension point."""
-    return [plugin.name for plugin in config.profiles[0].plugins[point].enabled]
+    return [plugin.name for plugin in config.profiles[0].plugins["filter"].enabled]
 
 
 def weights(config):
@@ -57,7 +55,7 @@ def test_a_plugin_of_two_rules():
     """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so
     first."""
     twice = named("GeneralPredicates", "HostName")
-    assert names(translated("1.20", predicates=twice), "filter").count("NodeName") == 1
+    assert filters(translated("1.20", predicates=twice)).count("NodeName") == 1
     assert refusal("1.19", predicates=twice).endswith(
         'default-scheduler: plugin "NodeName" already registered as "FilterPlugin"'
     )
@@ -121,9 +119,9 @@ def test_unknown_rules(release, text):
 def test_gates_of_rules():
     """EvenPodsSpread is a rule in 1.18, but in 1.17 with its gate alone."""
     rules = named("EvenPodsSpread")
-    assert "PodTopologySpread" in names(translated("1.18", predicates=rules), "filter")
+    assert "PodTopologySpread" in filters(translated("1.18", predicates=rules))
     assert refusal("1.17", predicates=rules).endswith("Predicate type not found for EvenPodsSpread")
-    assert "PodTopologySpread" in names(translated("1.17", "EvenPodsSpread=true", predicates=rules), "filter")
+    assert "PodTopologySpread" in filters(translated("1.17", "EvenPodsSpread=true", predicates=rules))
 
 
 @pytest.mark.parametrize(

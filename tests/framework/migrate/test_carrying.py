@@ -23,7 +23,7 @@ GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
 
 
-def document(api, *profiles, **fields):
+def document(api, *profiles):
     """A configuration in version *api*."""
     own = (
         dict(profiles[0])
@@ -32,7 +32,7 @@ def document(api, *profiles, **fields):
         if profiles
         else {}
     )
-    return {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **own, **fields}
+    return {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **own}
 
 
 def to(found, release):

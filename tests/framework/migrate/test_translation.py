@@ -33,25 +33,12 @@ from kubeclassic.framework.migrate.frompolicy import (
 )
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_lines
-from tests.support.manifests import policy_of
 from tests.support.refusals import refusal_text
 
 HERE = Path(__file__).resolve().parents[3]
 EXAMPLES = HERE / "examples" / "policies"
 CASES = HERE / "tests" / "conformance"
-NEWEST = next(reversed(FRAMEWORK_RELEASES.values()))
 OFF = AlgorithmConfiguration(gates={"TaintNodesByCondition": False})
-
-
-def migrated(release="1.16", config=None, **policy):
-    """The migration of a Policy with these fields."""
-    return migrate(read_policy(policy_of(**policy)), RELEASES[release], config)
-
-
-def priorities(*pairs, **arguments):
-    """Entries of ``priorities``: names with weights, then names with an argument and weight 1."""
-    plain = [{"name": name, "weight": weight} for name, weight in pairs]
-    return plain + [{"name": name, "weight": 1, "argument": argument} for name, argument in arguments.items()]
 
 
 def enabled(found, point):
@@ -136,7 +123,6 @@ def test_translation(case):
     accepted(found, target)
 
 
-GPU = {"name": "x/gpu", "weight": 5}
 NO_PROFILE = " runs the plugins of a Policy or a provider, to which a configuration can only add some: give it the Policy itself, which it reads"
 """Why 1.17 is no target, although it reads a configuration with plugins."""
 
@@ -196,7 +182,7 @@ def test_limits_of_disks(target):
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_the_old_formula(target):
     """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
-    policy = read_policy({"priorities": priorities(("SelectorSpreadPriority", 1))})
+    policy = read_policy({"priorities": [{"name": "SelectorSpreadPriority", "weight": 1}]})
     if "SelectorSpread" not in target.configuration.gone_plugins:
         accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
         return

@@ -13,7 +13,7 @@ from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.simulation.explain.explain import explain
-from tests.support.build import node, pod
+from tests.support.build import node, owned_by, pod
 from tests.support.devicebuild import (
     DRIVER,
     a_slice,
@@ -42,10 +42,9 @@ def scheduler(*objects, release="1.34", **gates):
     return engine
 
 
-def owned(name, owner, *requests):
+def owned(name, owner):
     """A claim that was made for a pod."""
-    owners = [{"kind": "Pod", "name": owner, "uid": f"uid-{owner}", "controller": True}]
-    return device_claim(name, *(requests or (exactly(),)), metadata={"ownerReferences": owners})
+    return device_claim(name, exactly(), metadata=owned_by("Pod", owner, f"uid-{owner}"))
 
 
 def allocated(name, where, *users, device_name="g0"):

@@ -7,7 +7,7 @@ from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
 from tests.support.affinitybuild import A, C, affinity, peer, term
-from tests.support.asking import cycle_of, found_by, handle, refusals, scores
+from tests.support.asking import cycle_of, found_by, handle, scores
 from tests.support.build import manifest, node, obj, overlay, pod
 
 SHORT = {
@@ -25,9 +25,9 @@ def new(app="a", **terms):
     return pod("new", app=app, namespace="default", affinity=affinity(**terms))
 
 
-def namespace(name, **labels):
+def namespace(name):
     """A Namespace object."""
-    return obj(manifest("Namespace", name, labels=labels))
+    return obj(manifest("Namespace", name))
 
 
 def plugin(ignore=False):
@@ -37,11 +37,6 @@ def plugin(ignore=False):
 def named(found):
     """Reasons by their short names."""
     return {name: SHORT[text] for name, text in found.items()}
-
-
-def against(incoming, *objects):
-    """Node -> affinity, anti-affinity, existing or None."""
-    return named(refusals(plugin(), incoming, *objects))
 
 
 def before(incoming, *objects):

@@ -43,25 +43,25 @@ def faults(selector, cells=None):
     return node_selector_faults(made.spec.affinity.node_affinity.required, cells or FrameworkCells())
 
 
-def labelled(key, *values, operator="In"):
-    return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
+def labelled(*values, operator="In"):
+    return {"matchExpressions": [{"key": "disk", "operator": operator, "values": list(values)}]}
 
 
-def named(*names, operator="In"):
-    return {"matchFields": [{"key": "metadata.name", "operator": operator, "values": list(names)}]}
+def named(*names):
+    return {"matchFields": [{"key": "metadata.name", "operator": "In", "values": list(names)}]}
 
 
-def wanting(*required, **spec):
-    return pod("new", affinity={"nodeAffinity": affinity_of(list(required))}, **spec)
+def wanting(*required):
+    return pod("new", affinity={"nodeAffinity": affinity_of(list(required))})
 
 
 def liking(*preferred):
     return pod("new", affinity={"nodeAffinity": affinity_of(preferred=list(preferred))})
 
 
-def before(new, by=None):
+def before(new):
     cycle = cycle_of(new, *NODES)
-    return (by or plugin()).pre_filter(cycle.template, cycle)
+    return plugin().pre_filter(cycle.template, cycle)
 
 
 def test_names_that_exclude_each_other_end_the_cycle():
@@ -73,7 +73,7 @@ def test_names_that_exclude_each_other_end_the_cycle():
 def test_a_term_that_names_nobody_before_them():
     """1.24 to 1.26 turn the pod down for one such term, unless an earlier term is open to every node."""
     conflict = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
-    for first, is_refused in ((named("a"), True), (labelled("disk", "ssd"), False)):
+    for first, is_refused in ((named("a"), True), (labelled("ssd"), False)):
         cycle = cycle_of(wanting(first, conflict), *NODES, release="1.25")
         found = NodeAffinityPlugin(None, handle("1.25")).pre_filter(cycle.template, cycle)
         assert found == (unresolvable("pod affinity terms conflict") if is_refused else None)
@@ -87,13 +87,13 @@ def test_it_does_without_pre_filter():
 
 def test_the_profiles_own_affinity_comes_first():
     """A node that the added affinity does not match says so, whatever the pod asks for."""
-    enforced = plugin(required=[labelled("disk", "hdd")])
+    enforced = plugin(required=[labelled("hdd")])
     assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {"a": ENFORCED, "b": OWN}
 
 
 def test_an_invalid_term_ends_the_cycle():
     """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
-    cycle = cycle_of(liking({"weight": 1, "preference": labelled("disk", "ssd", operator="Foo")}), *NODES)
+    cycle = cycle_of(liking({"weight": 1, "preference": labelled("ssd", operator="Foo")}), *NODES)
     text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
     assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
     with pytest.raises(PriorityError, match="Unsupported value"):

@@ -22,14 +22,9 @@ def fit(**args):
     return NodeResourcesFit(read_args("NodeResourcesFit", args), handle())
 
 
-def strategy(kind, resources=None, shape=None):
+def strategy(kind):
     """The plugin with a scoring strategy."""
-    found = {"type": kind}
-    if resources is not None:
-        found["resources"] = [{"name": name, "weight": weight} for name, weight in resources.items()]
-    if shape is not None:
-        found["requestedToCapacityRatio"] = {"shape": [{"utilization": u, "score": s} for u, s in shape]}
-    return fit(scoringStrategy=found)
+    return fit(scoringStrategy={"type": kind})
 
 
 def reasons(new, *objects, by=None):
@@ -105,9 +100,9 @@ PORTS = [{"hostPort": 80, "containerPort": 80}]
 SIDECAR = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}, "ports": PORTS}
 
 
-def scheduler(release, *objects, **gates):
+def scheduler(release, *objects):
     """A scheduler of *release* with the default profile."""
-    config = {"percentageOfNodesToScore": 100, "profile": None, "featureGates": gates}
+    config = {"percentageOfNodesToScore": 100, "profile": None}
     made = build({"name": "requests", "version": release, "config": config}, {})
     for item in objects:
         EventFeed(made).put(item)

@@ -10,7 +10,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
 from tests.support.asking import cycle_of, found_by, scores
-from tests.support.build import manifest, node, obj, overlay, pod
+from tests.support.build import manifest, node, obj, overlay, owned_by, pod
 from tests.support.spreadbuild import (
     LEAVING,
     NEAR,
@@ -202,12 +202,6 @@ ZONED = [
 # --- Defaults -----------------------------------------------------------------------------------------------
 
 
-def owned(kind, api="apps/v1"):
-    return {
-        "ownerReferences": [{"kind": kind, "name": "o", "apiVersion": api, "uid": "u", "controller": True}]
-    }
-
-
 @pytest.mark.parametrize(
     "kind, api, selector",
     [
@@ -220,7 +214,7 @@ def test_a_controller_selects(kind, api, selector):
     """The controller that owns the pod selects its peers; one that is only called so, of another API
     group, does not."""
     for version, spreads in ((api, True), ("other/v1", False)):
-        new = pod("new", app="a", metadata=owned(kind, api=version))
+        new = pod("new", app="a", metadata=owned_by(kind, apiVersion=version))
         found = scores(
             plugin(),
             new,

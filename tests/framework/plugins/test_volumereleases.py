@@ -10,10 +10,11 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import manifest, node, obj, pod
 from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
 from tests.support.volumebuild import (
+    BOUND,
+    DRIVER,
     WAIT,
     bound,
     claim,
-    csi_driver,
     csi_node,
     ebs,
     on,
@@ -34,10 +35,10 @@ def csi(number):
     return volume(name, csi={"driver": "d", "volumeHandle": f"h{number}"}), bound(f"c{number}", name)
 
 
-def attachment(name, of, to="n", attacher="d"):
+def attachment(of, to="n", attacher="d"):
     """The volume called *of*, attached to a node."""
     spec = {"attacher": attacher, "nodeName": to, "source": {"persistentVolumeName": of}}
-    return obj(manifest("VolumeAttachment", name, spec=spec, status={"attached": False}))
+    return obj(manifest("VolumeAttachment", "x", spec=spec, status={"attached": False}))
 
 
 # --- Limits -------------------------------------------------------------------------------------------------
@@ -45,13 +46,13 @@ def attachment(name, of, to="n", attacher="d"):
 
 def test_attachments_count():
     """From 1.32 on the volumes that are attached to a node count, whether a pod uses them or not."""
-    objects = [node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("x", "v1")]
+    objects = [node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("v1")]
     shows({"1.27": {}, "1.32": {"n": [FULL]}}, failed, objects, using("p", "c0"))
 
 
 def test_a_volume_that_is_only_attached_counts_twice():
     """Upstream: a pod's own volume counts as attached and as new, unless a pod on the node uses it."""
-    objects = [node("n"), csi_node("n", d=1), *csi(0), attachment("x", "v0")]
+    objects = [node("n"), csi_node("n", d=1), *csi(0), attachment("v0")]
     shows({"1.27": ["n"], "1.32": []}, feasible, objects, using("p", "c0"))
     shows({"1.27": ["n"]}, feasible, [*objects, using("q", "c0", on="n")], using("p", "c0"))
 
@@ -59,12 +60,12 @@ def test_a_volume_that_is_only_attached_counts_twice():
 @pytest.mark.parametrize(
     "idle",
     [
-        attachment("x", "v1", to="m"),
-        attachment("x", "gone"),
-        attachment("x", None),
-        attachment("x", "v1", attacher=""),
-        attachment("x", "old"),
-        attachment("x", "v1", attacher="e"),
+        attachment("v1", to="m"),
+        attachment("gone"),
+        attachment(None),
+        attachment("v1", attacher=""),
+        attachment("old"),
+        attachment("v1", attacher="e"),
     ],
     ids=["other node", "no volume", "no name", "no attacher", "not CSI", "other driver"],
 )
@@ -77,10 +78,10 @@ def test_attachments_that_do_not_count(idle):
 def test_a_removed_attachment_makes_room():
     """What is attached to a node is read anew when an attachment goes."""
     run = Run(SchedulerSpec.of(Framework(release="1.34")).engine())
-    for item in (node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("x", "v1")):
+    for item in (node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("v1")):
         run.feed.put(item)
     assert run.cycle(using("p", "c0")).host is None
-    run.feed.delete(attachment("x", "v1"))
+    run.feed.delete(attachment("v1"))
     assert run.cycle(using("p", "c0")).host == "n"
 
 
@@ -96,13 +97,7 @@ def test_a_disk_that_has_no_handle_is_an_error():
 # --- Sole users ---------------------------------------------------------------------------------------------
 
 
-SOLE = claim(
-    "c",
-    None,
-    accessModes=["ReadWriteOncePod"],
-    volumeName="v",
-    annotations={"pv.kubernetes.io/bind-completed": "yes"},
-)
+SOLE = claim("c", None, accessModes=["ReadWriteOncePod"], volumeName="v", annotations=BOUND)
 
 
 def test_preemption_frees_a_claim():
@@ -118,10 +113,10 @@ def test_storage_left_for_new_volumes():
     """With StorageCapacityScoring a node with more left is better; the capacity is that of the class, not
     one for each claim."""
     left = [
-        storage_left(name, "wait", {"matchLabels": {"zone": name}}, capacity=size)
+        storage_left(name, {"matchLabels": {"zone": name}}, size)
         for name, size in (("a", "4Gi"), ("b", "8Gi"))
     ]
-    objects = [*TWO, MAKING, csi_driver("maker"), *left, claim("c"), claim("d")]
+    objects = [*TWO, MAKING, DRIVER, *left, claim("c"), claim("d")]
     for release in ("1.33", "1.34"):
         found = answer(release, objects, [using("p", "c", "d")], gates={"StorageCapacityScoring": True})
         assert priorities(found)["VolumeBinding"] == {"a": 50, "b": 75}
@@ -130,7 +125,7 @@ def test_storage_left_for_new_volumes():
 def test_matched_volumes_go_before_new_ones():
     """A node where a volume is matched is scored by it alone, and by the shape of the profile: here the
     fuller the better."""
-    objects = [*TWO, MAKING, csi_driver("maker"), storage_left("s", "wait", {}, capacity="8Gi"), claim("c")]
+    objects = [*TWO, MAKING, DRIVER, storage_left("s", {}, "8Gi"), claim("c")]
     shape = yaml.safe_load("[{utilization: 0, score: 0}, {utilization: 100, score: 10}]")
     profile = {"profiles": [{"pluginConfig": [{"name": "VolumeBinding", "args": {"shape": shape}}]}]}
     asked = {"gates": {"StorageCapacityScoring": True}, "profile": profile}

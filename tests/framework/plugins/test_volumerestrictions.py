@@ -11,14 +11,11 @@ from tests.support.volumebuild import EPHEMERAL, claim, using
 
 IN_USE = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
 NODES = (node("a"), node("b"))
+SOLE = claim("c", accessModes=["ReadWriteOncePod"])
 
 
 def plugin(**gates):
     return VolumeRestrictions(None, handle(**gates))
-
-
-def sole(name):
-    return claim(name, accessModes=["ReadWriteOncePod"])
 
 
 def against(new, *objects, by=None):
@@ -30,7 +27,7 @@ def against(new, *objects, by=None):
 
 def test_users_in_other_namespaces_do_not_count():
     """A claim of the same name in another namespace is another claim."""
-    assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), sole("c")) == {
+    assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), SOLE) == {
         "a": None,
         "b": None,
     }
@@ -39,7 +36,7 @@ def test_users_in_other_namespaces_do_not_count():
 def test_the_gate_switches_it_off():
     """With gate ReadWriteOncePod off neither users nor missing claims matter, and no state is needed."""
     off = plugin(ReadWriteOncePod=False)
-    assert against(using("new", "c"), using("old", "c", on="a"), sole("c"), by=off) == {"a": None, "b": None}
+    assert against(using("new", "c"), using("old", "c", on="a"), SOLE, by=off) == {"a": None, "b": None}
     assert against(using("new", "gone"), by=off) == {"a": None, "b": None}
     assert off.without_pre_filter is None
     assert off.follows_pods is None
@@ -65,7 +62,7 @@ def trial(cycle, *names):
 
 def test_taking_the_user_off_frees_the_claim():
     """Removing the user in a trial frees the claim; adding it again takes the claim."""
-    cycle = cycle_of(using("new", "c"), *NODES, using("old", "c", on="a"), sole("c"))
+    cycle = cycle_of(using("new", "c"), *NODES, using("old", "c", on="a"), SOLE)
     nodes = trial(cycle, "a", "b")
     user = nodes.pods(0)[0]
     nodes.remove(user, 0)
@@ -76,7 +73,7 @@ def test_taking_the_user_off_frees_the_claim():
 
 def test_a_nominated_user_takes_it():
     """A pod that is only added for a trial uses its claims too."""
-    cycle = cycle_of(using("new", "c"), *NODES, sole("c"))
+    cycle = cycle_of(using("new", "c"), *NODES, SOLE)
     nodes = trial(cycle, "a", "b")
     nodes.add(cycle.nominated_entry(using("other", "c")), 1)
     assert found_by(plugin(), cycle, nodes) == {"a": None, "b": IN_USE}
@@ -85,7 +82,7 @@ def test_a_nominated_user_takes_it():
 def test_namespaces_do_not_matter_in_trials():
     """Upstream: a pod of another namespace with a claim of the same name frees the claim when it is
     removed."""
-    objects = [*NODES, using("old", "c", on="a"), using("far", "c", on="b", namespace="other"), sole("c")]
+    objects = [*NODES, using("old", "c", on="a"), using("far", "c", on="b", namespace="other"), SOLE]
     cycle = cycle_of(using("new", "c"), *objects)
     nodes = trial(cycle, "b")
     nodes.remove(nodes.pods(0)[0], 0)

@@ -41,9 +41,9 @@ class Bench:
 # --- Moves --------------------------------------------------------------------------------------------------
 
 
-def parked(*objects, new=None):
+def parked(*objects):
     """A bench whose one pod was tried and parked, longer ago than it has to wait."""
-    bench = Bench(*objects, new or pod("p", cpu="1"))
+    bench = Bench(*objects, pod("p", cpu="1"))
     assert bench.attempt() is None
     bench.clock.now = nanoseconds(10.5)
     return bench

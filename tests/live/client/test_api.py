@@ -25,24 +25,15 @@ from kubeclassic.live.client.api import (
 )
 from tests.support.virtualtime import run_virtually
 
-Outcome = Response | TransportError
-
 
 def ok(**fields):
     """A good answer."""
     return Response(200, json.dumps(fields).encode())
 
 
-def failure(status, reason="", retry_after=None, **more):
+def failure(status, reason="", retry_after=None):
     """An answer with a Status."""
-    body = {
-        "kind": "Status",
-        "status": "Failure",
-        "reason": reason,
-        "message": "made up",
-        "code": status,
-        **more,
-    }
+    body = {"kind": "Status", "status": "Failure", "reason": reason, "message": "made up", "code": status}
     return Response(
         status, json.dumps(body).encode(), {} if retry_after is None else {"retry-after": retry_after}
     )

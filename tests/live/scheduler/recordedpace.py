@@ -6,14 +6,12 @@ import gzip
 import json
 import math
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 
 from kubeclassic.live.client.api import Stream
 from tests.apiserver import NO_FAULT, Fault, StoreTransport, refused
 
-Json = dict[str, Any]
 SCHEDULER = "kube-scheduler"
 ABOUT = 1.0
 """Seconds by which ours may be sent at another time than the recorded request."""

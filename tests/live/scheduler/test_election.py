@@ -8,20 +8,10 @@ import pytest
 
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, StoreTransport, User, refused
+from tests.live.scheduler.recorded import Events
 from tests.support.virtualtime import now, wall
 
 TIMES = LeaseTimes()
-
-
-@attrs.define
-class Told:
-    """A recorder that remembers."""
-
-    texts: list = attrs.field(factory=list)
-
-    def event(self, about, type, reason, text):
-        """Remember the text."""
-        self.texts.append(text)
 
 
 @attrs.define
@@ -34,7 +24,7 @@ class Pair:
         """A replica whose clock is *skew* seconds off."""
         lock = LeaseLock(StoreTransport(self.store, faults), "kube-system", "kube-scheduler", TIMES.request)
         clock = lambda: wall() + skew  # noqa: E731  # one expression
-        return Elector(lock, TIMES, name, Told(), wall=clock, dice=random.Random(name))
+        return Elector(lock, TIMES, name, Events(), wall=clock, dice=random.Random(name))
 
     def holder(self):
         """Whom the lock names."""
@@ -153,7 +143,7 @@ class TestOneReplica:
             await task
         assert pair.holder() == "thief"
         assert elector.leader == "thief"
-        assert elector.recorder.texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
+        assert [one.text for one in elector.recorder.told] == ["a became leader", "a stopped leading"]
 
 
 class TestTwoReplicas:

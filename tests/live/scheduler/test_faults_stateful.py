@@ -17,7 +17,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from tests.apiserver import Fault, Kubelets, User, Watcher
 from tests.live.scheduler.worlds import World
 from tests.support.examples import examples
-from tests.support.livefaults import KINDS, Process, with_room, wrongs
+from tests.support.livefaults import KINDS, with_room, wrongs
 from tests.support.virtualtime import VirtualLoop
 
 pytestmark = pytest.mark.whole
@@ -71,15 +71,11 @@ class Clusters(RuleBasedStateMachine):
             self.world = World(release, self.fault)
             self.watcher = Watcher(self.world.store.storage)
             self.kubelets = asyncio.create_task(Kubelets(User(self.world.store)).run())
-            self.processes = {
-                name: Process(self.world, name, config=config_of(release, name), scheduler_name=name)
-                for name in NAMES
-            }
-            for process in self.processes.values():
-                process.start()
 
         self.loop.run_until_complete(start())
+        self.running = {}
         for owner in NAMES:
+            self.loop.run_until_complete(self.started(owner))
             self.add_node(owner)
 
     def fault(self, request):
@@ -145,13 +141,14 @@ class Clusters(RuleBasedStateMachine):
     @rule(owner=OWNERS, down=st.sampled_from([0.0, 0.5, 40.0]))
     def kill(self, owner, down):
         """A scheduler is killed, and starts again after a while."""
-        self.loop.run_until_complete(self.processes[owner].kill())
+        self.loop.run_until_complete(self.world.stop(self.running[owner]))
         self.wait(down)
         self.loop.run_until_complete(self.started(owner))
 
     async def started(self, owner):
         """Start a scheduler; it needs a loop that runs."""
-        self.processes[owner].start()
+        self.world.schedule(config_of(self.world.release, owner), name=owner)
+        self.running[owner] = self.world.tasks[-1]
 
     @rule(seconds=st.sampled_from([0.0, 0.001, 1.0, 1.4, 10.0, 45.0]))
     def wait(self, seconds):
@@ -185,7 +182,7 @@ class Clusters(RuleBasedStateMachine):
     def teardown(self):
         """The end: faults stop, all is judged, and everything ends."""
         try:
-            if hasattr(self, "processes"):
+            if hasattr(self, "watcher"):
                 self.heal()
         finally:
             self.loop.run_until_complete(self.end())
@@ -193,10 +190,9 @@ class Clusters(RuleBasedStateMachine):
 
     async def end(self):
         """End everything; a defect that had ended a scheduler is raised."""
-        if hasattr(self, "processes"):
+        if hasattr(self, "watcher"):
             self.kubelets.cancel()
-            for process in self.processes.values():
-                await process.kill()
+            await self.world.stop()
 
 
 TestClusters = Clusters.TestCase

@@ -109,17 +109,13 @@ async def test_parts_with_predicates(release):
     named = {part: counts(found, f"scheduler_scheduling_algorithm_{part}_seconds")[""] for part in PARTS[:3]}
     tries = found["scheduler_total_preemption_attempts_total"]
     assert tries >= 1
-    assert named == {"predicate_evaluation": 3, "priority_evaluation": 3, "preemption_evaluation": tries}
+    wanted = {"predicate_evaluation": 3, "priority_evaluation": 3, "preemption_evaluation": tries}
+    assert named == wanted
     by_operation = {
         part: counts(found, "scheduler_scheduling_duration_seconds")[f'{{operation="{part}"}}']
         for part in PARTS
     }
-    assert by_operation == {
-        "predicate_evaluation": 3,
-        "priority_evaluation": 3,
-        "preemption_evaluation": tries,
-        "binding": 3,
-    }
+    assert by_operation == {**wanted, "binding": 3}
 
 
 async def test_points_with_profiles():
@@ -130,27 +126,9 @@ async def test_points_with_profiles():
     label = '{{extension_point="{}",profile="default-scheduler",status="{}"}}'
     tries = by_point.get(label.format("Filter", "Unschedulable"), 0)
     assert tries >= 1
-    number = {
-        pair: by_point.get(label.format(*pair), 0)
-        for pair in (
-            ("Filter", "Success"),
-            ("PostFilter", "Unschedulable"),
-            ("Score", "Success"),
-            ("Reserve", "Success"),
-            ("Permit", "Success"),
-            ("PreBind", "Success"),
-            ("Bind", "Success"),
-        )
-    }
-    assert number == {
-        ("Filter", "Success"): 3,
-        ("PostFilter", "Unschedulable"): tries,
-        ("Score", "Success"): 3,
-        ("Reserve", "Success"): 3,
-        ("Permit", "Success"): 3,
-        ("PreBind", "Success"): 3,
-        ("Bind", "Success"): 3,
-    }
+    assert by_point[label.format("PostFilter", "Unschedulable")] == tries
+    points = ("Filter", "Score", "Reserve", "Permit", "PreBind", "Bind")
+    assert [by_point.get(label.format(point, "Success"), 0) for point in points] == [3] * len(points)
 
 
 async def test_the_queue_with_profiles():

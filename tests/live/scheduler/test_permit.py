@@ -30,9 +30,9 @@ class Waiting:
         return [one.text for one in self.world.events.told if one.name == pod]
 
 
-def add(world, name, seconds, cpu="100m", **spec):
+def add(world, name, seconds, cpu="100m"):
     """A new pod that waits for Doorman so long."""
-    form = pod_manifest(name, cpu=cpu, **spec)
+    form = pod_manifest(name, cpu=cpu)
     form["metadata"]["annotations"] = {"Doorman": seconds}
     world.user.create("pods", form)
 

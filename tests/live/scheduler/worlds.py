@@ -94,8 +94,8 @@ class World:
             engine, api, self.events, lambda: EPOCH + loop.time(), scheduler_name, log=log_to(self.reports)
         )
 
-    def schedule(self, config=None, *, dry=False, engine=None, make=LiveScheduler):
-        """Start a scheduler, which *make* makes."""
+    def schedule(self, config=None, *, dry=False, engine=None, make=LiveScheduler, name="default-scheduler"):
+        """Start a scheduler called *name*, which *make* makes."""
         transport = StoreTransport(self.store, self.faults)
         client = engine_for(self.release, {}).algorithm.release.client
         api = (
@@ -105,7 +105,7 @@ class World:
                 Api(transport, retries_of(client)), client.device_api, client.names_device_requests
             )
         )
-        scheduler = make(self.state(api, config, engine=engine))
+        scheduler = make(self.state(api, config, scheduler_name=name, engine=engine))
         self.follow(transport, scheduler.state, scheduler.run)
         return scheduler
 
@@ -126,16 +126,17 @@ class World:
                 group.create_task(informers.run())
                 await informers.synced()
                 await run()
+                raise AssertionError("expected a scheduler that runs until it is stopped, got one that ended")
 
         self.tasks.append(asyncio.get_running_loop().create_task(work()))
 
-    async def stop(self):
-        """End all schedulers, as by kill -9; a defect of one of them is raised."""
-        for task in self.tasks:
+    async def stop(self, *tasks):
+        """End schedulers, without *tasks* all, as by kill -9; a defect of one of them is raised."""
+        ended = tasks or self.tasks
+        self.tasks = [task for task in self.tasks if task not in ended]
+        for task in ended:
             task.cancel()
-        ended = await asyncio.gather(*self.tasks, return_exceptions=True)
-        self.tasks.clear()
-        for error in ended:
+        for error in await asyncio.gather(*ended, return_exceptions=True):
             if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
                 raise error
 

@@ -71,9 +71,10 @@ def test_a_pod_that_was_made_again(caller):
 # --- Preemption ---------------------------------------------------------------------------------------------
 
 
-def ask(caller, priority, victims, form="NodeNameToMetaVictims"):
+def ask(caller, priority, victims):
     """The answer for a pod of 2 cores: node -> UIDs."""
-    found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
+    body = {"Pod": pod_json("x", cpu="2", priority=priority), "NodeNameToMetaVictims": victims}
+    found = caller.asked("/preemption", body)
     return {
         name: [pod["UID"] for pod in victims["Pods"]]
         for name, victims in found["NodeNameToMetaVictims"].items()

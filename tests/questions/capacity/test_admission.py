@@ -6,25 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import capacity
+from tests.support import manifests
 from tests.support.keywords import keywords_of
 from tests.support.manifests import manifest
 
 NODE = manifest("Node", "a", status={"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}})
 
 
-def pod(name="web", requests=None, limits=None, **spec):
-    """A pod's manifest with one container; *spec*: further fields, ``metadata`` among them."""
-    metadata = {"name": name, **spec.pop("metadata", {})}
-    containers = [
-        {"name": "c", "image": "img", "resources": {"requests": requests or {}, "limits": limits or {}}}
-    ]
-    return {"kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
+def pod(name="web", requests=None, **more):
+    """A pod's manifest; *requests* come before its other fields."""
+    return manifests.pod(name, requests=requests, **more)
 
 
-def quota(*, namespace="default", status=None, scopes=None, **hard):
+def quota(*, namespace="default", status=None, scopes=(), **hard):
     """A ResourceQuota named compute; *hard* with underscores in place of dots and dashes."""
     expressions = hard.pop("expressions", None)
-    spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes or []}
+    spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes}
     spec |= {"scopeSelector": {"matchExpressions": expressions}} if expressions else {}
     return manifest("ResourceQuota", "compute", namespace=namespace, spec=spec, status=status or {})
 
@@ -34,7 +31,7 @@ def named_quota(hard, name="q"):
     return manifest("ResourceQuota", name, spec={"hard": hard})
 
 
-DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
+DONE = pod("done", nodeName="a", status={"phase": "Succeeded"})
 
 
 def limit_range(*items):

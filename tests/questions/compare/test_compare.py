@@ -7,29 +7,22 @@ from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
-from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
-from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import MODES, decided
 from tests.support.build import node, pod, policy_of
+from tests.support.build import scenario as of
 from tests.support.examples import examples
 from tests.support.worldforms import drawn
 
 
-def of(*objects):
-    """A scenario of objects in their order; pods without a node wait."""
-    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    return Scenario(tuple(item for item in objects if item not in waiting), waiting)
-
-
-def engines(*releases, **config):
+def engines(*releases):
     """New schedulers named a, b and so on."""
-    return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
+    return {name: engine_for(release, {}) for name, release in zip("abcd", releases, strict=False)}
 
 
 @examples(0.25)
@@ -162,9 +155,9 @@ class TestVerdicts:
 # Each cause, on clusters where it alone can be it.
 
 
-def cause(scenario, made, mode="free"):
+def cause(scenario, made):
     """The cause of the one difference."""
-    (found,) = plain(compare(scenario, made, mode=mode).document())["differences"]
+    (found,) = plain(compare(scenario, made).document())["differences"]
     return found["causes"]["b"]
 
 

@@ -3,15 +3,13 @@
 import pytest
 import yaml
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.verdict import reasons_in
 from kubeclassic.predicates import reasons
 from kubeclassic.questions.compare.comparison import Losses, compare, main_reason
 from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
-from kubeclassic.simulation.scenario import Scenario
-from tests.support.build import node, pod, policy_of
+from tests.support.build import node, pod, policy_of, scenario
 
 
 def policy(*predicates):
@@ -22,11 +20,7 @@ def policy(*predicates):
 
 def compared(objects, engines, mode="free"):
     """A comparison; pods without a node wait."""
-    found = list(objects)
-    waiting = tuple(item for item in found if isinstance(item, Pod) and not item.spec.node_name)
-    return compare(
-        Scenario(tuple(item for item in found if item not in waiting), waiting), engines, mode=mode
-    ).document()
+    return compare(scenario(*objects), engines, mode=mode).document()
 
 
 TAINT = yaml.safe_load("[{key: gpu, value: x, effect: NoSchedule}]")

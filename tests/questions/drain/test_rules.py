@@ -7,13 +7,14 @@ import yaml
 from kubeclassic import Cluster, drain
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.plan import DrainMove
-from tests.support.build import manifest, node, obj, pod
+from tests.support import volumebuild
+from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
 
 SCRATCH = yaml.safe_load("{volumes: [{name: scratch, emptyDir: {}}]}")
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
-KUBELETS = yaml.safe_load("{metadata: {ownerReferences: [{kind: Node, name: a, controller: true}]}}")
+KUBELETS = {"metadata": owned_by("Node", "a")}
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 ONCE = {"accessModes": ["ReadWriteOnce"]}
@@ -25,32 +26,20 @@ WEB = {"selector": {"matchLabels": {"app": "web"}}}
 
 def bare_budget(spec, namespace="default", **more):
     """A budget as a manifest has it: with no status but what is in *more*."""
-    return obj(
-        {
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": "b", "namespace": namespace},
-            "spec": spec,
-            **more,
-        }
-    )
+    return obj(manifest("PodDisruptionBudget", "b", namespace=namespace, spec=spec, **more))
 
 
 def disk(name, on, status="Bound", **spec):
     """A volume on one node."""
-    here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}]}]
-    spec = {
-        "capacity": {"storage": "1Gi"},
-        **ONCE,
-        "nodeAffinity": {"required": {"nodeSelectorTerms": here}},
-        **spec,
-    }
+    reach = volumebuild.on(**{"kubernetes.io/hostname": on})
+    spec = {"capacity": {"storage": "1Gi"}, **ONCE, **reach, **spec}
     return obj(manifest("PersistentVolume", name, spec=spec, status={"phase": status}))
 
 
 def claim(spec, name="data", **metadata):
     """A claim to a volume."""
-    meta = {"name": name, "namespace": "default", **metadata}
-    return obj({"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {**ONCE, **STORAGE, **spec}})
+    spec = {**ONCE, **STORAGE, **spec}
+    return obj(manifest("PersistentVolumeClaim", name, namespace="default", metadata=metadata, spec=spec))
 
 
 def emptied(*objects, nodes="a", **options):
@@ -185,7 +174,7 @@ def test_back_again(release):
 def test_pods_with_disks_of_the_node():
     """A claim whose volume is on the node keeps its pod there."""
     volume = disk("disk", "a", claimRef={"namespace": "default", "name": "data"})
-    bound = claim({"volumeName": "disk"}, annotations={"pv.kubernetes.io/bind-completed": "yes"})
+    bound = claim({"volumeName": "disk"}, annotations=volumebuild.BOUND)
     (why,) = emptied(*NAMED, volume, bound, owned("p", "db", on="a", **DATA)).cannot.values()
     assert "default/p finds no other node: " in why
 
@@ -261,12 +250,8 @@ def test_ephemeral_volumes(app, mode):
     one = owned(
         "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
     )
-    owner = yaml.safe_load("{apiVersion: v1, kind: Pod, name: p, uid: uid-p, controller: true}")
     made = claim(
-        {**spec, "volumeName": "disk"},
-        "p-v",
-        annotations={"pv.kubernetes.io/bind-completed": "yes"},
-        ownerReferences=[owner],
+        {**spec, "volumeName": "disk"}, "p-v", annotations=volumebuild.BOUND, **owned_by("Pod", "p", "uid-p")
     )
     found = emptied(*NAMED, kind, there, made, one, release="1.27")
     assert found.cannot == {}

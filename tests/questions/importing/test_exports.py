@@ -1,6 +1,7 @@
 """What other tools write, as manifests: SimKube, kube-scheduler-simulator, dumps in folders."""
 
 import json
+from functools import partial
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube
 from kubeclassic.questions.importing.ask import read_export
+from tests.support import manifests
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
@@ -171,17 +173,7 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
 
 
 NODE = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
-
-
-def pod(name, **spec):
-    """A pod of namespace a."""
-    metadata = {"name": name, "namespace": "a"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": {"containers": [{"name": "c"}], **spec},
-    }
+pod = partial(manifests.pod, namespace="a")
 
 
 def test_a_cluster_info_dump_is_a_folder(tmp_path):

@@ -18,9 +18,9 @@ NODES = "sn,cpu_milli,memory_mib,gpu,model\nplain,32000,262144,0,\ngpus,64000,10
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time\n"
 
 
-def read(folder, pods, nodes=NODES):
+def read(folder, pods):
     """The manifests of a trace with these *nodes* and *pods*."""
-    (folder / "nodes.csv").write_text(nodes)
+    (folder / "nodes.csv").write_text(NODES)
     (folder / "pods.csv").write_text(pods)
     return manifests(folder / "nodes.csv", folder / "pods.csv")["items"]
 

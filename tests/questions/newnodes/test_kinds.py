@@ -13,7 +13,7 @@ from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.newnodes.kinds import kinds_of
-from tests.support.build import manifest, node, obj, pod
+from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.keywords import keywords_of
 from tests.support.refusals import refusal_text
 
@@ -139,8 +139,7 @@ WEB = manifest(
 
 def agent(on, **metadata):
     """A pod of the DaemonSet on a node."""
-    owner = yaml.safe_load("{kind: DaemonSet, name: agent, uid: u, controller: true}")
-    meta = {"ownerReferences": [owner], **metadata}
+    meta = owned_by("DaemonSet", "agent") | metadata
     return pod(
         f"agent-{on}", on=on, namespace="kube-system", cpu="1", nodeSelector={"disk": "ssd"}, metadata=meta
     )

@@ -16,9 +16,9 @@ def asking(name, cpu="1", *, priority=0, **answers):
     return pod(name, cpu=cpu, priority=priority, metadata={"annotations": answers})
 
 
-def of(*events, until=None, **delays):
+def of(*events, **delays):
     """A replay with the plugins."""
-    return of_engine(waiting_scheduler(), *events, until=until, **delays)
+    return of_engine(waiting_scheduler(), *events, **delays)
 
 
 def steps_to(made, time):

@@ -7,7 +7,7 @@ from kubeclassic.questions.replay.inputs.inputs import DELETE, DRAIN, FAIL, RECO
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES
-from tests.support.build import manifest, node, obj
+from tests.support.build import manifest, node, obj, owned_by
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
 from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
@@ -18,11 +18,6 @@ ALL = list(ALL_RELEASES)
 def small(name="a", cpu="2", **more):
     """A node for two pods of one cpu."""
     return node(name, cpu=cpu, **more)
-
-
-def owned(kind):
-    """Metadata of a pod that has an owner."""
-    return {"ownerReferences": [{"kind": kind, "name": "owner", "uid": "1", "controller": True}]}
 
 
 ONE = asking("one")
@@ -68,7 +63,7 @@ HAPPENS = {
     "an owner replaces a victim": (
         [
             *there(small()),
-            at(0, asking("low", cpu="2", metadata=owned("ReplicaSet"))),
+            at(0, asking("low", cpu="2", metadata=owned_by())),
             at(5, HIGH),
             at(50, small("b")),
         ],
@@ -284,7 +279,7 @@ def test_a_node_that_recovers_keeps_its_pods():
 
 def test_a_drained_node_is_empty_and_stays_so():
     """All pods but a DaemonSet's leave a drained node, and nobody comes."""
-    daemon = asking("d", on="a", metadata=owned("DaemonSet"))
+    daemon = asking("d", on="a", metadata=owned_by("DaemonSet"))
     made = replay(*there(small(), asking("one", on="a"), daemon), at(1, small(), DRAIN), at(2, asking("two")))
     records = played(made)
     assert told(records, "Evicted") == [(1, "default/one")]
@@ -301,7 +296,7 @@ def test_what_a_failed_node_takes_with_it():
     """A static pod and one whose first toleration has no end stay; a claim from a template is made anew,
     and its device given back."""
     static = asking(
-        "static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned("Node")}
+        "static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned_by("Node")}
     )
     always = asking(
         "always", on="a", tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}]

@@ -8,7 +8,7 @@ from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import error, unschedulable
 from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE
-from tests.support.build import manifest, node, obj
+from tests.support.build import manifest, node, obj, owned_by
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
 from tests.support.replaybuild import asking, at, of_engine, played, replay, there, told
 
@@ -183,13 +183,8 @@ resources:
 
 def claim(name, owner=""):
     """A claim, made for a pod where that is said."""
-    owners = (
-        [{"apiVersion": "v1", "kind": "Pod", "name": owner, "uid": f"default/{owner}", "controller": True}]
-        if owner
-        else []
-    )
-    metadata = {"name": name, "namespace": "default", "ownerReferences": owners}
-    return obj({"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": CLAIM_SPEC})
+    owners = owned_by("Pod", owner, f"default/{owner}") if owner else {}
+    return obj(manifest("PersistentVolumeClaim", name, namespace="default", metadata=owners, spec=CLAIM_SPEC))
 
 
 USING = asking("one", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: data}}]"))

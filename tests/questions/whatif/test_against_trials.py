@@ -32,7 +32,7 @@ def trials(items):
         yield from ((f"node {name} labels.{key}={value}",) for name in names)
     yield from ((f"node {name} unschedulable-",) for name in names)
     yield (f"pod {ASKED} affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]-",)
-    yield (f"pod {ASKED} spec.containers[main].ports[0].hostPort-",)
+    yield (f"pod {ASKED} spec.containers[c].ports[0].hostPort-",)
 
 
 def works(items, release, edit):

@@ -152,7 +152,7 @@ def test_gates_ports_and_eviction():
     result = found(node("a"), pod("asked", schedulingGates=[{"name": "quota"}]), release="1.27")
     assert [each.kind for each in result.suggestions] == ["schedulingGates"]
     result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80))
-    assert patches(result, "hostPort") == [f"pod {ASKED} spec.containers[main].ports[0].hostPort-"]
+    assert patches(result, "hostPort") == [f"pod {ASKED} spec.containers[c].ports[0].hostPort-"]
     asked = pod("asked", 800, priority=9, preemptionPolicy="Never")
     told = one(found(node("a"), pod("other", 800, nodeName="a"), asked, release="1.27"), "priority")
     assert told.patch == (f"pod {ASKED} preemptionPolicy=PreemptLowerPriority",)

@@ -13,12 +13,7 @@ APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
 
 def owned(name, on="", owner="web", **more):
     """A pod of a ReplicaSet."""
-    owners = [
-        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}
-    ]
-    return manifests.pod(
-        name, on=on, app="w", metadata={"ownerReferences": owners, "labels": {"app": "w"}}, **more
-    )
+    return manifests.pod(name, on=on, app="w", metadata=manifests.owned_by(name=owner), **more)
 
 
 def test_a_sibling_that_comes_back_is_no_help():

@@ -21,7 +21,7 @@ from kubeclassic.simulation.fieldchanges import EditError, Step, parse_path, tex
 from kubeclassic.simulation.scenario import Files
 from tests.support.drawn import documents
 from tests.support.examples import examples
-from tests.support.manifests import manifest
+from tests.support.manifests import manifest, owned_by
 from tests.support.refusals import refusal_text
 
 NODES = [
@@ -159,9 +159,8 @@ def test_pods_of_workloads(tmp_path, edit, wanted):
 
 def owned(name, kind):
     """A pod on node a whose controller is *kind* w."""
-    owners = [{"apiVersion": "apps/v1", "kind": kind, "name": "w", "uid": "w", "controller": True}]
     spec = {"nodeName": "a", "containers": CONTAINERS}
-    return manifest("Pod", name, metadata={"ownerReferences": owners}, spec=spec)
+    return manifest("Pod", name, metadata=owned_by(kind, "w", apiVersion="apps/v1"), spec=spec)
 
 
 SLICE = manifest(

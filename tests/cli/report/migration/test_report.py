@@ -15,11 +15,11 @@ CLUSTER = ROOT / "examples" / "cluster"
 POLICIES = ROOT / "examples" / "policies"
 
 
-def migrated(name, folder, *more):
+def migrated(name, folder):
     """The record, the page and the text of a report."""
     files = [folder / f"report{ending}" for ending in (".json", ".html", ".txt")]
     for file in files:
-        given = ["policy", "migrate", str(POLICIES / name), *more, "--output", str(folder / "p.yaml")]
+        given = ["policy", "migrate", str(POLICIES / name), "--output", str(folder / "p.yaml")]
         run([*given, "--report", str(file), "--check", str(CLUSTER)])
     record, html, text = (file.read_text() for file in files)
     return json.loads(record), html, text
