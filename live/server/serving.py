@@ -315,11 +315,15 @@ class Listening:
         """The limits of a server there, which unknown callers may also call by the names *hosts*. Raises
         :class:`ServeError`."""
         self.check()
-        token = None if self.token is None else self.token.read_bytes().strip()
+        token = self.token and self.token.read_bytes().strip()
         if token == b"":
             raise ServeError(f"{self.token}: expected a token, got nothing")
-        names = None if self.shows_callers else frozenset(map(str.lower, hosts))
-        return ServerLimits(mebibytes * MEBIBYTE, requests=requests, token=token, hosts=names)
+        return ServerLimits(
+            mebibytes * MEBIBYTE,
+            requests=requests,
+            token=token,
+            hosts=None if self.shows_callers else frozenset(map(str.lower, hosts)),
+        )
 
     def socket(self) -> socket.socket:
         """A socket that is bound there. Raises :class:`ServeError`."""
