@@ -315,7 +315,7 @@ class Listening:
         """The limits of a server there, which unknown callers may also call by the names *hosts*. Raises
         :class:`ServeError`."""
         self.check()
-        token = self.token and self.token.read_bytes().strip()
+        token = None if self.token is None else self.token.read_bytes().strip()
         if token == b"":
             raise ServeError(f"{self.token}: expected a token, got nothing")
         return ServerLimits(
