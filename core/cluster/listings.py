@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -123,17 +124,16 @@ class DeviceShares:
     """How much claims have of a device that they share."""
 
     count: int = 0
-    consumed: dict[str, int] = attrs.Factory(dict)
+    consumed: Counter[str] = attrs.Factory(Counter)
     """Capacity -> billionths; empty: no claim has said how much."""
 
     def add(self, amounts: Mapping[str, Quantity], sign: int) -> None:
         """Another claim has *amounts* of it; with *sign* -1 one no longer has them."""
-        consumed = self.consumed
         self.count += sign
         for name, amount in amounts.items():
-            consumed[name] = consumed.get(name, 0) + sign * amount.nanos
-        if sign < 0 and not any(consumed.values()):
-            consumed.clear()
+            self.consumed[name] += sign * amount.nanos
+        if sign < 0 and not any(self.consumed.values()):
+            self.consumed.clear()
 
 
 @attrs.define(eq=False, repr=False)

@@ -354,7 +354,7 @@ class DeviceSearch:
         ):
             return False
         is_shared = self.cells.shares and found.allow_multiple_allocations
-        in_use = is_shared and (bool(self._consumed(device.id)) or device.id in self._shared)
+        in_use = is_shared and bool(self._consumed(device.id) or self._shared.get(device.id))
         has_counters = bool(found.consumes_counters) and not in_use
         if has_counters and not self._take_counters(device):
             return False
@@ -402,8 +402,6 @@ class DeviceSearch:
             constraint.remove(option.base, option.alternative)
         if consumed is not None:
             self._shared[device.id].pop()
-            if not self._shared[device.id]:
-                del self._shared[device.id]
         elif not option.admin or self.cells.admin_takes_once:
             self._holders[device.id].discard(claim)
         if has_counters and not (self.cells.keeps_counters and consumed is not None):

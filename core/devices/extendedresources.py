@@ -104,27 +104,23 @@ def _of_resource(
     """The requests for one *resource*. Init containers that end use the devices of those that come after
     them, and one another's."""
     containers = (*pod.spec.init_containers, *pod.spec.containers)
-    inits = len(pod.spec.init_containers)
+    brief = {at for at, container in enumerate(pod.spec.init_containers) if not container.is_sidecar}
     lasting: list[DeviceRequest | None] = [None] * len(containers)
-    mappings: list[RequestMapping] = []
-    for at, container in enumerate(containers):
-        if at >= inits or container.is_sidecar:
-            lasting[at], more = _of_container(at, container, resource, class_name, ())
-            mappings += more
     most: DeviceRequest | None = None
+    mappings: list[RequestMapping] = []
     names = set[str]()
-    brief = list[RequestMapping]()
-    for at, container in enumerate(containers[:inits]):
-        if container.is_sidecar:
-            continue
-        request, more = _of_container(at, container, resource, class_name, lasting[at:])
-        brief += more
-        if request is not None:
+    for at in sorted(range(len(containers)), key=brief.__contains__):  # those that last come first
+        reusable = lasting[at:] if at in brief else ()
+        request, more = _of_container(at, containers[at], resource, class_name, reusable)
+        mappings += more
+        if at not in brief:
+            lasting[at] = request
+        elif request is not None:
             names.add(request.name)
             most = request if most is None or _count(request) > _count(most) else most
     if most is not None:
-        brief = [one._replace(request=most.name) if one.request in names else one for one in brief]
-    return [one for one in (most, *lasting) if one is not None], mappings + brief
+        mappings = [one._replace(request=most.name) if one.request in names else one for one in mappings]
+    return [one for one in (most, *lasting) if one is not None], mappings
 
 
 def _count(request: DeviceRequest) -> int:

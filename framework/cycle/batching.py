@@ -185,15 +185,12 @@ class Batches:
 
     def begin(self) -> None:
         """A cycle begins."""
-        self._put(self.number + 1, self.kept)
+        self.on_undo(setattr, self, "number", self.number)
+        self.number += 1
 
-    def _put(self, number: int, kept: dict[str, Kept]) -> None:
-        self.on_undo(self._restore, self.number, self.kept)
-        self._restore(number, kept)
-
-    def _restore(self, number: int, kept: dict[str, Kept]) -> None:
-        self.number = number
-        self.kept = kept
+    def _keep(self, profile: str, kept: Kept) -> None:
+        self.on_undo(setattr, self, "kept", self.kept)
+        self.kept = {**self.kept, profile: kept}
 
     def signs(self, cycle: FrameworkCycle, profile: str) -> bool:
         """Whether the pod of *cycle* has a signature."""
@@ -218,7 +215,7 @@ class Batches:
         if judged.fits[0] or judged.error(0) is not None:
             return ""
         hint, rest = _popped(list(kept.rest))
-        self._put(self.number, {**self.kept, profile: attrs.evolve(kept, rest=tuple(rest))})
+        self._keep(profile, attrs.evolve(kept, rest=tuple(rest)))
         return hint
 
     def store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
@@ -235,7 +232,7 @@ class Batches:
             if signature is not None and found.ranking is not None:
                 heap = _heap(cycle, found.feasible_rows, found.ranking.totals)
             kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
-        self._put(self.number, {**self.kept, profile: kept})
+        self._keep(profile, kept)
 
 
 # --- the heap, as Go's container/heap has it ----------------------------------------------------------------
