@@ -198,11 +198,14 @@ class Command(click.Command):
                 inputs += map(str, files(value))
             elif isinstance(param.type, click.Path) or param.name in WRITTEN:
                 given = value if isinstance(value, tuple) else (value,)
-                paths = [str(path) for path in given if path is not None and str(path) != STANDARD]
+                paths = [str(path) for path in given if path is not None]
                 if param.name in WRITTEN:
-                    outputs += [(max(param.opts, key=len), path) for path in paths if _is_replaced(path)]
+                    replaced = [path for path in paths if path != STANDARD and _is_replaced(path)]
+                    outputs += [(max(param.opts, key=len), path) for path in replaced]
                 else:
                     inputs += paths
+        if inputs.count(STANDARD) > 1:
+            raise click.UsageError("expected - (standard input) once, as it is read once, got it twice")
         for place, (flag, path) in enumerate(outputs):
             if any(_same(path, one) or (self.reads_folders and _is_found_in(path, one)) for one in inputs):
                 raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")

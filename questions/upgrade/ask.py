@@ -277,6 +277,7 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
 
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
+    other_room = "" if any(step.other_room for step in found.steps) else "wide page data"
     columns = columns_of(f"""
         step | name
         differ | count
@@ -284,13 +285,14 @@ def _steps(found: UpgradeDocument) -> Table:
         {WORDS["lost"]} | count | field=lost
         {WORDS["makes room"]} | count | field=makesRoom
         {WORDS["elsewhere"]} | count | field=elsewhere
+        other room | count | field=otherRoom {other_room}
         placed | name
         decides as | name
         patch level | name | wide page data
     """)
     rows = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
-        counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
+        counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere, step.other_room]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
     return Table("steps", columns, rows, forms=SEEN_AND_DATA)
 

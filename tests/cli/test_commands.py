@@ -73,6 +73,12 @@ def test_as_a_program(folder):
     assert (found.returncode, found.stdout) == (2, "")
 
 
+@pytest.mark.parametrize("words", ["simulate - -", "capacity - --pod -"])
+def test_standard_input_is_read_once(words):
+    told = ran(*words.split(), status=2).err
+    assert "expected - (standard input) once, as it is read once, got it twice" in told
+
+
 @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
 def test_policy_in_a_config_map(folder, release):
     """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import UNSET
-from kubeclassic.api.view import Paragraph
+from kubeclassic.api.view import Paragraph, Table
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.facts.facttable import BY_ID, ReleaseFact, facts_of, undone
@@ -62,6 +62,11 @@ def test_it_is_of_a_piece(example):
     for step in document.steps:
         assert sum(cause.decisions for cause in step.causes) == step.differ
         assert step.differ == step.gained + step.lost + step.makes_room + step.elsewhere + step.other_room
+    parts = (part for section in example.view().sections for part in section.parts)
+    table = next(part for part in parts if isinstance(part, Table) and part.name == "steps")
+    at = [column.title for column in table.columns].index("other room")
+    assert all(row[1] == sum(row[2 : at + 1]) for row in table.rows)
+    assert ("table" in table.columns[at].forms) is any(step.other_room for step in document.steps)
     assert [one for one in document.moved if one.effect == "unknown"] == []
     assert all(BY_ID[one.fact].release == one.after for one in document.moved if one.fact)
     assert {stage.release: stage.like for stage in document.stages} == dict(ALL_PATCH_LEVELS)
