@@ -76,7 +76,7 @@ def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: boo
     bounds = {name: given.pop(name) for name in ("hosts", "mebibytes", "requests")}
     listening = Listening(**given)
     limits = listening.limits(**bounds)
-    access = access_to(**server) if live else None
+    access = access_to(*server.values()) if live else None
     setup = setup.lasting()
     if access is None:
         found = opened(paths, ClusterChoice(defaults=not no_defaults), setup)
