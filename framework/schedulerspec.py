@@ -243,7 +243,7 @@ class SchedulerSpec:
             return cls(**shared, config=config, profiles=found, plugins=plugins)
         file = os.fspath(cast(str, given)) if _is_file(given) else ""
         policy = classic.load_policy(file) if file else _policy(given)
-        with _refusals(file, release, _gates(options.gates)):
+        with refusals(file, release, _gates(options.gates)):
             found = configuration_of_policy(policy, release, **started)
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
@@ -313,7 +313,7 @@ class SchedulerSpec:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config*
         may name one."""
         profiles = self.settled(config_maps).profiles
-        with _refusals(self.file, find_any_release(self.version), self.configuration.gates):
+        with refusals(self.file, find_any_release(self.version), self.configuration.gates):
             return self.engine_of(self.algorithm(config_maps) if profiles is None else profiles)
 
     def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
@@ -328,7 +328,7 @@ class SchedulerSpec:
         policy = config.policy(config_maps)
         assert policy is not None
         release = self.profiles.release
-        with _refusals(place, release, config.gates):
+        with refusals(place, release, config.gates):
             made = configuration_of_policy(
                 policy,
                 release,
@@ -374,7 +374,7 @@ class SchedulerSpec:
 
 
 @contextmanager
-def _refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterator[None]:
+def refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterator[None]:
     """A refusal in the block says which file it is about, and where the rules and plugins can come from that
     nothing registers."""
     try:

@@ -109,8 +109,8 @@ class ServedCluster(SchedulingState):
         if extenders := engine.algorithm.extenders:
             log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
         if verbose:
-            nodes = count_of(engine.node_count, "node")
-            log.info(f"release {engine.release.version}, {nodes}, {count_of(len(self.router.pods), 'pod')}")
+            there = f"{count_of(engine.node_count, 'node')}, {count_of(len(self.router.pods), 'pod')}"
+            log.info(f"release {engine.release.version}, {there}")
             for line in engine.describe():
                 log.info(line)
 

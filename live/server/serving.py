@@ -318,8 +318,12 @@ class Listening:
         token = None if self.token is None else self.token.read_bytes().strip()
         if token == b"":
             raise ServeError(f"{self.token}: expected a token, got nothing")
-        names = None if self.shows_callers else frozenset(map(str.lower, hosts))
-        return ServerLimits(mebibytes * MEBIBYTE, requests=requests, token=token, hosts=names)
+        return ServerLimits(
+            mebibytes * MEBIBYTE,
+            requests=requests,
+            token=token,
+            hosts=None if self.shows_callers else frozenset(map(str.lower, hosts)),
+        )
 
     def socket(self) -> socket.socket:
         """A socket that is bound there. Raises :class:`ServeError`."""

@@ -242,7 +242,7 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
     found = against.agreement
     also = found.equal_for_both
     alone = found.equal_for_second_alone
-    yield f"{found.decisions} decisions by both: {found.same} the same"
+    yield f"{count_of(found.decisions, 'decision')} by both: {found.same} the same"
     if found.errors:
         yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
     if found.equally_good:

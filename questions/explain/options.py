@@ -75,8 +75,8 @@ class WhatIfOptions(ExplainOptions):
     With --what-if: what would help, least disturbing changes first. Pass the edits to --set as they are
     printed.
 
-    Exit status 0: it finds a node, if only by evicting others, or all pods of the workload do (with --node:
-    it fits there; with --what-if: or something helps), 1: it does not, 2: bad input.
+    Exit status 0: it finds a node and keeps it, if only by evicting others, or all pods of the workload do
+    (with --node: it fits there; with --what-if: or something helps), 1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0

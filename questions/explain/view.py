@@ -89,7 +89,7 @@ def verdict(found: ExplanationDocument) -> str:
         return f"{start} finds no node{why}"
     if found.placed_on == found.host:
         return f"{start} would stay there{_because(found)}."
-    return f"{start}{' would go to ' if found.placed_on else ' goes to '}{found.host}{_because(found)}."
+    return f"{start}{' would go to ' if found.placed_on else ' goes to '}{found.host}{_because(found)}{until(found)}."
 
 
 def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
@@ -98,7 +98,7 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
     node = close.node
     host = found.host
     if host == close.node:
-        return f"{pod} fits on {node}, and goes there."
+        return f"{pod} fits on {node}, and goes there{until(found)}."
     if not close.fits:
         failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
         reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
@@ -213,7 +213,12 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
 def where_to(found: ExplanationDocument) -> str:
     """The pod, and the node that it gets or on which it makes room."""
     room = f"makes room on {found.room}" if found.room else "<none>"
-    return f"{found.pod}: {found.host or room}"
+    return f"{found.pod}: {found.host or room}{until(found)}"
+
+
+def until(found: ExplanationDocument) -> str:
+    """The pod that takes its place later, if one does."""
+    return f", until {found.evicted_by} preempts it" if found.evicted_by else ""
 
 
 def message_parts(decision: Decision) -> Part:

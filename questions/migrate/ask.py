@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import yaml
 
-from ...algorithmprovider.check import hints_of
 from ...algorithmprovider.config import (
     KIND,
     AlgorithmConfiguration,
@@ -45,7 +44,7 @@ from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.release import Release
 from ...core.rule import Algorithm
-from ...exceptions import PolicyError, UnknownNameError, wrong_type
+from ...exceptions import UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
@@ -57,7 +56,7 @@ from ...framework.options import FIELDS, declared_of
 from ...framework.policy.check import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles
 from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
-from ...framework.schedulerspec import build_engine
+from ...framework.schedulerspec import build_engine, refusals
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
 from ..asking import SILENT, Observer, asked_by
@@ -112,6 +111,8 @@ class Migrating:
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
     extenders: str | None = None
     """How the check calls the extenders that are named; None: not at all."""
+    place: str = ""
+    """The file that a refusal is about."""
 
     # --- the check: the old release and the profile judge each waiting pod on the same state ----------------
 
@@ -177,7 +178,7 @@ class Migrating:
     def translated(self) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is
         known."""
-        try:
+        with refusals(self.place, self.release, self.config.gates):
             if self.profile is not None:
                 check_runs(read_profiles(self.profile, self.config.gates, self.release))
                 found = carried(self.profile, self.release, self.target, self.config.gates)
@@ -197,10 +198,6 @@ class Migrating:
             return translate(
                 policy, self.release, self.config, target=self.target, selector_spread=self.selector_spread
             )
-        except PolicyError as error:
-            for hint in hints_of(str(error), self.release, self.config.gates):
-                error.add_note(hint)
-            raise
 
 
 def _on_all_nodes(
@@ -364,6 +361,7 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
         max_pd_vols=max_pd_vols,
         profile=profile,
         extenders=options.extenders,
+        place=os.fspath(given) if isinstance(given, str | os.PathLike) else "",
     )
 
 
@@ -450,7 +448,9 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
     left_out = f", leaving out {count_of(count, 'extender')}" if count else ""
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
-        same = f"all {cycles} decisions are the same"
+        same = (
+            f"all {cycles} decisions are the same" if found.decisions > 1 else "the only decision is the same"
+        )
         if found.equally_good:
             same = f"of {cycles} decisions {found.same:,} are the same and {found.equally_good:,} are equally good"
         return (

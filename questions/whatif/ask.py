@@ -32,10 +32,10 @@ from ...simulation.explain.subject import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
-from ..explain.ask import ExplainResult, explain, with_all_pods
+from ..explain.ask import ExplainResult, explain, with_all_pods, with_its_end
 from ..explain.closeup import close_up_sections, lead_told, paragraphs
 from ..explain.options import WhatIfOptions
-from ..explain.view import message_parts, of_workload, where_to
+from ..explain.view import message_parts, of_workload, until, where_to
 from ..result import Result
 from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
 from .whatif import ScheduledPod, what_would_help
@@ -79,7 +79,8 @@ class WhatIfResult(Result):
     def ok(self) -> bool:
         """Whether the pod fits, or something helps, and all pods of its workload."""
         count = len(self.explanation.answer.workload_pods)
-        return self.fits or any(one.placed in (UNSET, count) for one in self.suggestions)
+        fits = self.fits and not self.explanation.answer.evicted_by
+        return fits or any(one.placed in (UNSET, count) for one in self.suggestions)
 
     @property
     def document(self) -> WhatIfDocument:
@@ -128,7 +129,9 @@ class WhatIfResult(Result):
         ]
         table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
         return View(
-            verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,
+            verdict=f"The pod gets {self.host or ''} without any change{until(self.explanation.answer)}."
+            if self.fits
+            else verdict,
             facts={"pod": pod, "host": self.host, "want": self.want, "suggestions": count},
             lead=lead,
             main="suggestions",
@@ -203,6 +206,8 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer) -> WhatIfR
         explanation, suggestions, tried = what_would_help(
             asked, Simulation(scenario, given.engine, given.order), tell
         )
+        if not alone:
+            explanation = with_its_end(given, scenario, explanation)
     found = WhatIfResult(explanation, options.want, suggestions, tried, warnings=given.warnings)
     if not options.makes("page"):
         return found
@@ -244,7 +249,12 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
     first += paragraphs([of_workload(explained) if explained.workload_waiting else ""])
     first += message_parts(found.explanation.decision)
     if found.fits:
-        yield block(*first, *paragraphs([f"It gets {found.host} as it is, so nothing has to change."]))
+        yield block(
+            *first,
+            *paragraphs(
+                [f"It gets {found.host} as it is{until(explained) or ', so nothing has to change'}."]
+            ),
+        )
         return
     absent = [f"{one.words}: {one.note}." for one in explained.causes if one.absent]
     yield block(*first, *paragraphs([*explained.missing, *absent]))

@@ -524,6 +524,8 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """Of a workload: its pods without a node after each had its turn; `pod` is the first of them."""
     waiting_nodes: Names | UnsetType = UNSET
     """The nodes that these pods are for, if a DaemonSet made them."""
+    evicted_by: str | UnsetType = UNSET
+    """The pod for which it has to leave that node later, where one is tried after it."""
     scored: bool = False
     """False if the only node that fits is taken without scoring."""
     rules: tuple[RuleConcerned, ...] = ()

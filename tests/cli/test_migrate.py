@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from click.testing import CliRunner
 
 from kubeclassic.cli import cli
 from kubeclassic.cli import run as run_all
-from kubeclassic.cli.migrate import migrate
 from kubeclassic.framework.config.configuration import load_configuration, read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -19,10 +19,15 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 README = (EXAMPLES / "policies" / "README.md").read_text()
 
 
+def invoked(command, *arguments, stdin=""):
+    """A command about Policies, with arguments and standard input."""
+    return CliRunner().invoke(cli, ["policy", command, *map(str, arguments)], input=stdin)
+
+
 @pytest.fixture
 def run():
-    """Runs the command with arguments and standard input."""
-    return lambda *arguments, stdin="": CliRunner().invoke(migrate, [*map(str, arguments)], input=stdin)
+    """Runs ``policy migrate``."""
+    return partial(invoked, "migrate")
 
 
 # --- Migrate ------------------------------------------------------------------------------------------------
@@ -69,7 +74,7 @@ def test_a_refusal_leaves_the_file_alone(run, tmp_path):
     target = tmp_path / "profile.yaml"
     target.write_text("before")
     result = run("-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
-    assert "Predicate type not found for NoSuch" in str(result.exception)
+    assert str(result.exception) == "-: Invalid configuration: Predicate type not found for NoSuch"
     assert target.read_text() == "before"
 
 
@@ -166,8 +171,8 @@ def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path, capsys):
 
 @pytest.fixture
 def check():
-    """Runs the command with arguments and standard input."""
-    return lambda *arguments, stdin="": CliRunner().invoke(cli, ["policy", "check", *arguments], input=stdin)
+    """Runs ``policy check``."""
+    return partial(invoked, "check")
 
 
 # --- Policy check -------------------------------------------------------------------------------------------

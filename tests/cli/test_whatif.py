@@ -68,6 +68,15 @@ def test_edits_come_first(told):
     assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 
 
+def test_a_node_that_is_lost_again(told):
+    """A pod that one after it preempts does not keep its node: explain says so, as simulate does."""
+    agent = "kube-system/node-agent-gpu-b1"
+    asked = (CLUSTER, REPORT, "--set", f"pod {REPORT} requests.memory=28Gi")
+    assert f"{REPORT}: gpu-b1, until {agent} preempts it\n" in told(*asked, status=1).out
+    assert f"as it is, until {agent} preempts it." in told(*asked, "--what-if", status=1).out
+    assert told(*asked, "-o", "json", status=1).document["evictedBy"] == agent
+
+
 def test_all_that_helps(told, tmp_path):
     """Three of a kind, or with --all every one."""
     nodes = [node(f"n{number}", taints=[taint(("k", str(number), "NoSchedule"))]) for number in range(5)]

@@ -18,9 +18,10 @@ def small(name):
 def cluster(release, *, at_once=True):
     """Nodes of three sizes, and a scheduler whose details are read at once or not."""
     made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": {}})
-    feed = EventFeed(made)
-    for number in range(12):
-        feed.put(node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"}))
+    EventFeed(made).put_all(
+        node(f"n{number:02}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}"})
+        for number in range(12)
+    )
     made.transient_details = at_once
     return made
 

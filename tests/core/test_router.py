@@ -17,6 +17,7 @@ OLD = ALL[:2]
 UNFILTERED = ALL[:1]
 FILTERED = ALL[1:]
 """The release in which every update of a node moves pods, and the others."""
+each_release = pytest.mark.parametrize("release", ALL)
 MARK = yaml.safe_load("{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}")
 
 
@@ -87,7 +88,7 @@ EVENTS = [
 # --- Moves --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 @pytest.mark.parametrize("old, new, moved", EVENTS, ids=lambda value: getattr(value, "kind", None))
 def test_which_events_move_all(release, old, new, moved):
     """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a
@@ -120,7 +121,7 @@ def test_csi_nodes(release, gate, moved):
         assert moves(made) == moved
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_what_is_not_known_and_goes(release):
     """The delete of an object that is not known is ignored."""
     made = router(release)
@@ -189,7 +190,7 @@ def test_with_nobody_parked_any_update_counts(release):
 # --- Pods ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_new_pod_is_queued(release):
     """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do
     not."""
@@ -199,7 +200,7 @@ def test_a_new_pod_is_queued(release):
     assert made.queue.pending.active == 1
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_pod_with_a_node_is_on_it(release):
     """A pod that has a node counts there, whoever scheduled it, and is not queued."""
     made = router(release)
@@ -207,7 +208,7 @@ def test_a_pod_with_a_node_is_on_it(release):
     assert (made.engine.cache.state(pod("a")) is not None, made.queue.pending.active) == (True, 0)
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_pod_that_gets_a_node_leaves_the_queue(release):
     """A queued pod that turns up with a node goes from the queue to the node."""
     made = router(release)
@@ -217,7 +218,7 @@ def test_a_pod_that_gets_a_node_leaves_the_queue(release):
     assert [entry.pod.name for entry in made.engine.cache.infos["m"].pods] == ["a"]
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 @pytest.mark.parametrize("ends", [True, False])
 def test_an_assigned_pod_that_goes_moves_all(release, ends):
     """A pod that leaves its node, deleted or finished, lets parked pods be tried again."""
@@ -229,7 +230,7 @@ def test_an_assigned_pod_that_goes_moves_all(release, ends):
     assert (moves(made), made.engine.cache.infos) == (True, {})
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_queued_pod_that_goes_moves_nobody(release):
     """A pod without a node that goes leaves the queue and lets nobody be tried."""
     made = router(release)
@@ -238,7 +239,7 @@ def test_a_queued_pod_that_goes_moves_nobody(release):
     assert made.queue.pending == (0, 0, 1)
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_assigned_pods_move_those_that_want_them(release):
     """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
     term = yaml.safe_load("{labelSelector: {matchLabels: {app: web}}, topologyKey: zone}")
@@ -254,7 +255,7 @@ def test_assigned_pods_move_those_that_want_them(release):
         assert made.queue.pending.unschedulable == 1
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_new_pod_of_the_same_name(release):
     """A pod of another UID under a known name is the old one's end and a new one's beginning."""
     made = router(release, pod("a", on="n", uid="1"))
@@ -263,7 +264,7 @@ def test_a_new_pod_of_the_same_name(release):
     assert "a" in [found.name for found in made.queue.pods()]
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_pod_cannot_change_its_node(release):
     """A bound pod that turns up on another node is refused, where the original ends."""
     made = router(release, pod("a", on="n"))
@@ -291,7 +292,7 @@ def queued(made, new):
     return "a" in [found.name for found in made.queue.pods()]
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_versions_and_annotations_are_nothing_new(release):
     """A new resource version or other annotations do not bring an assumed pod back."""
     assert not queued(
@@ -306,7 +307,7 @@ def test_conditions_are_nothing_new_in_1_16(release, is_back):
         assert queued(assumed(release), pod("a", **news)) == is_back
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_labels_are_news(release):
     """A pod whose labels change while it is assumed is queued again."""
     assert queued(assumed(release), pod("a", labels={"x": "y"}))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.feed import EventFeed
@@ -15,18 +16,10 @@ from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 
 ZONE = "topology.kubernetes.io/zone"
-
-
-def wants_node(name, *names):
-    """A pod whose required affinity names nodes."""
-    field = {"key": "metadata.name", "operator": "In"}
-    terms = [{"matchFields": [field | {"values": [wanted]}]} for wanted in names]
-    return pod(
-        name,
-        affinity={
-            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-        },
-    )
+GONE = yaml.safe_load(
+    "nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [gone]}]}]"
+)
+"""The affinity to a node that is not there."""
 
 
 def test_a_zone_change_alone_does_not_reorder():
@@ -64,7 +57,8 @@ def test_remembered_answers_change_nothing(percentage):
 
 def test_only_missing_nodes_are_named():
     """Where the original crashes with a division by zero, the cycle ends in an error."""
-    decision = decided(scheduler(node("a")), wants_node("p", "gone"))
+    new = pod("p", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": GONE}})
+    decision = decided(scheduler(node("a")), new)
     assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
 
 

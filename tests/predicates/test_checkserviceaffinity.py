@@ -1,4 +1,4 @@
-"""CheckServiceAffinity: pods of a service keep to equal node labels, by example and against a plain loop."""
+"""CheckServiceAffinity: pods of a service keep to equal node labels."""
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed

@@ -1,4 +1,4 @@
-"""EvenPodsSpread: hard spread constraints, by example and against a plain loop."""
+"""EvenPodsSpread: hard spread constraints."""
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.spread import metadata_fails

@@ -100,7 +100,7 @@ def test_sees_requests_alone():
     assert (keys[0] == keys[1], len(set(keys))) == (True, 3)
 
 
-# --- PodFitsHostPorts: which host ports clash, against plain loops and in trials ----------------------------
+# --- PodFitsHostPorts: which host ports clash ---------------------------------------------------------------
 
 
 REASON = "node(s) didn't have free ports for the requested pod ports"

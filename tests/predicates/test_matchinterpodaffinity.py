@@ -1,4 +1,4 @@
-"""MatchInterPodAffinity: by example, on trials, without metadata, and against plain loops."""
+"""MatchInterPodAffinity: by example, on trials, and without metadata."""
 
 import pytest
 import yaml

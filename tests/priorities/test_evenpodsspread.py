@@ -1,4 +1,4 @@
-"""EvenPodsSpreadPriority: soft spread constraints, by example and against a plain loop."""
+"""EvenPodsSpreadPriority: soft spread constraints."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""InterPodAffinityPriority: by example and against a plain loop."""
+"""InterPodAffinityPriority: terms, weights, and preferences that are wrong."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,4 @@
-"""SelectorSpreadPriority, its older name, and the spreading of a service over a label: by example and against
-plain loops."""
+"""SelectorSpreadPriority, its older name, and the spreading of a service over a label."""
 
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from tests.support.build import manifest, node, obj, pod, scored

@@ -22,7 +22,8 @@ from kubeclassic.simulation.explain.values import (
 )
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
-from tests.support.build import engine, manifest, node, obj, pod
+from tests.support.build import engine, node, obj, pod
+from tests.support.drainbuild import budget
 from tests.support.examples import ENDS
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
@@ -167,9 +168,7 @@ def test_the_lead_counts_with_its_weight():
 def test_the_node_that_a_pod_waits_for():
     """In the framework it is tried first, and no other node is compared with it."""
     made = engine_for("1.27", {})
-    feed = EventFeed(made)
-    for name in ("a", "b"):
-        feed.put(node(name))
+    EventFeed(made).put_all(node(name) for name in "ab")
     found = explain(made, pod("p", nominated="b")).answer
     assert (found.host, found.choice, [report.name for report in found.nodes if report.visited]) == (
         "b",
@@ -208,11 +207,10 @@ def test_counts_are_those_of_the_message(priority):
     """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's
     message says."""
     made = engine_for("1.27", {})
-    feed = EventFeed(made)
     taint = [{"key": "k", "effect": "NoSchedule"}]
     bound = [pod(f"on-{name}", on=name, cpu=3) for name in "abc"]
-    for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
-        feed.put(item)
+    nodes = *(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint)
+    EventFeed(made).put_all((*nodes, *bound))
     found = explain(made, pod("p", cpu=9, priority=priority)).answer
     counts = {
         "Preemption is not helpful": found.eviction.unresolvable,
@@ -241,16 +239,7 @@ def test_a_pod_that_makes_room_is_said_to():
 
 def test_a_budget_is_told():
     """Victims that a disruption budget protects are counted."""
-    budget = obj(
-        manifest(
-            "PodDisruptionBudget",
-            "b",
-            namespace="default",
-            spec={"selector": {"matchLabels": {"app": "x"}}},
-            status={"disruptionsAllowed": 0},
-        )
-    )
-    made = engine(node("a"), budget, pod("there", on="a", cpu=3, app="x"))
+    made = engine(node("a"), budget("b", "x", 0), pod("there", on="a", cpu=3, app="x"))
     found = explain(made, pod("p", cpu=2, priority=5)).answer.eviction
     assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
         "a",
@@ -308,9 +297,7 @@ def test_it_is_as_if_it_came_now(release):
     scenario = Scenario((*nodes, other, placed), (pod("waits"),))
     found = explain_in(Simulation(scenario, engine_for(release, {})), placed).answer
     fresh = engine_for(release, {})
-    feed = EventFeed(fresh)
-    for item in (*nodes, other):
-        feed.put(item)
+    EventFeed(fresh).put_all((*nodes, other))
     wanted = explain(fresh, pod("p", cpu=1)).answer
     assert found.nodes == wanted.nodes
     assert (found.host, found.placed_on, found.elsewhere) == (wanted.host, "a", ["b", "c"])

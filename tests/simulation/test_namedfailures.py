@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kubeclassic import drain, explain
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
-from tests.support.manifests import manifest
+from tests.support.manifests import manifest, owned_by
 from tests.support.volumebuild import BOUND, on
 
 ZONE = "topology.kubernetes.io/zone"
@@ -22,10 +22,10 @@ def node(name, zone, **more):
     return manifests.node(name, labels={ZONE: zone, "kubernetes.io/hostname": name}, **more)
 
 
-def asks(*claims):
-    """A pod with these claims."""
-    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-    return manifests.pod("asked", volumes=volumes)
+def asks(claim, name="asked", **more):
+    """A pod with this claim."""
+    volumes = [{"name": claim, "persistentVolumeClaim": {"claimName": claim}}]
+    return manifests.pod(name, volumes=volumes, **more)
 
 
 def claim(name, volume=""):
@@ -106,8 +106,7 @@ def test_a_driver_s_limit():
     drivers = yaml.safe_load("[{name: d, nodeID: a, allocatable: {count: 1}}]")
     listed = manifest("CSINode", "a", spec={"drivers": drivers})
     volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
-    there = asks("other") | {"metadata": {"name": "there"}}
-    there["spec"] = there["spec"] | {"nodeName": "a"}
+    there = asks("other", "there", on="a")
     claims = [claim("data", volume="pv-data"), claim("other", volume="pv-other")]
     assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == [
         "driver d: 1 of 1 attached, asks 1 more"
@@ -141,8 +140,7 @@ def test_who_has_the_volume(release):
     mine = claim("data", volume="pv-1")
     mine["spec"]["accessModes"] = ["ReadWriteOncePod"]
     disk = yaml.safe_load("[{name: d, awsElasticBlockStore: {volumeID: v}}]")
-    first = asks("data") | {"metadata": {"name": "first"}}
-    first["spec"] = first["spec"] | {"nodeName": "a"}
+    first = asks("data", "first", on="a")
     nodes = [node("a", "z1"), node("b", "z1"), LATE]
     found = explain([*nodes, there, mine, first, asks("data")], "asked", release).document.causes
     assert [(one.words, one.nodes) for one in found] == [
@@ -251,8 +249,7 @@ def test_pods_that_count_more_than_they_use():
     done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
     runs = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
     meshed = manifests.pod("meshed", cpu="1", on="a", initContainers=[mesh], status=runs)
-    status = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
-    grows = manifests.pod("grows", cpu="5", on="a", status=status)
+    grows = manifests.pod("grows", cpu="5", on="a", status=runs)
     found = causes([manifests.node("a", cpu="10"), done, meshed, grows, manifests.pod("asked", cpu="1")])
     assert found == [
         "pod default/done counts 3 cpu, for init container init",
@@ -338,11 +335,8 @@ def test_an_image_by_another_name_is_odd(image, there, *, is_odd):
 
 def test_a_drain_names_the_volume():
     """A pod whose disk is of a zone without another node keeps its node from going."""
-    owner = yaml.safe_load("""
-    - {apiVersion: apps/v1, kind: StatefulSet, name: prom, uid: s, controller: true}
-    """)
-    there = asks("data") | {"metadata": {"name": "prom-0", "namespace": "default", "ownerReferences": owner}}
-    there["spec"] = there["spec"] | {"nodeName": "a"}
+    owner = owned_by("StatefulSet", "prom", apiVersion="apps/v1")
+    there = asks("data", "prom-0", on="a", metadata=owner)
     disk = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"})
     cluster = [node("a", "z1"), node("b", "z2"), LATE, disk, claim("data", volume="pv-1"), there]
     found = drain(cluster, "a", "1.30")

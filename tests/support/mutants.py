@@ -33,6 +33,10 @@ MUTANTS = [Mutant(**one) for one in yaml.safe_load(Path(__file__).with_suffix(".
 """A mutant that no test can find, as it decides alike, is not kept."""
 
 
+LIMIT = 900
+"""Seconds for the tests of a mutant: those that have not ended by then have told that something is wrong."""
+
+
 def copied(folder):
     """A copy of the files of the checkout as the package ``kubeclassic`` in *folder*."""
     listed = (
@@ -49,7 +53,7 @@ def copied(folder):
 
 
 def is_found(mutant, copy):
-    """Whether the tests of its room fail with *mutant* in *copy*, which is as before afterwards."""
+    """Whether the tests of its room fail, or never end, with *mutant* in *copy*, which is as before afterwards."""
     file = copy / mutant.file
     before = file.read_text()
     file.write_text(before.replace(mutant.text, mutant.fault))
@@ -72,7 +76,11 @@ def is_found(mutant, copy):
         *(f"tests/{one}" for one in mutant.tests.split()),
     ]
     try:
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return True
     finally:
         file.write_text(before)
     if done.returncode not in (0, 1):

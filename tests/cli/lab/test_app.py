@@ -122,20 +122,21 @@ def test_its_own_page(page):
 
 
 @pytest.mark.parametrize(
-    "body, status, text",
+    "body",
     [
-        (b"", 200, "question: "),
-        (b"{", 200, "question: "),
-        (b"[]", 200, "question: "),
-        (b"[" * 100_000, 200, "question: "),
-        (b'{"question": NaN}', 200, "question: "),
-        (b"\xff", 200, "question: "),
-        (b'{"question": "\xff"}', 200, "question: "),
-        (b" " * (3 << 20), 413, "body: expected at most "),
+        b"",
+        b"{",
+        b"[]",
+        b"[" * 100_000,
+        b'{"question": NaN}',
+        b"\xff",
+        b'{"question": "\xff"}',
+        b" " * (3 << 20),
     ],
 )
-def test_no_question(page, body, status, text):
+def test_no_question(page, body):
     """What is no question, or too much, is refused in one line."""
+    status, text = (200, "question: ") if len(body) < 1 << 20 else (413, "body: expected at most ")
     found = page.post("ask", body)
     assert found.status_code == status
     assert next(iter(found.json().values())).startswith(text)

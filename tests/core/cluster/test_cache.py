@@ -21,19 +21,24 @@ def cache(request):
     return engine(release=request.param).cache
 
 
+def with_image(name, size):
+    """A node that has an image."""
+    return node(name, images=[{"names": ["i"], "sizeBytes": size}])
+
+
 def test_an_image_is_counted_when_its_node_is_told(cache):
     """An image's node count is from the last update of the node; its size is from the first node that had
     it."""
-    cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
-    cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
+    cache.add_node(with_image("n", 5))
+    cache.add_node(with_image("m", 9))
     assert (cache.infos["n"].images, cache.infos["m"].images) == ({"i": (5, 1)}, {"i": (5, 2)})
 
 
 def test_an_image_that_no_node_has_is_forgotten(cache):
     """When the last node with an image goes, the next one's size counts."""
-    cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
-    cache.remove_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
-    cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
+    cache.add_node(with_image("n", 5))
+    cache.remove_node(with_image("n", 5))
+    cache.add_node(with_image("m", 9))
     assert cache.infos["m"].images == {"i": (9, 1)}
 
 

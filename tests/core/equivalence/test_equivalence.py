@@ -51,21 +51,14 @@ def policy(name, **argument):
 @both_releases
 class TestGaps:
     @pytest.mark.parametrize(
-        "first, told, second, true, before, options",
+        "spec, told, true, before, options",
         [
             pytest.param(
-                {},
-                host("a", unschedulable=True),
-                {},
-                CORDONED,
-                (),
-                {},
-                id="cordoning: CheckNodeUnschedulable",
+                {}, host("a", unschedulable=True), CORDONED, (), {}, id="cordoning: CheckNodeUnschedulable"
             ),
             pytest.param(
                 {"labels": WEB, "affinity": keeping_away(**WEB)},
                 None,
-                {"labels": WEB, "affinity": keeping_away(**WEB)},
                 AFFINITY,
                 (),
                 {},
@@ -74,25 +67,15 @@ class TestGaps:
             pytest.param(
                 {"labels": WEB},
                 pod("foreign", on="a", affinity=keeping_away(**WEB)),
-                {"labels": WEB},
                 AFFINITY,
                 (),
                 {},
                 id="a pod bound by others: MatchInterPodAffinity",
             ),
+            pytest.param({"volumes": DISK}, None, NO_DISK, (), {}, id="a pod assumed: NoDiskConflict"),
             pytest.param(
-                {"volumes": DISK},
+                {"cpu": "3"},
                 None,
-                {"volumes": DISK},
-                NO_DISK,
-                (),
-                {},
-                id="a pod assumed: NoDiskConflict",
-            ),
-            pytest.param(
-                {"requests": {"cpu": "3"}},
-                None,
-                {"requests": {"cpu": "3"}},
                 FULL,
                 (),
                 {"policy": policy("PodFitsResources")},
@@ -101,7 +84,6 @@ class TestGaps:
             pytest.param(
                 {},
                 host("a"),
-                {},
                 UNLABELLED,
                 [host("a", labels={"rack": "r"})],
                 {
@@ -114,7 +96,6 @@ class TestGaps:
             pytest.param(
                 {"volumes": CLAIM},
                 host("a", labels={ZONE: "z2"}),
-                {"volumes": CLAIM},
                 NO_ZONE,
                 [
                     host("a"),
@@ -126,15 +107,15 @@ class TestGaps:
             ),
         ],
     )
-    def test_what_is_not_seen(self, release, first, told, second, true, before, options):
+    def test_what_is_not_seen(self, release, spec, told, true, before, options):
         """After the first pod and the event the second, of the same class, still gets the node, which without
         a cache it would not."""
 
         def story(made):
-            assert place(made, pod("first", **first)) == "a"
+            assert place(made, pod("first", **spec)) == "a"
             if told is not None:
                 EventFeed(made).put(told)
-            return why(made, pod("second", **second))
+            return why(made, pod("second", **spec))
 
         assert with_and_without(story, *(before or [host("a")]), release=release, **options) == ("a", true)
 

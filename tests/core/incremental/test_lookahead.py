@@ -35,10 +35,15 @@ def judge(nodes):
     return np.where(nodes.pod_count < 3, nodes.requested("cpu"), OUT)
 
 
-def looked(made, template, **more):
-    """A look at all rows, with pods like *template*."""
-    ahead = Lookahead(**more)
+def look(ahead, template, made):
+    """Look at all rows, with pods like *template*."""
     ahead.look(template, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
+
+
+def looked(made, template, **more):
+    """A look-ahead that has looked once."""
+    ahead = Lookahead(**more)
+    look(ahead, template, made)
     return ahead
 
 
@@ -112,9 +117,9 @@ def test_a_look_that_paid_goes_deeper():
     small = sized(made, "100m")
     ahead = looked(made, small)
     ahead.hits = HITS_TO_DEEPEN
-    ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
+    look(ahead, small, made)
     assert (ahead.depth, ahead.patience, ahead.hits) == (MAX_DEPTH, MISSES_TO_LOOK, 0)
-    ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
+    look(ahead, small, made)
     assert (ahead.depth, ahead.patience) == (MAX_DEPTH, 2 * MISSES_TO_LOOK)
 
 
@@ -126,10 +131,10 @@ def test_looks_that_do_not_pay_make_all_sizes_wait():
     ahead = looked(made, small, luck=luck)
     other = Lookahead(luck=luck, misses=MISSES_TO_LOOK)
     assert other.is_due
-    ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
+    look(ahead, small, made)
     assert not other.is_due
     ahead.hits = HITS_TO_DEEPEN
-    ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
+    look(ahead, small, made)
     assert other.is_due
 
 

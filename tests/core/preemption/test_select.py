@@ -102,17 +102,14 @@ class TestPriorities:
 
 def test_nominations_outlast_a_victim_that_leaves():
     """With SchedulerAsyncPreemption nominations end unless all victims are leaving already."""
-    for first, cleared in (
-        (leaving("a", 0), ["lower"]),
-        (pod("a", on="n", priority=0, requests=SLOT), ["lower"]),
-    ):
-        made = engine("1.34", node("n", cpu="2"), first, pod("b", on="n", priority=0, requests=SLOT))
-        nominee = pod("lower", priority=4, requests=SLOT, uid="lower", nominated="n")
-        made.nominations.add(nominee, "n")
+    for leave, cleared in (("a", ["lower"]), ("", ["lower"]), ("ab", [])):
+        there = [
+            leaving(name, 0) if name in leave else pod(name, on="n", priority=0, requests=SLOT)
+            for name in "ab"
+        ]
+        made = engine("1.34", node("n", cpu="2"), *there)
+        made.nominations.add(pod("lower", priority=4, requests=SLOT, uid="lower", nominated="n"), "n")
         assert plan(made, pod("p", priority=5, cpu="2", uid="p"))[2] == cleared
-    made = engine("1.34", node("n", cpu="2"), leaving("a", 0), leaving("b", 0))
-    made.nominations.add(pod("lower", priority=4, requests=SLOT, uid="lower", nominated="n"), "n")
-    assert plan(made, pod("p", priority=5, cpu="2", uid="p"))[2] == []
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
@@ -140,24 +137,15 @@ def test_a_protected_pod_takes_from_no_later_budget():
 class TestSinceTheLastAttempt:
     """What changed between two attempts is noticed, without verify mode."""
 
-    def test_a_new_term_of_affinity(self, release):
-        """A pod that comes and refuses the preemptor takes its node out of the candidates."""
-        host = "kubernetes.io/hostname"
-        nodes = [node(name, cpu="2", labels={host: name}) for name in "ab"]
-        there = [pod(f"low-{name}", on=name, priority=0, cpu="2") for name in "ab"]
-        made = engine(release, *nodes, *there)
-        incoming = pod("p", priority=5, requests=SLOT, app="p", uid="p")
-        with verifying(False):
-            assert plan(made, incoming)[0] == "a"
-            term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": host}
-            refuses = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-            EventFeed(made).put(pod("shy", on="a", priority=9, affinity=refuses))
-            assert plan(made, incoming)[0] == "b"
-
-    def test_a_new_term_on_another_node(self, release):
-        """So does one that comes to another node of the zone, whose own row alone changes."""
-        zone = "failure-domain.beta.kubernetes.io/zone"
-        nodes = [node(name, cpu="2", labels={zone: name[0]}) for name in ("a", "b", "a2")]
+    @pytest.mark.parametrize(
+        "key, where", [("kubernetes.io/hostname", "a"), ("failure-domain.beta.kubernetes.io/zone", "a2")]
+    )
+    def test_a_new_term_of_affinity(self, release, key, where):
+        """A pod that comes and refuses the preemptor takes its node out of the candidates; so does one that
+        comes to another node of the zone, whose own row alone changes."""
+        nodes = [
+            node(name, cpu="2", labels={key: name if where == "a" else name[0]}) for name in ("a", "b", "a2")
+        ]
         there = [
             pod(f"on-{name}", on=name, priority=priority, cpu="2")
             for name, priority in (("a", 0), ("b", 1), ("a2", 9))
@@ -166,29 +154,20 @@ class TestSinceTheLastAttempt:
         incoming = pod("p", priority=5, requests=SLOT, app="p", uid="p")
         with verifying(False):
             assert plan(made, incoming)[0] == "a"
-            term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": zone}
+            term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": key}
             refuses = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-            EventFeed(made).put(pod("shy", on="a2", priority=9, affinity=refuses))
+            EventFeed(made).put(pod("shy", on=where, priority=9, affinity=refuses))
             assert plan(made, incoming)[0] == "b"
 
-    def test_a_pod_between_two_priorities(self, release):
-        """Whom the more important one may evict, the less important one may not."""
-        there = [
-            pod("low", on="n", priority=3, requests=SLOT),
-            pod("high", on="n", priority=7, requests=SLOT),
-        ]
-        made = engine(release, node("n", cpu="2"), *there)
+    @pytest.mark.parametrize("priorities", [(3, 7), (5,)])
+    def test_another_priority(self, release, priorities):
+        """Pods that are equal but for their priority have outcomes of their own: whom the more important one
+        may evict, the less important one may not."""
+        size = str(len(priorities))
+        there = [pod(f"e{priority}", on="n", priority=priority, cpu="1") for priority in priorities]
+        made = engine(release, node("n", cpu=size), *there)
         with verifying(False):
-            found = [plan(made, pod(f"p{priority}", priority=priority, cpu="2"))[0] for priority in (9, 5, 9)]
-        assert found == ["n", None, "n"]
-
-    def test_another_priority(self, release):
-        """Pods that are equal but for their priority have outcomes of their own."""
-        made = engine(release, node("n", cpu="1"), pod("e", on="n", priority=5, requests=SLOT))
-        with verifying(False):
-            found = [
-                plan(made, pod(f"p{priority}", priority=priority, requests=SLOT))[0] for priority in (9, 5, 9)
-            ]
+            found = [plan(made, pod(f"p{each}", priority=each, cpu=size))[0] for each in (9, 5, 9)]
         assert found == ["n", None, "n"]
 
     def test_a_budget(self, release):

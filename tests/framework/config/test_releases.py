@@ -175,21 +175,16 @@ def test_shapes_of_ratios(release, kind, text):
     assert kind == "LeastAllocated" or "must be specified when type" in refusal(release, "v1", asked())
 
 
+def read(version, profile, gates=""):
+    """The arguments of a profile's one plugin, as they are read."""
+    return configuration(version, "v1", profile, gates=gates).profiles[0].plugin_config[0].args
+
+
 def test_capacity_of_volumes():
     """VolumeBinding has a shape with gate VolumeCapacityPriority; since 1.33 that is
     StorageCapacityScoring, and the shape falls."""
-    older = (
-        configuration("1.32", "v1", arguments("VolumeBinding"), gates="VolumeCapacityPriority=true")
-        .profiles[0]
-        .plugin_config[0]
-        .args
-    )
-    newer = (
-        configuration("1.33", "v1", arguments("VolumeBinding"), gates="StorageCapacityScoring=true")
-        .profiles[0]
-        .plugin_config[0]
-        .args
-    )
+    older = read("1.32", arguments("VolumeBinding"), "VolumeCapacityPriority=true")
+    newer = read("1.33", arguments("VolumeBinding"), "StorageCapacityScoring=true")
     assert older.shape == (ShapePoint(0, 0), ShapePoint(100, 10))
     assert newer.shape == (ShapePoint(0, 10), ShapePoint(100, 0))
 
@@ -222,24 +217,16 @@ def test_a_shape_out_of_order():
 
 def test_time_for_devices():
     """DynamicResources has a time since 1.34, 10 seconds by default; with its gate off none may be given."""
-    args = configuration("1.34", "v1", arguments("DynamicResources")).profiles[0].plugin_config[0].args
-    assert args == DynamicResourcesArgs(10.0)
-    args = (
-        configuration("1.34", "v1", arguments("DynamicResources", filterTimeout="1m0s"))
-        .profiles[0]
-        .plugin_config[0]
-        .args
-    )
-    assert args == DynamicResourcesArgs(60.0)
+    assert read("1.34", arguments("DynamicResources")) == DynamicResourcesArgs(10.0)
+    a_minute = arguments("DynamicResources", filterTimeout="1m0s")
+    assert read("1.34", a_minute) == DynamicResourcesArgs(60.0)
     path = "profiles[0].pluginConfig[0].args.filterTimeout: "
     assert (
         refusal("1.34", "v1", arguments("DynamicResources", filterTimeout="-1500ms"))
         == f'{path}Invalid value: "-1.5s": must be zero or positive'
     )
     off = "DRASchedulerFilterTimeout=false"
-    assert configuration("1.34", "v1", arguments("DynamicResources"), gates=off).profiles[0].plugin_config[
-        0
-    ].args == DynamicResourcesArgs(None)
+    assert read("1.34", arguments("DynamicResources"), off) == DynamicResourcesArgs(None)
     assert refusal("1.34", "v1", arguments("DynamicResources", filterTimeout="1s"), gates=off) == (
         f"{path}Forbidden: DRASchedulingFilterTimeout feature gate is disabled"
     )
@@ -247,9 +234,7 @@ def test_time_for_devices():
 
 def test_arguments_for_devices_in_older_releases():
     """Up to 1.33 DynamicResources has no arguments: what is given stays as it is."""
-    assert configuration("1.33", "v1", arguments("DynamicResources", any=1)).profiles[0].plugin_config[
-        0
-    ].args == {"any": 1}
+    assert read("1.33", arguments("DynamicResources", any=1)) == {"any": 1}
 
 
 # --- Profiles together --------------------------------------------------------------------------------------
@@ -317,25 +302,15 @@ def test_queue_sort_as_given(version, api, shown):
 def test_when_queue_sort_plugins_are_counted(version, api):
     """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then
     too many."""
-    told = refusal_text(
-        PolicyError,
-        built,
-        version,
-        api,
-        profiles=yaml.safe_load("[{plugins: {queueSort: {disabled: [{name: '*'}]}}}]"),
+    none, two = (
+        refusal_text(PolicyError, built, version, api, {"plugins": {"queueSort": yaml.safe_load(said)}})
+        for said in ("disabled: [{name: '*'}]", "enabled: [{name: NodeName}]")
     )
     text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
     begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
-    assert told.removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
-    told = refusal_text(
-        PolicyError,
-        built,
-        version,
-        api,
-        profiles=yaml.safe_load("[{plugins: {queueSort: {enabled: [{name: NodeName}]}}}]"),
-    )
+    assert none.removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
     late = version in ("1.18", "1.21")
-    assert told.endswith(text if late else "only one queue sort plugin can be enabled")
+    assert two.endswith(text if late else "only one queue sort plugin can be enabled")
 
 
 def test_arguments_up_to_1_21():

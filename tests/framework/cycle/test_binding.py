@@ -23,14 +23,20 @@ def reserved(engine, new):
     return engine.flow.binding.reserve(new, str(decided(engine, new).host))
 
 
+def held(*nodes, release="1.27", **answers):
+    """A scheduler with node a, and a pod that a plugin makes wait there."""
+    engine = waiting_scheduler(node("a"), *nodes, release=release)
+    new = asking(**{"Doorman": "10"} | answers)
+    assert reserved(engine, new) is None
+    return engine, new
+
+
 # --- Permit -------------------------------------------------------------------------------------------------
 
 
 def test_a_wait():
     """A pod that a plugin makes wait keeps its node, and nothing else happens to it."""
-    engine = waiting_scheduler(node("a"))
-    new = asking(Doorman="10")
-    assert reserved(engine, new) is None
+    engine, new = held()
     assert names(waits_of(engine)) == ["p"]
     assert engine.flow.binding.waiting(new) is the_one(engine)
     assert engine.cache.is_assumed(new)
@@ -39,16 +45,14 @@ def test_a_wait():
 
 def test_every_plugin_that_asks_is_waited_for():
     """All plugins that answer with Wait are pending, each with its own timeout."""
-    engine = waiting_scheduler(node("a"))
-    reserved(engine, asking(Doorman="10", Second="5"))
+    engine, _ = held(Second="5")
     assert (the_one(engine).pending_plugins, the_one(engine).timeout) == (("Doorman", "Second"), 5)
 
 
 @pytest.mark.parametrize("said, seconds", [("10", 10), ("900", 900), ("901", 900), ("inf", 900)])
 def test_no_wait_is_longer_than_15_minutes(said, seconds):
     """A longer timeout, or none, is 15 minutes."""
-    engine = waiting_scheduler(node("a"))
-    reserved(engine, asking(Doorman=said))
+    engine, _ = held(Doorman=said)
     assert the_one(engine).timeout == seconds
 
 
@@ -137,9 +141,7 @@ def test_permit(release, text):
 @pytest.mark.parametrize("release, text", [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")])
 def test_a_wait_that_ends(release, text):
     """And those that end a wait from 1.29 on."""
-    engine = waiting_scheduler(node("a"), release=release)
-    new = asking(Doorman="10")
-    reserved(engine, new)
+    engine, new = held(release=release)
     the_one(engine).reject("Doorman", "late")
     assert engine.flow.binding.permitted(new, "a") == Failure(text, "Unschedulable")
 
@@ -149,9 +151,7 @@ def test_a_wait_that_ends(release, text):
 
 def test_an_allowed_pod_is_bound():
     """After the last word the binding goes on, and nobody waits any more."""
-    engine = waiting_scheduler(node("a"))
-    new = asking(Doorman="10")
-    reserved(engine, new)
+    engine, new = held()
     the_one(engine).allow("Doorman")
     binding = engine.flow.binding
     assert (binding.permitted(new, "a"), binding.begin(new, "a"), binding.bind(new, "a")) == (
@@ -165,9 +165,7 @@ def test_an_allowed_pod_is_bound():
 
 def test_a_rejected_pod_gives_everything_back():
     """Reservations are undone in reverse order, the pod is forgotten and is Unschedulable."""
-    engine = waiting_scheduler(node("a"))
-    new = asking(Doorman="10")
-    reserved(engine, new)
+    engine, new = held()
     the_one(engine).reject("Second", "no room for you")
     failure = engine.flow.binding.permitted(new, "a")
     assert failure == Failure("no room for you", "Unschedulable")
@@ -178,9 +176,7 @@ def test_a_rejected_pod_gives_everything_back():
 
 def test_a_pod_that_somebody_else_bound():
     """A pod that is on a node by then is unreserved, but stays in the cache: upstream only logs that."""
-    engine = waiting_scheduler(node("a"), node("b"))
-    new = asking(Doorman="10")
-    reserved(engine, new)
+    engine, new = held(node("b"))
     EventFeed(engine).put(new.bound_to("b"))
     assert engine.flow.binding.removed(new)
     failure = engine.flow.binding.permitted(new, "a")
@@ -192,10 +188,8 @@ def test_a_pod_that_somebody_else_bound():
 
 def test_giving_back_drops_the_wait():
     """A pod that is given up while it waits does not wait any more, and nobody is told."""
-    engine = waiting_scheduler(node("a"))
-    new = asking(Doorman="10")
+    engine, new = held()
     told = []
-    reserved(engine, new)
     the_one(engine).on_end = lambda: told.append("end")
     engine.flow.binding.give_back(new, "a")
     assert (names(waits_of(engine)), told, doorman(engine).reserved) == ([], [], set())
@@ -203,9 +197,7 @@ def test_giving_back_drops_the_wait():
 
 def test_a_waiting_victim_is_rejected():
     """A victim of preemption that waits is rejected as preempted, and need not be deleted."""
-    engine = waiting_scheduler(node("a"))
-    new = asking(Doorman="10")
-    reserved(engine, new)
+    engine, new = held()
     assert engine.flow.binding.preempt(new, pod("important"))
     assert engine.flow.binding.permitted(new, "a") == Failure("preempted", "Unschedulable")
     assert not engine.flow.binding.preempt(pod("running", on="a"), pod("important"))
@@ -224,9 +216,7 @@ def test_if_all_skip_the_binding_fails():
 
 def test_a_rejection_on_the_way():
     """A PreBind plugin that rejects makes the pod Unschedulable, after an allowed wait as well."""
-    engine = waiting_scheduler(node("a"))
-    new = asking(Doorman="10", preBind="no")
-    reserved(engine, new)
+    engine, new = held(preBind="no")
     the_one(engine).allow("Doorman")
     assert engine.flow.binding.permitted(new, "a") is None
     assert engine.flow.binding.bind(new, "a") == Failure("not bound", "Unschedulable")

@@ -38,6 +38,7 @@ from tests.support.refusals import refusal_text
 HERE = Path(__file__).resolve().parents[3]
 EXAMPLES = HERE / "examples" / "policies"
 CASES = HERE / "tests" / "conformance"
+each_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 OFF = AlgorithmConfiguration(gates={"TaintNodesByCondition": False})
 
 
@@ -154,7 +155,7 @@ def test_other_targets():
         assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@each_target
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
 def test_every_example(name, target):
     """Each release of the framework accepts the translation of each example, with every plugin that is a
@@ -167,7 +168,7 @@ def test_every_example(name, target):
     assert {"PrioritySort", "DefaultBinder"} <= set(profile.plugins())
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@each_target
 def test_limits_of_disks(target):
     """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place."""
     policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
@@ -179,7 +180,7 @@ def test_limits_of_disks(target):
     assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@each_target
 def test_the_old_formula(target):
     """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
     policy = read_policy({"priorities": [{"name": "SelectorSpreadPriority", "weight": 1}]})

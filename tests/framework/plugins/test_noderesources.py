@@ -104,8 +104,7 @@ def scheduler(release, *objects):
     """A scheduler of *release* with the default profile."""
     config = {"percentageOfNodesToScore": 100, "profile": None}
     made = build({"name": "requests", "version": release, "config": config}, {})
-    for item in objects:
-        EventFeed(made).put(item)
+    EventFeed(made).put_all(objects)
     return made
 
 

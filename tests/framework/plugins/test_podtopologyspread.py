@@ -176,8 +176,7 @@ def test_a_node_that_left_takes_its_domain_along():
     """A deleted node makes no domain any more, even while its pods remain."""
     engine = framework_engine()
     feed = EventFeed(engine)
-    for item in (A, B, peer("f", "a"), pod("other", on="b")):
-        feed.put(item)
+    feed.put_all((A, B, peer("f", "a"), pod("other", on="b")))
     cycle = engine.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table)))["a"] == "skew"
     feed.delete(B)

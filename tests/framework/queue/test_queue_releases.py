@@ -207,11 +207,9 @@ def test_a_pod_whose_victims_are_deleted():
     assert bench.parts[2] == 0
 
 
-@since("1.35")
+@since("1.35", first="1.33")
 def test_gates_are_asked_once(each, is_new):
     """A pod that backs off and is to be tried at once is not asked for its gates again."""
-    if each < "1.33":
-        return
     bench = Bench.of(each)
     waiting = bench.failed(named("p"))
     bench.router.put(node("n"))

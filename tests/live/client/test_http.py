@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import shlex
 import shutil
 import stat
 import subprocess
 import sys
 import time
+from contextlib import asynccontextmanager
 
 import pytest
 import yaml
@@ -31,6 +33,21 @@ def send(access, times=1, clock=time.time):
             return [(await transport.send(NODES)).status for _ in range(times)]
 
     return asyncio.run(work())
+
+
+async def status_of(transport):
+    """The status of an answer; None if there is none."""
+    try:
+        return (await transport.send(NODES)).status
+    except TransportError:
+        return None
+
+
+@asynccontextmanager
+async def answering(answer):
+    """The address of a server whose connections *answer* has."""
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
 def seen_by(work, wanted=""):
@@ -275,10 +292,8 @@ def test_pieces_are_put_together():
         writer.close()
 
     async def work():
-        server = await asyncio.start_server(pieces, "127.0.0.1", 0)
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with (
-            server,
+            answering(pieces) as address,
             HttpTransport(Access(server=address)) as transport,
             transport.stream(NODES) as stream,
         ):
@@ -289,23 +304,24 @@ def test_pieces_are_put_together():
 
 def certificates(folder):
     """A certificate for ``api.example`` that signs itself, and its key."""
+    folder.mkdir(exist_ok=True)
     certificate = folder / "certificate.pem"
     key = folder / "key.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "2",
-    ]
+    command = shlex.split("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2")
     names = ["-subj", "/CN=api.example", "-addext", "subjectAltName=DNS:api.example"]
     subprocess.run([*command, *names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
+
+
+def asking_for(certificate, key):
+    """A server with this certificate, which asks its clients for the same one."""
+    return serving_store(
+        Store(NEW_SERVER),
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        ssl_ca_certs=str(certificate),
+        ssl_cert_reqs=2,
+    )
 
 
 # --- Tls ----------------------------------------------------------------------------------------------------
@@ -328,14 +344,8 @@ def test_trust(tmp_path):
 def test_a_client_certificate(tmp_path):
     """A server that wants a certificate gets that of the kubeconfig; without one it lets nobody in."""
     certificate, key = certificates(tmp_path)
-    options = {
-        "ssl_certfile": certificate,
-        "ssl_keyfile": key,
-        "ssl_ca_certs": str(certificate),
-        "ssl_cert_reqs": 2,
-    }
     user = {"client-certificate": certificate.name, "client-key": key.name}
-    with serving_store(Store(NEW_SERVER), **options) as address:
+    with asking_for(certificate, key) as address:
         cluster = {"server": address, "insecure-skip-tls-verify": True}
         with_one, without = (
             outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {})
@@ -347,21 +357,11 @@ def test_a_client_certificate(tmp_path):
 def test_a_client_certificate_that_is_renewed(tmp_path):
     """Files of a certificate are read again after a minute; while one of them is new alone, the pair
     before is shown."""
-    folders = [tmp_path / name for name in ("old", "new")]
-    for folder in folders:
-        folder.mkdir()
-    (old, old_key), (new, new_key) = map(certificates, folders)
+    (old, old_key), (new, new_key) = (certificates(tmp_path / name) for name in ("old", "new"))
     shown = shutil.copy(old, tmp_path / "shown.pem")
     key = shutil.copy(old_key, tmp_path / "shown.key")
-    options = {"ssl_certfile": new, "ssl_keyfile": new_key, "ssl_ca_certs": str(new), "ssl_cert_reqs": 2}
     now = [0.0]
     found = []
-
-    async def sent(transport):
-        try:
-            return (await transport.send(NODES)).status
-        except TransportError:
-            return None
 
     async def work(access):
         async with HttpTransport(access, wall_clock=lambda: now[0]) as transport:
@@ -369,9 +369,9 @@ def test_a_client_certificate_that_is_renewed(tmp_path):
                 if source is not None:
                     shutil.copy(source, target)
                 now[0] += 61
-                found.append(await sent(transport))
+                found.append(await status_of(transport))
 
-    with serving_store(Store(NEW_SERVER), **options) as address:
+    with asking_for(new, new_key) as address:
         user = {"client-certificate": "shown.pem", "client-key": "shown.key"}
         asyncio.run(
             work(
@@ -385,10 +385,7 @@ def test_a_client_certificate_that_is_renewed(tmp_path):
 
 def test_a_key_of_another_certificate(tmp_path, monkeypatch):
     """A pair that does not fit together is told for each request, and tried once."""
-    folders = [tmp_path / name for name in ("one", "other")]
-    for folder in folders:
-        folder.mkdir()
-    (certificate, _), (_, key) = map(certificates, folders)
+    (certificate, _), (_, key) = (certificates(tmp_path / name) for name in ("one", "other"))
     made = []
     monkeypatch.setattr(http, "tls_context", lambda *given: made.append(given) or tls_context(*given))
     access = Access(
@@ -442,20 +439,15 @@ def test_who_is_asked(monkeypatch, environment, named, is_used):
         writer.close()
 
     async def work():
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
             monkeypatch.delenv(name, raising=False)
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value.format(place))
-        async with (
-            server,
-            HttpTransport(Access(server="http://api.invalid", proxy=named.format(place))) as transport,
-        ):
-            try:
-                return (await transport.send(NODES)).status
-            except TransportError:
-                return None
+        async with answering(answer) as place:
+            for name, value in environment.items():
+                monkeypatch.setenv(name, value.format(place))
+            async with HttpTransport(
+                Access(server="http://api.invalid", proxy=named.format(place))
+            ) as transport:
+                return await status_of(transport)
 
     assert asyncio.run(work()) == (200 if is_used else None)
     assert lines == ([b"GET http://api.invalid/api/v1/nodes HTTP/1.1"] if is_used else [])

@@ -124,3 +124,19 @@ async def test_a_fault_is_no_lack():
         await asyncio.sleep(40.0)
     assert found.told.names("PodDisruptionBudget") == {"first", "second"}
     assert not any("has none" in line for line in found.said)
+
+
+async def test_a_version_that_is_forgotten():
+    """Where the server has forgotten the version that a watch and a list name, all are listed without one."""
+    first = str(Store(NEW_SERVER).storage.revision)
+
+    def forgotten(request):
+        names_it = f"resourceVersion={first}" in request.query.split("&")
+        return refused(410, "Expired") if names_it and asyncio.get_running_loop().time() > 5 else NO_FAULT
+
+    async with following(NEW_SERVER, "1.27", forgotten) as found:
+        await asyncio.sleep(5.5)
+        found.transport.store.storage.restart()
+        found.add_budget("new")
+        await asyncio.sleep(100.0)
+    assert found.told.names("PodDisruptionBudget") == {"new"}

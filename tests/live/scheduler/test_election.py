@@ -80,6 +80,17 @@ class TestOneReplica:
             await elector.lead(forever)
         assert TIMES.renew <= now() - start <= TIMES.renew + TIMES.retry
 
+    async def test_a_lease_counts_from_the_request(self):
+        """However late the answer to a renewal comes, the lease is held from the request on, and not for
+        ever."""
+        elector = Pair().replica("a", lambda request: Fault(slow=2.0))
+        end = now() + TIMES.lease
+        elector.leads = await elector.attempt()
+        await asyncio.sleep(end - 0.1 - now())
+        assert elector.holds_lease
+        await asyncio.sleep(0.2)
+        assert not elector.holds_lease
+
     @pytest.mark.parametrize(
         "after, seconds, is_lost",
         [

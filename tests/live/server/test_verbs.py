@@ -7,6 +7,7 @@ from tests.support.serverbuild import Caller, as_pod, node_json, pod_json, three
 
 RELEASES = ["1.12", "1.16", "1.27"]
 ALL = ["a", "b", "c"]
+LARGE = {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]}
 BIND = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
 each_release = pytest.mark.parametrize("release", RELEASES)
 
@@ -101,7 +102,7 @@ def test_a_victim_that_has_gone(caller):
 
 def test_a_pod_of_an_earlier_question(caller):
     """A pod that the server knows from a filter call can be bound."""
-    caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})
+    caller.asked("/filter", LARGE)
     assert caller.asked(
         "/bind", {"PodName": "x", "PodNamespace": "default", "PodUID": "uid-x", "Node": "a"}
     ) == {"Error": ""}
@@ -111,7 +112,7 @@ def test_a_pod_of_an_earlier_question(caller):
 def test_twice(caller):
     """A waiting pod gets its node, takes room there, and is not bound again: the answer's Error says so."""
     assert caller.asked("/bind", BIND) == {"Error": ""}
-    assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
+    assert caller.asked("/filter", LARGE)["NodeNames"] == []
     assert caller.asked("/bind", {**BIND, "Node": "b"}) == {
         "Error": "pod default/w is already assigned to node a"
     }
@@ -154,5 +155,5 @@ def test_at_an_api_server(error):
     caller = Caller.of(three_nodes(), write_binding=write)
     assert caller.asked("/bind", BIND) == {"Error": error or ""}
     assert written == ["default/w uid-w a"]
-    found = caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"]
+    found = caller.asked("/filter", LARGE)["NodeNames"]
     assert found == ([] if error is None else ["a"])

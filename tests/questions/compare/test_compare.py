@@ -71,9 +71,7 @@ def settled(version):
 def asked_afresh(version, objects, waiting):
     """What a scheduler that knows nothing but *objects* decides."""
     made = settled(version)
-    feed = EventFeed(made)
-    for item in objects:
-        feed.put(item)
+    EventFeed(made).put_all(objects)
     return decided(made.schedule(waiting))
 
 

@@ -22,6 +22,7 @@ STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 DATA = yaml.safe_load("{volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}")
 NAMED = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
 WEB = {"selector": {"matchLabels": {"app": "web"}}}
+each_release = pytest.mark.parametrize("release", RELEASES)
 
 
 def bare_budget(spec, namespace="default", **more):
@@ -148,7 +149,7 @@ def test_pods_of_another_scheduler():
 # --- Where they go ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_nowhere(release):
     """A pod that fits on no other node keeps its node from going; nothing moves."""
     found = beside(owned("p", on="a", cpu="3"), owned("q", on="a"), cpu="2", release=release)
@@ -158,7 +159,7 @@ def test_nowhere(release):
     assert (found.moves, found.ok) == ((), False)
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_back_again(release):
     """A pod that tolerates everything comes back to the cordoned node, so it cannot be emptied."""
     found = emptied(
@@ -179,7 +180,7 @@ def test_pods_with_disks_of_the_node():
     assert "default/p finds no other node: " in why
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_waiting_pods_come_first(release):
     """What waits is scheduled before the drain where that is asked for, so that it may take the room;
     else it is left out."""
@@ -202,7 +203,7 @@ def test_waiting_pods_come_first(release):
     assert counts == [[1, 0, 0], [0, 0, 1]]
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_claims_of_pods_that_came_first(release):
     """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
     kind = obj(
@@ -260,7 +261,7 @@ def test_ephemeral_volumes(app, mode):
     assert list(full.cannot) == ["b"]
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_who_is_preempted_moves_on(release):
     """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new
     one."""
@@ -278,7 +279,7 @@ def test_who_is_preempted_moves_on(release):
     )
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_nobody_is_pushed_out(release):
     """Where the preempted pod finds no other node, or nobody makes it again, the node cannot go."""
     high = owned("high", "db", on="a", cpu="3", priority=10)
@@ -356,6 +357,13 @@ def test_without_a_status(spec, allowed):
     assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
 
 
+@pytest.mark.parametrize("spec, allowed", [({"minAvailable": 3}, 2), ({"maxUnavailable": 2}, 1)])
+def test_a_pod_that_waits_is_expected(spec, allowed):
+    """It is one of those that a budget speaks of, and does not run."""
+    found = beside(*pods(5), owned("waits", cpu="64"), bare_budget({**WEB, **spec}), pending_first=True)
+    assert [told["allowed"] for told in found.record()["budgets"]] == [allowed]
+
+
 def test_none_allowed():
     """A budget that allows none keeps the node from going, for ever."""
     found = beside(*pods(2), budget("b", "web", 0))
@@ -381,7 +389,7 @@ def test_two_budgets():
     )
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@each_release
 def test_empty_selectors(release):
     """An empty selector selects all pods of the namespace in policy/v1, and none before."""
     older = ALL_RELEASES[release].client.resources["PodDisruptionBudget"] != "policy/v1"

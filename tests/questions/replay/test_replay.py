@@ -11,8 +11,10 @@ from tests.support.build import manifest, node, obj, owned_by
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
 from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
+from tests.support.volumebuild import on
 
 ALL = list(ALL_RELEASES)
+each_release = pytest.mark.parametrize("release", ALL)
 
 
 def small(name="a", cpu="2", **more):
@@ -126,7 +128,7 @@ def test_what_happens(what):
 # --- Running ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_pod_that_finishes_makes_room_for_one_that_waits(release):
     """Where a node is full, the next pod waits for as long as the first one runs and until its back-off
     is over."""
@@ -151,7 +153,7 @@ def test_delays_add_up():
     ]
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_a_pod_keeps_its_place_until_it_is_bound(release):
     """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once:
     its place cannot expire."""
@@ -184,7 +186,7 @@ def test_cycles_are_one_after_the_other():
     }
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 def test_waits_end_while_the_scheduler_is_busy(release, tmp_path):
     """A pod whose wait ends in the middle of a cycle is tried after it."""
     made = Replay(of_file(tmp_path, BUSY), engine(release), Delays(cycle=0.7), until=400)
@@ -243,7 +245,7 @@ def test_who_left_without_a_node():
     assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
 
 
-@pytest.mark.parametrize("release", ALL)
+@each_release
 @pytest.mark.parametrize("termination", [0.0, 20.0])
 def test_victims_leave_and_the_pod_gets_their_place(release, termination):
     """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
@@ -345,7 +347,7 @@ class TestVolumes:
         """A pod with a claim."""
         return asking(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}])
 
-    @pytest.mark.parametrize("release", ALL)
+    @each_release
     def test_a_delayed_claim_gets_a_volume_where_its_pod_goes(self, release):
         """A volume is made for a delayed claim once its pod has a node, in the node's zone, and the pod is
         bound after that."""
@@ -357,7 +359,7 @@ class TestVolumes:
         (volume,) = made.engine.listings.volumes
         assert (volume.labels, volume.phase) == ({self.ZONE: "z1"}, "Bound")
 
-    @pytest.mark.parametrize("release", ALL)
+    @each_release
     def test_an_immediate_claim_gets_its_volume_by_itself(self, release):
         """A claim that does not wait for a pod has its volume made at once; a pod waits for that."""
         events = [*there(small(), self.NOW, self.claim("data", "now")), at(1, self.using("db", "data"))]
@@ -365,7 +367,7 @@ class TestVolumes:
         assert told(records, "VolumeProvisioned") == [(10, "pvc-default-data")]
         assert 10 <= told(records, "Bound")[0][0] <= 12
 
-    @pytest.mark.parametrize("release", ALL)
+    @each_release
     def test_two_pods_share_out_local_volumes(self, release):
         """Delayed claims are bound to the volumes that are there, each on the node of its pod."""
         volumes = [
@@ -378,17 +380,7 @@ class TestVolumes:
                         "storageClassName": "local",
                         "capacity": {"storage": "2Gi"},
                         "accessModes": ["ReadWriteOnce"],
-                        "nodeAffinity": {
-                            "required": {
-                                "nodeSelectorTerms": [
-                                    {
-                                        "matchExpressions": [
-                                            {"key": "host", "operator": "In", "values": [name]}
-                                        ]
-                                    }
-                                ]
-                            }
-                        },
+                        **on(host=name),
                     },
                 )
             )

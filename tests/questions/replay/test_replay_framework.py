@@ -155,13 +155,13 @@ class Steps(Plugin):
     reserve, unreserve, permit, pre_bind, bind, post_bind = binding_methods(_turn)
 
 
-def with_steps(*events, first=False, **delays):
+def with_steps(*events, first=False, release="1.27", **delays):
     """A replay with the plugin, which binds before the default one does; *first*: it stands before all others
     at PreBind too."""
     points = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")} | (
         {"preBind": enabled("Steps")} if first else {}
     )
-    engine = scheduler(profile={"plugins": points}, plugins=(Steps,))
+    engine = scheduler(profile={"plugins": points}, plugins=(Steps,), release=release)
     made = of_engine(engine, *events, **delays)
     (profile,) = engine.flow.profiles.values()
     plugin = profile.plugins()["Steps"]
@@ -196,14 +196,16 @@ USING = asking("one", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: 
 EVENTS = (*there(node("a", cpu="1")), at(1, asking("one"), runs=100))
 
 
-def test_each_at_its_time():
+@pytest.mark.parametrize("release", ["1.27", "1.34"])
+def test_each_at_its_time(release):
     """Reserve and Permit belong to the decision; PreBind, Bind and PostBind come with the binding, in the
     same cycle's state."""
-    made, plugin = with_steps(*EVENTS, binding=5.0)
+    made, plugin = with_steps(*EVENTS, binding=5.0, release=release)
     records = played(made)
     assert plugin.seen == [(1, "reserve"), (1, "permit"), (6, "pre_bind"), (6, "bind"), (6, "post_bind")]
     assert plugin.tokens == {"one"}
     assert told(records, "Bound") == [(6, "default/one")]
+    assert not made.cluster.queue._flights._starts, "events are kept for a pod that is bound"
 
 
 def test_two_pods_at_once():

@@ -5,13 +5,14 @@ from itertools import pairwise, product
 import attrs
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.facts.facttable import BY_ID, facts_of, undone
+from kubeclassic.framework.facts.facttable import BY_ID, ReleaseFact, facts_of, undone
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
@@ -349,16 +350,11 @@ def test_a_sentence_says_the_points():
         12,
         "",
     )
-    document = attrs.evolve(result, document=_with(result.document, fact.id))
-    assert document.why(moved) == f"1.29: {fact.sentence}: n2 gains 12 points on n1"
-
-
-def _with(document, name):
-    from msgspec.structs import replace
-
-    from kubeclassic.framework.facts.facttable import ReleaseFact
-
-    return replace(document, facts=(ReleaseFact.of(BY_ID[name]),))
+    document = replace(result.document, facts=(ReleaseFact.of(fact),))
+    assert (
+        attrs.evolve(result, document=document).why(moved)
+        == f"1.29: {fact.sentence}: n2 gains 12 points on n1"
+    )
 
 
 SMALL = {

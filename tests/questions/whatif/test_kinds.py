@@ -20,7 +20,7 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import CLUSTER, ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest, policy_of
+from tests.support.manifests import manifest, owned_by, policy_of
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
 REPORT = "analytics/yearly-report"
@@ -165,25 +165,16 @@ def test_gates_ports_and_eviction():
 def test_labels_that_say_what_a_node_is_stay():
     """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
     assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
-    zone = {"topology.kubernetes.io/zone": "x"}
-    assert (
-        patches(
-            found(node("a", labels={"topology.kubernetes.io/zone": "y"}), pod("asked", nodeSelector=zone)),
-            "label",
-        )
-        == []
-    )
-    assert patches(found(node("a"), pod("asked", nodeSelector=zone)), "label") == [
-        "node a labels.topology.kubernetes.io/zone=x"
-    ]
+    asks = pod("asked", nodeSelector={"topology.kubernetes.io/zone": "x"})
+    elsewhere = node("a", labels={"topology.kubernetes.io/zone": "y"})
+    assert patches(found(elsewhere, asks), "label") == []
+    assert patches(found(node("a"), asks), "label") == ["node a labels.topology.kubernetes.io/zone=x"]
 
 
 def test_a_pod_that_finds_another_node_moves():
     """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
     agent = pod("agent", 300, nodeName="a")
-    agent["metadata"]["ownerReferences"] = yaml.safe_load(
-        "[{kind: DaemonSet, name: agent, uid: '1', controller: true}]"
-    )
+    agent["metadata"] |= owned_by("DaemonSet", "agent")
     others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
     result = found(node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"}))
     assert patches(result, "move") == ["pod default/small nodeName=b"]
@@ -196,9 +187,7 @@ def test_a_new_node_runs_the_daemons():
     """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
     agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
     for agent in agents:
-        agent["metadata"]["ownerReferences"] = yaml.safe_load("""
-            - {kind: DaemonSet, name: agent, uid: '1', controller: true}
-            """)
+        agent["metadata"] |= owned_by("DaemonSet", "agent")
     fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
     result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
     assert patches(result, "addNode") == ["copy node large"]
@@ -256,16 +245,9 @@ def test_plugins_of_a_profile():
 )
 def test_locked_gates_stay(release, wanted):
     """A gate that the release has locked, or no longer has, is no suggestion."""
-    selector = {"matchLabels": {"app": "x"}}
-    constraint = {
-        "maxSkew": 1,
-        "minDomains": 2,
-        "topologyKey": "zone",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": selector,
-    }
-    there = pod("p", labels={"app": "x"}, nodeName="a")
-    asks = pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
+    constraint = {**CONSTRAINT, "minDomains": 2}
+    there = pod("p", labels={"app": "a"}, nodeName="a")
+    asks = pod("asked", labels={"app": "a"}, topologySpreadConstraints=[constraint])
     result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
     assert patches(result, "gate") == wanted
 

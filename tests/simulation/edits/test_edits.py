@@ -280,8 +280,7 @@ WRONG = {
 @pytest.mark.parametrize("edit, words", WRONG.items())
 def test_what_is_wrong_is_told_with_the_edit(tmp_path, edit, words):
     """Each wrong edit is one line that names the edit, says what was expected and what came."""
-    told = refusal_text(EditError, scenario, tmp_path, edit)
-    text = told
+    text = refusal_text(EditError, scenario, tmp_path, edit)
     assert text.startswith(f"--set '{edit}': ")
     assert words in text
     assert "\n" not in text

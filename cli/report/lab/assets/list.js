@@ -61,7 +61,7 @@ export class List {
       this.found.sort((a, b) => { const [x, y] = [value(a), value(b)]; return x < y ? -turn : x > y ? turn : 0; });
     }
     const all = this.rows.length, shown = this.found.length;
-    this.count.textContent = (all === shown ? `${format.count(all)} rows` : `${format.count(shown)} of ${format.count(all)} rows`) + (this.note ? `. ${this.note}` : "");
+    this.count.textContent = ((all === shown ? "" : `${format.count(shown)} of `) + format.counted(all, "row")) + (this.note ? `. ${this.note}` : "");
     this.scroll.scrollTop = Math.min(this.scroll.scrollTop, Math.max(shown * ROW - 100, 0));
     this.drawn = null;
     this.draw();

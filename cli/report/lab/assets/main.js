@@ -133,7 +133,7 @@ class Lab {
     const known = ["step", "start", ...pinned].includes(this.against.value) ? this.against.value : "step";
     options(this.against, [["step", "the step before"], ["start", "the start"], ...pinned.map((name) => [name, `pin ${name}`])], known);
     this.showVerdict();
-    place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.count(plot.nodes.length)} nodes, ${format.count(plot.pods.length)} pods`,
+    place("numbers").textContent = [difference ? `Compared with ${this.against.selectedOptions[0]?.textContent}` : "", `${format.counted(plot.nodes.length, "node")}, ${format.counted(plot.pods.length, "pod")}`,
       difference && summary.evicted ? `${format.count(summary.evicted)} had to leave` : "", ...summary.resources.slice(0, 2).map((one) => `${one.resource} ${format.share(one.use)}`),
       `release ${this.state.scheduler.release}, ${states.source(this.state, model.providers, model.rules)}`].filter(Boolean).join("; ");
     place("unread").replaceChildren(...model.warnings.filter((one) => one.release).map(({ text }) => make("p", { class: "unread" }, `${text}.`)));
@@ -152,7 +152,7 @@ class Lab {
   showVerdict() {
     if (this.working > 0) return;
     const { difference, verdict, plot, summary } = this.model, placed = plot.pods.filter((pod) => pod[3] >= 0).length;
-    const idle = `${placed ? `All ${format.count(placed)} pods run` : "The cluster is empty"}: add a pod under Cluster`;
+    const idle = `${placed ? (placed === 1 ? "The only pod runs" : `All ${format.count(placed)} pods run`) : "The cluster is empty"}: add a pod under Cluster`;
     place("verdict").textContent = difference ? sentence(difference.words) : summary.pods ? verdict : idle;
   }
 

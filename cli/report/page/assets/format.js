@@ -5,6 +5,7 @@ kubeclassic.format = (() => {
   const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 20 });
   const FIXED = [0, 1, 2, 3].map((places) => new Intl.NumberFormat("en-US", { minimumFractionDigits: places, maximumFractionDigits: places }));
   const count = (value) => WHOLE.format(value);
+  const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
   const fixed = (value, places) => FIXED[places].format(value);
   const share = (value) => (value >= 0 && value < 10000 ? `${(100 * value).toFixed(1)} %` : "overflow");
   const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -47,5 +48,5 @@ kubeclassic.format = (() => {
 
   const spaced = (parts, between) => parts.flatMap((part, at) => (at ? [between, part] : [part]));
 
-  return { count, share, cores, bytes, text, shown, empty, isNumber: (kind) => NUMBERS.has(kind) };
+  return { count, counted, share, cores, bytes, text, shown, empty, isNumber: (kind) => NUMBERS.has(kind) };
 })();

@@ -48,6 +48,7 @@ def test_good_input_is_what_json_says(value, indent, ascii_only):
         ('{"a": "\\u002c", "b": 1, "b": 2}', ("b",)),
         ('{"a": {"x": 1, "x": 2}, "a": {}}', ("a",)),
         ('{"a": 1, "a": 1, "a": 1}', ("a",)),
+        ('{"a": 1, "b": 1, "a": 1, "b": 1}', ("a", "b")),
     ],
 )
 def test_keys_given_twice_in_json(text, wanted, quick, monkeypatch):
