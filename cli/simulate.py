@@ -52,8 +52,8 @@ def answered(asking: Asking) -> int:
         write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
     else:
         found = listed_by(sorting, asking.answer())
-        origin = partial(asking.about, found)
-        answer(found, output, origin, unread=False, forms=forms_of(found, headers=not output.no_headers))
+        forms = forms_of(found, headers=not output.no_headers)
+        answer(found, output, partial(asking.about, found), unread=False, forms=forms)
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():

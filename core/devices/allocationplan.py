@@ -226,7 +226,10 @@ class DevicePlanner:
                 found += (
                     device
                     for device in pool.devices
-                    if self._matches(option, device, kept_under) and self._has_room(option, device)
+                    if self._matches(option, device, kept_under)
+                    and (
+                        not self.cells.shares or has_room(device.device, request, (self.consumed(device.id),))
+                    )
                 )
             return attrs.evolve(option, count=len(found), all_devices=found)
         if request.allocation_mode != "ExactCount":
@@ -259,6 +262,3 @@ class DevicePlanner:
             matches = option.selects(device.make, self.judge, self.cells)
             found = self._selected[key] = matches and device.is_reached
         return found
-
-    def _has_room(self, option: Option, device: PoolDevice) -> bool:
-        return not self.cells.shares or has_room(device.device, option.request, (self.consumed(device.id),))

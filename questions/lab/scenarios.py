@@ -272,7 +272,13 @@ class WarmEngines:
             )
             # What no answer depends on, and what is not the scheduler's.
             plain, other = (
-                replace(one, edits=(), pods=(), order="input", scheduler=_lasting(one))
+                replace(
+                    one,
+                    edits=(),
+                    pods=(),
+                    order="input",
+                    scheduler={**one.scheduler, "tie_break": None, "seed": None},
+                )
                 for one in (before.state, state)
             )
             knows_rest = not others and plain == replace(other, weights=plain.weights)
@@ -286,10 +292,6 @@ class WarmEngines:
                 EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
         engine.told = scenario.objects
         return engine
-
-
-def _lasting(state: LabState) -> dict[str, Any]:
-    return {name: value for name, value in state.scheduler.items() if name not in ("tie_break", "seed")}
 
 
 def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:

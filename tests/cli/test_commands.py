@@ -75,6 +75,7 @@ def test_as_a_program(folder):
 
 @pytest.mark.parametrize("words", ["simulate - -", "capacity - --pod -"])
 def test_standard_input_is_read_once(words):
+    """The second time it would be empty."""
     told = ran(*words.split(), status=2).err
     assert "expected - (standard input) once, as it is read once, got it twice" in told
 
