@@ -345,19 +345,17 @@ def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
         return Cause("score", None, name, other)
-    told = list[str]()
-    without = ""
+    told = []
     for view, leanings in ((second, after), (first, before)):
-        if rule in leanings:
-            told.append(f"{_leaning_text(*leanings[rule])} in {view.side.name}")
+        points, most = leanings.get(rule, (0, 0))
+        if rule not in leanings:
+            preference = "has no such rule"
+        elif not points:
+            preference = f"scores {one} and {other} alike"
         else:
-            without += f"; {view.side.name} has no such rule"
-    return Cause("score", rule, name, other, f"scores {other} beside {one}: {', '.join(told)}{without}")
-
-
-def _leaning_text(points: int, most: int) -> str:
-    """How a node scores beside another one; points beyond what the rules should give have no limit beside
-    them."""
-    if not points:
-        return "the same"
-    return f"{abs(points):,}{f' of {most:,}' if abs(points) <= most else ''} points {'higher' if points > 0 else 'lower'}"
+            better, worse = (other, one) if points > 0 else (one, other)
+            # Points beyond what the rules should give have no limit beside them.
+            limit = f" of {most:,}" if abs(points) <= most else ""
+            preference = f"prefers {better} to {worse} by {abs(points):,}{limit} points"
+        told.append(f"{view.side.name} {preference}")
+    return Cause("score", rule, name, other, "; ".join(told))

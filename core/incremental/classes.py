@@ -309,7 +309,7 @@ class Classes:
     _scores: list[ClassScore] = attrs.Factory(list)
     _watches: list[Watched] = attrs.Factory(list)
     _fitting: Mask | None = None
-    """bool[classes + 1]: which fit, and False for rows that are in none; None: nobody asked since it was
+    """bool[classes + 1]: which fit, and False for rows that are in none; None: not asked for since it was
     judged."""
     _is_scored: bool = False
     """The best of them were looked for, too."""

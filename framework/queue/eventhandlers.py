@@ -196,7 +196,7 @@ class FrameworkEvents(EventRouter):
     def _tell_queue(self, old: Pod | None, new: Pod | None) -> None:
         if new is not None or old is None:
             super()._tell_queue(old, new)
-            if new is not None and old is not None and not self.engine.is_assumed(new):
+            if new is not None and old is not None and not self._is_echo(new):
                 self._nomination_ended(old, new.status.nominated_node_name)
             return
         was_waiting = self.engine.flow.binding.removed(old)
@@ -223,6 +223,9 @@ class FrameworkEvents(EventRouter):
             self.queue.move_all(
                 ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod
             )
+
+    def _is_echo(self, pod: Pod) -> bool:
+        return self.engine.is_assumed(pod)
 
 
 def queue_for(

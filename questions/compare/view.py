@@ -277,7 +277,7 @@ def cause_text(cause: Cause) -> str:
     side = cause.side
     node = cause.node
     if cause.kind == "score":
-        return f"{rule} {cause.text}" if cause.text else f"{rule} decides for {node} in {side}"
+        return f"{rule}: {cause.text}" if cause.text else f"{rule} decides for {node} in {side}"
     if cause.kind in ("predicate", "sampling"):
         return f"{rule} in {side} against {node}: {cause.text}"
     return f"{cause.kind}{f' in {side}' if side else ''}: {cause.text or KINDS[cause.kind]}"

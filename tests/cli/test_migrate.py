@@ -106,7 +106,7 @@ def test_differences(run):
     assert lines[0] == "6 of 22 decisions are different with the profile: all by NodeResourcesFit."
     assert lines[1] == "What to do next:"
     assert sum("--selector-spread" in line for line in lines) == 1
-    assert all(" before, " in line and "NodeResourcesFit scores " in line for line in different)
+    assert all(" before, " in line and "NodeResourcesFit: profile " in line for line in different)
     assert "  6 different" in result.stderr
     assert yaml.safe_load(result.stdout)["profiles"]
 

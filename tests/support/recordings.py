@@ -70,7 +70,7 @@ def recorded(release, scenario):
 
 @cache
 def exchanges(version, scenario):
-    """What *who* asked in a scenario, in order; what the connection repeated is there once."""
+    """What the scheduler asked in a scenario, in order; what the connection repeated is there once."""
     found = {}
     for exchange in _read(version, scenario):
         same = found.setdefault((exchange.method, exchange.path), [])

@@ -92,8 +92,7 @@ def test_a_score_that_tips():
     cause = found.differences[0].causes[PROFILE]
     assert (cause.kind, cause.rule) == ("score", "NodeResourcesFit")
     assert (
-        cause.text
-        == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
+        cause.text == "profile prefers c to a by 270 of 9,000 points; policy prefers c to a by 1 of 10 points"
     )
 
 
