@@ -229,7 +229,8 @@ class CacheChange(msgspec.Struct, eq=False):
     node: Node | None = None
     images: Mapping[str, tuple[int, int]] = NO_IMAGES
 
-    __repr__ = object.__repr__
+    def __repr__(self) -> str:
+        return object.__repr__(self)
 
 
 class PodState(msgspec.Struct, eq=False):
@@ -244,7 +245,8 @@ class PodState(msgspec.Struct, eq=False):
     deadline: float | None = None
     """The time at which it expires; None: never, as its binding has not finished."""
 
-    __repr__ = object.__repr__
+    def __repr__(self) -> str:
+        return object.__repr__(self)
 
     @property
     def pod(self) -> Pod:
