@@ -254,8 +254,7 @@ class Engine:
 
     def has_device_claims(self, pod: Pod) -> bool:
         """Whether *pod* has claims to devices, or one was made for its extended resources."""
-        extended = self.listings.resource_claims.extended
-        return bool(pod.spec.resource_claims) or (bool(extended) and pod.uid in extended)
+        return bool(pod.spec.resource_claims) or pod.uid in self.listings.resource_claims.extended
 
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""

@@ -229,9 +229,6 @@ class CacheChange(msgspec.Struct, eq=False):
     node: Node | None = None
     images: Mapping[str, tuple[int, int]] = NO_IMAGES
 
-    def __repr__(self) -> str:
-        return object.__repr__(self)
-
 
 class PodState(msgspec.Struct, eq=False):
     """The state of one pod in the cache."""
@@ -246,7 +243,7 @@ class PodState(msgspec.Struct, eq=False):
     """The time at which it expires; None: never, as its binding has not finished."""
 
     def __repr__(self) -> str:
-        return object.__repr__(self)
+        return object.__repr__(self)  # that of a struct would have the whole pod in it
 
     @property
     def pod(self) -> Pod:

@@ -66,6 +66,8 @@ def by_both_and_of_pod(pod: Pod, gates: Gates) -> Pod:
         NO_QUANTITIES if _is_infeasible(pod) else asked, reported.requests, pod.status.allocated_resources
     )
     counted = Map({name: amounts.get(name, ZERO) for name in asked})
+    if counted == asked:  # pods that are not resized share the template of those that wait
+        return found
     return replace(found, spec=replace(found.spec, resources=replace(found.spec.resources, requests=counted)))
 
 

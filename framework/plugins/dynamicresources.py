@@ -207,13 +207,10 @@ class DynamicResources(Plugin):
         # The node must have a resource that no DeviceClass gives.
         asked = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
         others = asked - pod.device_resources
-        lacks = np.array(
-            [
-                node is not None and not others <= node.status.allocatable.keys()
-                for node in map(nodes.node, range(nodes.n))
-            ],
-            np.bool_,
-        )
+        lacks = np.zeros(nodes.n, np.bool_)
+        for i in range(nodes.n if others else 0):
+            node = nodes.node(i)
+            lacks[i] = node is not None and not others <= node.status.allocatable.keys()
         yield None, np.flatnonzero(lacks)
         kinds = sum(
             (mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())),

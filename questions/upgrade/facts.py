@@ -95,24 +95,24 @@ class UpgradeTrial:
     def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
         """The steps that one fact explains: without it all of them are decided as before."""
         found = {}
-        for fact in self._likely(numbers):
+        for fact, explained in self._likely(numbers).items():
             left = [number for number in numbers if number not in found]
             if len(left) > FEW:
-                is_sure = self.fitting == [fact]
+                is_sure = self.fitting == [fact] and explained == FEW
                 found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
         return found
 
-    def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Sequence[Fact]:
-        """The facts that fit and explain some of the first few steps, those that explain most first; the rest
-        is not looked for where one of them explains them all."""
+    def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[Fact, int]:
+        """The facts that fit, with how many of the first few steps they explain, those that explain most first;
+        the rest is not looked for where one of them explains them all."""
         first = list(numbers)[:FEW]
         explained = {}
         for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
             if explained.get(fact) == len(first):
-                return [fact]
-        return sorted((fact for fact in explained if explained[fact]), key=lambda fact: -explained[fact])
+                return {fact: len(first)}
+        return {fact: number for fact, number in Counter(explained).most_common() if number}
 
     def _explained(
         self,

@@ -17,6 +17,7 @@ from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
 from kubeclassic.questions.upgrade.ask import upgrade
+from kubeclassic.questions.upgrade.facts import UpgradeTrial
 from kubeclassic.questions.upgrade.sides import specs_of, way_of
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
 from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, upgraded
@@ -267,6 +268,19 @@ def test_many_at_once(monkeypatch, seed):
     at_once = through(scenario, versions)
     assert moves(at_once) == moves(one_by_one)
     assert [one for one in at_once.moved if one.effect == "unknown"] == []
+
+
+def test_the_only_fact_that_fits_need_not_be_the_cause(monkeypatch):
+    """Where some of the first steps are decided otherwise without it too, each step is tried."""
+    (fact, *_) = (fact for fact in facts_of("1.35") if fact.cells)
+    monkeypatch.setattr(facts, "FEW", 4)
+    monkeypatch.setattr(
+        UpgradeTrial,
+        "_explained",
+        lambda self, fact, numbers, among, end=None: [at for at in among if at % 2],
+    )
+    trial = UpgradeTrial([fact], [fact], None, None, None)
+    assert list(trial._at_once(dict.fromkeys(range(10)))) == [1, 3, 5, 7, 9]
 
 
 # --- Way ----------------------------------------------------------------------------------------------------
