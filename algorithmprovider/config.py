@@ -19,10 +19,10 @@ import attrs
 
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import MAX_INT64, Int32
-from ..api.reading.builtin import is_built_in
 from ..api.reading.documents import Document, File, PathLike, read_files
 from ..api.reading.mismatch import Mismatch, shown
 from ..api.reading.typed import ReadBy, Reader, entries, flag, list_of, read, record, text
+from ..api.reading.unknownfields import is_built_in
 from ..choices import KIND as KIND
 from ..core.release import Release
 from ..core.rule import Algorithm

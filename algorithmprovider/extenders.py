@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 import attrs
 
 from ..api.meaning.durations import duration
-from ..api.meaning.label_syntax import is_valid_label_key
+from ..api.meaning.labels import is_valid_label_key
 from ..api.reading.secrets import without_user
 from ..api.reading.typed import ReadBy, Reader, Table, entries, flag, list_of, record, table_of, whole
 from ..core.pods.requests import is_extended_resource

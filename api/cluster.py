@@ -9,16 +9,16 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
+from .controlplane.admission import usage
 from .controlplane.defaults import with_defaults
-from .controlplane.quotas import usage
 from .garbage import no_garbage_collection
 from .inventory import find_waiting, read_inventory, take_in, why_not_waiting
 from .load import Loaded, load_documents
 from .meaning.labels import ZONES, zone_of
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
-from .reading.builtin import kind_with_group
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
+from .reading.unknownfields import kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 

@@ -18,15 +18,13 @@ from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
 from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
 from .objects.storage import BIND_COMPLETED
-from .reading.builtin import is_built_in, kind_with_group
-from .reading.convert import pod_of_texts
-from .reading.decode import decode_kind, describe
+from .reading.decode import decode_kind, describe, pod_of_texts
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
 from .reading.formats.jsonvalues import Uncertain, whole_value
 from .reading.mismatch import shown, without_kind
 from .reading.notices import Notice, Oddities
-from .reading.unknownfields import check_nesting, has_only_api_fields
+from .reading.unknownfields import check_nesting, has_only_api_fields, is_built_in, kind_with_group
 from .reading.validation import CountsAs, Validation
 
 K = TypeVar("K", bound=KubeObject)

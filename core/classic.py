@@ -31,11 +31,9 @@ from .incremental.answers import AnswerCache
 from .incremental.board import Boards
 from .incremental.quick import QuickPath
 from .pods.template import Template
-from .preemption.budgets import exhausted
+from .preemption.dryrun import DryRuns, exhausted
 from .preemption.layout import PodLayout
-from .preemption.outcomes import DryRuns
-from .preemption.refusals import UnschedulableCache
-from .preemption.select import is_eligible, preempt, victims_beside
+from .preemption.select import UnschedulableCache, is_eligible, preempt, victims_beside
 from .rule import Algorithm
 from .volumes.assumecache import VolumeError
 from .volumes.binder import VolumeBinder, basic_checks

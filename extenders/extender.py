@@ -20,8 +20,8 @@ import msgspec
 from ..algorithmprovider.extenders import ExtenderConfig
 from ..api.objects import Node, Pod
 from ..api.objects.quantity import Int64
+from ..api.ownfields import compact_json, current_manifest
 from ..api.reading.decode import decode_kind
-from ..api.wire.ownfields import compact_json, current_manifest
 from ..core.decision.extender import FilterReply, PodsOn
 from ..core.decision.preemptionplan import Victims
 from ..core.release import Release

@@ -18,7 +18,7 @@ from ..core.release.fact import RuleFact, rule_facts
 from ..core.release.gates import gates_that
 from .config.fielderrors import Context
 from .config.profiles import default_plugins
-from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
+from .facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.draft import COUNTED_ELSEWHERE
 from .registry import DEFAULT_REGISTRY, registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release

@@ -35,10 +35,9 @@ from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
 from ..core.pods.template import Template, has_ephemeral_claims
 from ..core.preemption.claimusers import ClaimUsers
+from ..core.preemption.dryrun import DryRuns
 from ..core.preemption.layout import PodLayout
-from ..core.preemption.outcomes import DryRuns
-from ..core.preemption.refusals import UnschedulableCache
-from ..core.preemption.select import victims_beside
+from ..core.preemption.select import UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder, basic_checks
@@ -47,10 +46,9 @@ from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.batching import Batches, Signer
 from .cycle.binding import FrameworkBinding
 from .cycle.diagnosis import Diagnosis
-from .cycle.feasible import FrameworkDetails, search
+from .cycle.feasible import EVERYTHING, FrameworkDetails, PluginCheck, pre_enqueue, run_pre_filter, search
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
-from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
 from .cycle.score import pre_score, prioritize
 from .cycle.state import FrameworkCycle
 from .plugin import MAX_NODE_SCORE

@@ -14,7 +14,7 @@ import attrs
 from msgspec.structs import replace
 
 from ..algorithmprovider.extenders import UncalledExtender
-from ..api.controlplane.quotas import affinity_terms
+from ..api.controlplane.admission import affinity_terms
 from ..api.meaning.labels import BETA_ZONE, COMPARISONS, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,

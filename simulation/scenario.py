@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..api.controlplane.quotas import quota_notices
+from ..api.controlplane.admission import quota_notices
 from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
 from ..api.load import NO_KIND, Loaded
 from ..api.objects import KubeObject, Node, Pod, ResourceQuota

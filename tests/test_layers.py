@@ -24,7 +24,7 @@ ROWS = {
     "api/objects": "exceptions.py",
     "api/reading": "exceptions.py api",
     "api/meaning": "exceptions.py api",
-    "api/wire": "exceptions.py api",
+    "api/ownfields.py": "exceptions.py api",
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
@@ -47,8 +47,7 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "extenders": "exceptions.py choices.py api core algorithmprovider",
-    "framework/tables/versions.py": f"{CORE} framework",
-    "framework/tables/withplugins.py": f"{CORE} algorithmprovider framework",
+    "framework/versions.py": f"{CORE} framework",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/hints.py": f"{CORE} predicates",
@@ -59,7 +58,6 @@ ROWS = {
     "framework/config": f"{CONFIG} priorities",
     "framework/profile.py": CONFIG,
     "framework/cycle/preemption.py": CONFIG,
-    "framework/policy/validation.py": CONFIG,
     "framework/policy/policyrules.py": f"{CONFIG} predicates priorities",
     "framework/policy/profile.py": CONFIG,
     "framework/migrate": f"{CONFIG} predicates priorities",
@@ -92,12 +90,7 @@ stands for all that it holds.
 """
 
 FLOORS = 10
-TABLES = (
-    "algorithmprovider/releases.py",
-    "framework/releases.py",
-    "framework/tables/withplugins.py",
-    "choices.py",
-)
+TABLES = ("algorithmprovider/releases.py", "framework/releases.py", "choices.py")
 """Where the releases are, besides their texts: of predicates and priorities, of the framework, and the
 defaults for the help."""
 

@@ -18,7 +18,7 @@ from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry, Templates
-from kubeclassic.core.preemption import outcomes
+from kubeclassic.core.preemption import dryrun
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, manifest, node, obj, pod, policy_of
@@ -305,7 +305,7 @@ class TestSchedules:
             monkeypatch.setattr(Templates, "are_many", True)
             monkeypatch.setattr(census, "SPARE", 0)
             monkeypatch.setattr(table, "SPARE", -(1 << 30))
-            monkeypatch.setattr(outcomes, "SPARE", -10)
+            monkeypatch.setattr(dryrun, "SPARE", -10)
         with verifying(memory_bytes == FORGETFUL):
             yield
 

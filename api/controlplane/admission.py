@@ -7,13 +7,35 @@ Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storagecla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import gt, lt
 
 import attrs
 from msgspec.structs import replace
 
-from ..objects import KubeObject, ObjectMeta, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
+from ..meaning.labels import compile_selector
+from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
+from ..objects import (
+    Container,
+    KubeObject,
+    LabelSelector,
+    LimitRange,
+    LimitRangeItem,
+    Map,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    Pod,
+    PodAffinityTerm,
+    PriorityClass,
+    Requirement,
+    ResourceQuota,
+    ResourceRequirements,
+    ScopedResourceSelectorRequirement,
+    StorageClass,
+)
+from ..objects.quantity import Quantity
 from ..objects.storage import BETA_CLASS
+from ..reading.notices import Notice
 
 SYSTEM_CLUSTER_CRITICAL = PriorityClass(
     metadata=ObjectMeta(name="system-cluster-critical"), value=2_000_000_000
@@ -117,3 +139,309 @@ def _with_storage_class(
     if len(defaults) > 1:
         return f"Internal error occurred: {len(defaults)} default StorageClasses were found"
     return replace(claim, spec=replace(claim.spec, storage_class_name=defaults[0].name))
+
+
+# --- LimitRanger --------------------------------------------------------------------------------------------
+# Requests and limits by default, and refusals of pods out of bounds.
+# Upstream: plugin/pkg/admission/limitranger/admission.go
+
+
+Amounts = Mapping[str, Quantity]
+CONTAINER = "Container"
+POD = "Pod"
+
+
+def limit_ranges(objects: Iterable[KubeObject], namespace: str) -> list[LimitRange]:
+    """The LimitRanges of *namespace* among *objects*, by name."""
+    found = (item for item in objects if isinstance(item, LimitRange) and item.namespace == namespace)
+    return sorted(found, key=lambda item: item.name)
+
+
+def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
+    """*pod* with the requests and limits that *ranges* give containers which say none; the same object if
+    that changes nothing."""
+    spec = pod.spec
+    for found in ranges:
+        # Of two items the later one counts.
+        limits = dict[str, Quantity]()
+        requests = dict[str, Quantity]()
+        for item in found.spec.limits:
+            if item.type == CONTAINER:
+                limits |= item.default
+                requests |= item.default_request
+
+        def merged(container: Container, limits: Amounts = limits, requests: Amounts = requests) -> Container:
+            if limits.keys() <= container.limits.keys() and requests.keys() <= container.requests.keys():
+                return container
+            amounts = Map({**limits, **container.limits}), Map({**requests, **container.requests})
+            return replace(container, resources=ResourceRequirements(limits=amounts[0], requests=amounts[1]))
+
+        containers = tuple(map(merged, spec.containers))
+        init_containers = tuple(map(merged, spec.init_containers))
+        if (containers, init_containers) != (spec.containers, spec.init_containers):
+            spec = replace(spec, containers=containers, init_containers=init_containers)
+    return pod if spec is pod.spec else replace(pod, spec=spec)
+
+
+def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
+    """What the first of *ranges* that *pod* violates has against it, in upstream's words; None if it violates
+    none."""
+    for found in ranges:
+        faults = [fault for item in found.spec.limits for fault in _faults(pod, item)]
+        if faults:
+            return faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+    return None
+
+
+# --- bounds -------------------------------------------------------------------------------------------------
+
+
+def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
+    if item.type == CONTAINER:
+        for container in (*pod.spec.containers, *pod.spec.init_containers):
+            yield from _checked(item, container.requests, container.limits)
+    elif item.type == POD:
+        yield from _checked(item, _of_pod(pod, requests_of), _of_pod(pod, limits_of))
+
+
+def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
+    """What the containers need together."""
+    total = total_of(pod, amounts_of)
+    known = [amounts_of(container).keys() for container in pod.spec.containers]
+    # Upstream: a sum is there only for a resource of which every container says something.
+    for name in {name for names in known for name in names if not all(name in others for others in known)}:
+        found = [use[name] for use in uses(pod, amounts_of) if name in use]
+        total = (
+            {**total, name: max(found)}
+            if found
+            else {other: quantity for other, quantity in total.items() if other != name}
+        )
+    return total
+
+
+def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    both = (("request", requests), ("limit", limits))
+    for word, wanted, is_out, order in (
+        ("minimum", item.min, lt, both),
+        ("maximum", item.max, gt, both[::-1]),
+    ):
+        for name, bound in sorted(wanted.items()):
+            # Only the first of the two is required.
+            amounts = [(kind, found.get(name)) for kind, found in order]
+            out = [
+                f", but {kind} is {amount}"
+                for kind, amount in amounts
+                if amount is not None and is_out(amount, bound)
+            ]
+            said = f".  No {amounts[0][0]} is specified" if amounts[0][1] is None else out[0] if out else ""
+            if said:
+                yield f"{word} {name} usage per {item.type} is {bound}{said}"
+    for name, bound in sorted(item.max_limit_request_ratio.items()):
+        request = requests.get(name)
+        limit = limits.get(name)
+        said = ""
+        if not request:
+            said = "no request is specified or request is 0"
+        elif not limit:
+            said = "no limit is specified or limit is 0"
+        elif limit.nanos / request.nanos * 10**9 > bound.nanos:
+            said = f"provided ratio is {limit.nanos / request.nanos:f}"
+        if said:
+            yield f"{name} max limit to request ratio per {item.type} is {bound}, but {said}"
+
+
+# --- ResourceQuota ------------------------------------------------------------------------------------------
+# The quotas that count a pod or claim, its usage of them, and refusals.
+# Upstream: pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go,
+# plugin/pkg/admission/resourcequota/controller.go
+
+
+ONE = Quantity.of(1)
+COUNT = "count/pods"
+CLAIMS = "persistentvolumeclaims"
+_OF_CLASS = ".storageclass.storage.k8s.io/"
+NATIVE = ("cpu", "memory", "ephemeral-storage")
+_REQUESTS = "requests."
+_HUGE_PAGES = "hugepages-"
+_OF_PODS = ("cpu", "memory")
+"""What a pod as a whole can request, beside huge pages."""
+POD_RESOURCES = frozenset(
+    [COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)]
+)
+REQUIRED = frozenset(f"{word}{name}" for word in ("", "requests.", "limits.") for name in ("cpu", "memory"))
+"""Where a quota has one of these, each container has to say how much it is."""
+
+
+# --- what a pod uses ----------------------------------------------------------------------------------------
+
+
+def usage(pod: Pod) -> dict[str, Quantity]:
+    """What *pod* uses of quotas: nothing but its count once it has finished."""
+    if pod.is_terminal:
+        return {COUNT: ONE}
+    whole = {
+        name: quantity
+        for name, quantity in pod.spec.requests.items()
+        if name in _OF_PODS or name.startswith(_HUGE_PAGES)
+    }
+    return {COUNT: ONE, **_named({**total_of(pod, requests_of), **whole}, total_of(pod, limits_of))}
+
+
+def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
+    """What *claim* uses of quotas: its count and its storage, both also by storage class."""
+    found = {CLAIMS: ONE, f"count/{CLAIMS}": ONE}
+    storage = claim.spec.requests.get("storage")
+    of_class = claim.storage_class
+    prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
+    found |= {f"{prefix}{CLAIMS}": ONE for prefix in prefixes}
+    if storage is not None:
+        found |= {f"{prefix}requests.storage": storage for prefix in prefixes}
+    return found
+
+
+def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
+    """Requests and limits by the names that quotas have for them."""
+    found = {"pods": ONE}
+    for name, quantity in requests.items():
+        if name in NATIVE or name.startswith(_HUGE_PAGES):
+            found |= {name: quantity, f"{_REQUESTS}{name}": quantity}
+        elif "/" in name and "kubernetes.io/" not in name and not name.startswith(_REQUESTS):
+            found[f"{_REQUESTS}{name}"] = quantity
+    return found | {f"limits.{name}": quantity for name, quantity in limits.items() if name in NATIVE}
+
+
+# --- which quotas count it ----------------------------------------------------------------------------------
+
+
+def counts(quota: ResourceQuota, pod: Pod) -> bool:
+    """Whether *quota*, of the pod's namespace, has a bound for pods, and all its scopes match *pod*."""
+    scopes = [
+        *(
+            ScopedResourceSelectorRequirement(scope_name=name, operator="Exists")
+            for name in quota.spec.scopes
+        ),
+        *quota.spec.scope_selector.match_expressions,
+    ]
+    return any(_restricted(quota)) and all(_matches(pod, scope) for scope in scopes)
+
+
+def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
+    """Whether *quota*, of the claim's namespace, has a bound for claims, and no scope: those are for pods."""
+    if quota.spec.scopes or quota.spec.scope_selector.match_expressions:
+        return False
+    return not hard(quota).keys().isdisjoint(claim_usage(claim))
+
+
+def hard(quota: ResourceQuota) -> Amounts:
+    """The bounds that are in force: those of the status, if it has any."""
+    return quota.status.hard or quota.spec.hard
+
+
+def _restricted(quota: ResourceQuota) -> Iterator[str]:
+    """The resources of *quota* that pods use."""
+    prefixes = (_HUGE_PAGES, _REQUESTS)
+    return (name for name in hard(quota) if name in POD_RESOURCES or name.startswith(prefixes))
+
+
+def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
+    deadline = pod.spec.active_deadline_seconds
+    is_terminating = deadline is not None and deadline >= 0
+    match scope.scope_name:
+        case "Terminating":
+            return is_terminating
+        case "NotTerminating":
+            return not is_terminating
+        case "BestEffort":
+            return is_best_effort(pod)
+        case "NotBestEffort":
+            return not is_best_effort(pod)
+        case "PriorityClass":
+            name = pod.spec.priority_class_name
+            asked = Requirement(key=scope.scope_name, operator=scope.operator, given_values=scope.values)
+            labels: Map[str] = Map({scope.scope_name: name} if name else {})
+            return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
+        case "CrossNamespacePodAffinity":
+            return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
+    return False
+
+
+def is_best_effort(pod: Pod) -> bool:
+    """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    amounts = (
+        found.get(name)
+        for one in containers
+        for found in (one.requests, one.limits)
+        for name in ("cpu", "memory")
+    )
+    return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
+
+
+def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    """All terms of affinity and anti-affinity to other pods, required and preferred."""
+    affinity = pod.spec.affinity
+    for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
+        if role is not None:
+            yield from role.required
+            yield from (weighted.pod_affinity_term for weighted in role.preferred)
+
+
+# --- refusals -----------------------------------------------------------------------------------------------
+
+
+def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
+    """Why *quota* refuses *pod* whatever is used: some container does not say how much it is; None if it does
+    not refuse it."""
+    required = REQUIRED.intersection(_restricted(quota))
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    missing = {name for one in containers for name in required - _named(one.requests, one.limits).keys()}
+    return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
+
+
+def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
+    """Why *quota*, of which *used* is used, has no room for *asked*; None if it has."""
+    bounds = hard(quota)
+    over = [
+        name
+        for name, quantity in asked.items()
+        if name in bounds and _sum(used, name, quantity) > bounds[name]
+    ]
+    if not over:
+        return None
+    text = (
+        ",".join(f"{name}={amounts[name]}" for name in sorted(over) if name in amounts)
+        for amounts in (asked, used, bounds)
+    )
+    return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *text)
+
+
+def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Iterator[Notice]:
+    """Of which of *pods* that were not there yet a quota with a status has no room, in their order; they are
+    tried all the same."""
+    used = {quota.key: dict(quota.status.used) for quota in quotas}
+    for pod in pods if quotas else ():
+        if pod.metadata.creation_timestamp:
+            continue
+        asked = usage(pod)
+        mine = [
+            quota
+            for quota in quotas
+            if quota.status.used and quota.namespace == pod.namespace and counts(quota, pod)
+        ]
+        why = next(
+            (found for quota in mine if (found := exceeded(quota, used[quota.key], asked)) is not None), None
+        )
+        if why is not None:
+            yield Notice(
+                f"Pod {pod.key}",
+                f"the API server would refuse it ({why}); it is tried all the same: quotas are not the scheduler's",
+            )
+            continue
+        for quota in mine:
+            used[quota.key] |= {
+                name: _sum(used[quota.key], name, quantity) for name, quantity in asked.items()
+            }
+
+
+def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:
+    return used[name] + quantity if name in used else quantity

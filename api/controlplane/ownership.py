@@ -19,10 +19,10 @@ from ...exceptions import ManifestError
 from ..meaning.labels import SelectorError, selector_matches
 from ..objects import LabelSelector, Map, ObjectMeta, OwnerReference, PersistentVolumeClaim, Pod
 from ..objects.metadata import OneOf, Part
-from ..reading.builtin import is_built_in
 from ..reading.decode import decode_kind, describe
 from ..reading.mismatch import Mismatch
 from ..reading.typed import ReadBy, one_of, read, whole
+from ..reading.unknownfields import is_built_in
 from .defaults import with_defaults
 
 

@@ -13,11 +13,8 @@ from collections.abc import Mapping
 
 from .devices import *
 from .metadata import *
-from .nodes import *
 from .owners import *
 from .pods import *
-from .quotas import *
-from .selectors import *
 from .storage import *
 
 KINDS: Mapping[str, type[KubeObject]] = {

@@ -6,9 +6,18 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import NO_QUANTITIES, Condition, HashedPart, KubeObject, Map, OneOf, Part, TemplateMeta
+from .metadata import (
+    NO_QUANTITIES,
+    Condition,
+    HashedPart,
+    KubeObject,
+    Map,
+    NodeSelector,
+    OneOf,
+    Part,
+    TemplateMeta,
+)
 from .quantity import ZERO, Int64, Quantity
-from .selectors import NodeSelector
 
 DEVICE_EFFECTS = ("None", "NoSchedule", "NoExecute")
 """What a taint of a device does: the first one nothing."""

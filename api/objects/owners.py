@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from .metadata import NOTHING, KubeObject, Map, OneOf, Part
-from .quantity import Int32, IntOrString
-from .selectors import LabelSelector
+from .metadata import NO_QUANTITIES, NOTHING, KubeObject, LabelSelector, Map, OneOf, Part
+from .quantity import Int32, IntOrString, Quantity
 
 PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Never", optional=True)]
 
@@ -116,3 +115,63 @@ class PriorityClass(KubeObject):
 class Namespace(KubeObject):
     kind: ClassVar[str] = "Namespace"
     namespaced: ClassVar[bool] = False
+
+
+# --- ResourceQuotas and LimitRanges -------------------------------------------------------------------------
+
+
+class ScopedResourceSelectorRequirement(Part):
+    """Which pods a quota counts: those with one of *values* for the scope."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class ScopeSelector(Part):
+    match_expressions: tuple[ScopedResourceSelectorRequirement, ...] = ()
+
+
+class ResourceQuotaSpec(Part):
+    hard: Map[Quantity] = NO_QUANTITIES
+    scopes: tuple[str, ...] = ()
+    scope_selector: ScopeSelector = ScopeSelector()
+
+
+class ResourceQuotaStatus(Part):
+    """What the API server says of it."""
+
+    hard: Map[Quantity] = NO_QUANTITIES
+    used: Map[Quantity] = NO_QUANTITIES
+
+
+class ResourceQuota(KubeObject):
+    """How much the pods of a namespace may request together."""
+
+    kind: ClassVar[str] = "ResourceQuota"
+
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class LimitRangeItem(Part):
+    """Bounds and defaults of the pods or containers of a namespace."""
+
+    type: str = ""
+    max: Map[Quantity] = NO_QUANTITIES
+    min: Map[Quantity] = NO_QUANTITIES
+    default: Map[Quantity] = NO_QUANTITIES
+    default_request: Map[Quantity] = NO_QUANTITIES
+    max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
+
+
+class LimitRangeSpec(Part):
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
+class LimitRange(KubeObject):
+    """The bounds and defaults of a namespace."""
+
+    kind: ClassVar[str] = "LimitRange"
+
+    spec: LimitRangeSpec = LimitRangeSpec()

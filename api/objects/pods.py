@@ -9,12 +9,73 @@ from msgspec import field
 from msgspec.structs import replace
 
 from .devices import PodResourceClaim, PodResourceClaimStatus
-from .metadata import NO_QUANTITIES, Condition, HashedPart, KubeObject, Map, OneOf, Part
-from .nodes import EFFECTS
+from .metadata import (
+    NO_QUANTITIES,
+    Affinity,
+    Condition,
+    HashedPart,
+    KubeObject,
+    LabelSelector,
+    Map,
+    OneOf,
+    Part,
+)
 from .owners import PreemptionPolicy
 from .quantity import Int32, Int64, Quantity
-from .selectors import Affinity, LabelSelector
 from .storage import ClaimTemplate, ResourceRequirements, VolumeSource
+
+# --- Nodes --------------------------------------------------------------------------------------------------
+
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class Taint(HashedPart):
+    key: str = ""
+    value: str = ""
+    effect: Annotated[str, OneOf(*EFFECTS)] = ""
+
+
+class ContainerImage(HashedPart):
+    names: tuple[str, ...] = ()
+    size_bytes: Int64 = 0
+
+
+class NodeSpec(Part):
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+    provider_id: str = ""
+
+
+class NodeSystemInfo(Part):
+    kubelet_version: str = ""
+    """Which release the node runs, such as ``v1.16.3``."""
+
+
+class NodeStatus(Part):
+    allocatable: Map[Quantity] = NO_QUANTITIES
+    capacity: Map[Quantity] = NO_QUANTITIES
+    conditions: tuple[Condition, ...] = ()
+    images: tuple[ContainerImage, ...] = ()
+    declared_features: tuple[str, ...] = ()
+    """What it says that it can do, in newer releases."""
+    node_info: NodeSystemInfo = NodeSystemInfo()
+
+    @property
+    def kubelet_version(self) -> str:
+        return self.node_info.kubelet_version
+
+
+class Node(KubeObject):
+    kind: ClassVar[str] = "Node"
+    namespaced: ClassVar[bool] = False
+
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+# --- Pods ---------------------------------------------------------------------------------------------------
+
 
 DEFAULT_SCHEDULER = "default-scheduler"
 """Whose a pod is that names no scheduler."""

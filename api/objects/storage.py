@@ -7,9 +7,18 @@ from typing import Annotated, ClassVar, TypeAlias
 from msgspec import field
 from msgspec.structs import replace
 
-from .metadata import NO_QUANTITIES, HashedPart, KubeObject, Map, OneOf, Part, TemplateMeta
+from .metadata import (
+    NO_QUANTITIES,
+    HashedPart,
+    KubeObject,
+    LabelSelector,
+    Map,
+    NodeSelector,
+    OneOf,
+    Part,
+    TemplateMeta,
+)
 from .quantity import Int32, Quantity
-from .selectors import LabelSelector, NodeSelector
 
 # --- disks --------------------------------------------------------------------------------------------------
 

@@ -7,18 +7,276 @@ would; lenient decoding keeps them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
+import attrs
+import msgspec
+from msgspec import Raw
 from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
+from .. import objects as o
 from ..objects import KINDS, KubeObject, Pod
-from .builtin import is_built_in
-from .convert import quickly, shared, spec_of
+from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
+from ..objects.quantity import Quantity, notation
+from .formats.jsonvalues import Parts, encoded, holds_each_once, quick_value
 from .mismatch import Mismatch, without_kind
-from .typed import entries
+from .typed import entries, read
+from .unknownfields import has_only, is_built_in, type_with_all_fields
+
+# --- Quick reading by msgspec -------------------------------------------------------------------------------
+# What it refuses is read again value by value, by the module typed.
+#
+# Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images. Specs
+# of pods are read by their text: those of one owner differ in it by the node and the name of the token's
+# volume, and share one object.
+
+
+V = TypeVar("V")
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
+"""What msgspec raises."""
+_REMEMBERED = 1 << 12
+_LONGEST = 1 << 10
+
+
+def quickly(kind: type[V], value: Any, strict: bool = False) -> V:
+    """*value* as one of *kind*; as :func:`~.typed.read`, whose errors it has."""
+    try:
+        found = msgspec.convert(value, kind, dec_hook=other_types)
+    except UNREADABLE:
+        return read(kind, value, strict)
+    return read(kind, value, strict) if strict and not fits(kind, value) else found
+
+
+def other_types(kind: Any, value: Any) -> Any:
+    """The values of types that msgspec does not know: quantities, and maps of anything."""
+    if kind is Quantity:
+        return Quantity.parse(value)
+    item = kind.__args__[0]
+    if (
+        type(value) is dict
+        and {str}.issuperset(map(type, value.values()))
+        and sum(map(len, value.values())) < _LONGEST
+    ):
+        return _shared_map(item, tuple(value.items()))
+    return _map(item, value)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _shared_map(item: Any, pairs: tuple[tuple[str, str], ...]) -> Map[Any]:
+    return _map(item, dict(pairs))
+
+
+def _map(item: Any, value: Any) -> Map[Any]:
+    return Map(msgspec.convert(value, dict[str, item], dec_hook=other_types))
+
+
+# --- enumerations -------------------------------------------------------------------------------------------
+
+
+Worded: TypeAlias = "OneOf | Mapping[str, Worded] | None"
+"""The words of a text, or of the texts in an object by JSON name."""
+
+
+@cache
+def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
+    if get_origin(annotation) is Annotated:
+        inner, note, *_ = get_args(annotation)
+        if isinstance(note, OneOf):
+            return note
+        return _worded(inner, note if isinstance(note, FieldWords) else None)
+    if is_value(annotation):
+        hints = get_type_hints(annotation, include_extras=True)
+        names = json_names(annotation)
+        own = words.fields if words is not None else {}
+        fields = {
+            names[attribute]: own.get(attribute) or _worded(hints[attribute])
+            for attribute in attributes(annotation)
+        }
+        return {name: inner for name, inner in fields.items() if inner is not None} or None
+    return next((found for part in get_args(annotation) if (found := _worded(part, words)) is not None), None)
+
+
+def fits(kind: Any, value: Any) -> bool:
+    """Whether all texts in *value*, which is read as one of *kind*, are words that they may be."""
+    return _fits(value, _worded(kind))
+
+
+def _fits(value: Any, words: Worded) -> bool:
+    if value is None or words is None:
+        return True
+    if isinstance(value, list):
+        return all(_fits(item, words) for item in value)
+    if isinstance(words, OneOf):
+        return value in words.words
+    return all(_fits(value.get(name), inner) for name, inner in words.items())
+
+
+# --- what is shared -----------------------------------------------------------------------------------------
+
+
+_known: dict[Any, Any] = {}
+
+
+def _one(value: V, *amounts: Map[Quantity]) -> V:
+    """The first of all values that are equal to *value*, with *amounts* written as in it."""
+    if len(_known) >= _REMEMBERED:
+        _known.clear()
+    found: V = _known.setdefault((value, notation(*amounts)) if amounts else value, value)
+    return found
+
+
+def shared(found: V) -> V:
+    """*found*, an object, with the parts that others have too."""
+    if not isinstance(found, o.KubeObject):
+        return found
+    if found.metadata.owner_references:
+        force_setattr(found.metadata, "owner_references", _one(found.metadata.owner_references))
+    if isinstance(found, o.Pod) and found.status.container_statuses:
+        statuses = found.status.container_statuses
+        resources = [one.resources for one in statuses if one.resources is not None]
+        amounts = [one.allocated_resources for one in statuses] + [
+            held for one in resources for held in (one.requests, one.limits)
+        ]
+        force_setattr(found.status, "container_statuses", _one(statuses, *amounts))
+    if isinstance(found, o.Node):
+        force_setattr(found.status, "images", tuple(map(_one, found.status.images)))
+        force_setattr(found.spec, "taints", _one(found.spec.taints))
+    return found
+
+
+# --- specs of pods ------------------------------------------------------------------------------------------
+
+# What the name of the volume with a pod's token begins with; five random characters follow, which no rule
+# reads.
+_TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
+_NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
+_MOST_BYTES = 1 << 25
+
+
+@attrs.frozen(repr=False)
+class _KnownSpec:
+    spec: o.PodSpec
+    is_plain: bool
+    """It has only fields that the API has, each once."""
+    is_strict: bool
+    """Its words are those of the API."""
+
+
+_specs: dict[bytes, _KnownSpec | None] = {}
+# A text without node and token -> what it says; None: it cannot be shared.
+_size = [0]
+
+
+def pod_of_texts(parts: Parts) -> o.Pod | None:
+    """The pod with these fields; None: it has to be looked at as a whole."""
+    if (
+        not parts.keys() <= {"apiVersion", "kind", "metadata", "spec", "status"}
+        or bytes(parts.get("apiVersion", b'"v1"')) != b'"v1"'
+    ):
+        return None
+    known, node = _spec_in(bytes(parts.get("spec", b"{}")))
+    if known is None or not known.is_plain or not known.is_strict:
+        return None
+    metadata = _part(o.ObjectMeta, parts.get("metadata"))
+    status = _part(o.PodStatus, parts.get("status"))
+    if metadata is None or status is None:
+        return None
+    return shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
+
+
+def _part(kind: type[V], text: Raw | None) -> V | None:
+    """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one
+    twice."""
+    if text is None:
+        return kind()
+    part: Any = kind
+    said, means = _decoders(part)
+    try:
+        return means(text) if holds_each_once(bytes(text), said(text)) else None
+    except UNREADABLE:
+        return None
+
+
+@cache
+def _decoders(kind: Any) -> tuple[Callable[[Raw], Any], Callable[[Raw], Any]]:
+    """What reads all that an object of a type of the API says, and what reads of it what counts."""
+    said = msgspec.json.Decoder(type_with_all_fields(kind.__name__))
+    return said.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
+
+
+def spec_of(document: Any, strict: bool) -> o.PodSpec | None:
+    """The spec in JSON form; None: the whole pod has to be read."""
+    try:
+        known, node = _spec_in(encoded(document)) if type(document) is dict else (None, "")
+    except UNREADABLE:
+        return None
+    return known.spec.on(node) if known is not None and (known.is_strict or not strict) else None
+
+
+def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
+    """What is known of *text*, and the node in it."""
+    common = text
+    node = ""
+    if (at := text.find(b'"nodeName"')) >= 0 and (match := _NODE.match(text, at)):
+        common = b'%b""%b' % (text[: match.start(1) - 1], text[match.end() :])
+        node = match[1].decode()
+    token = b""
+    if (
+        (at := common.find(b'"kube-api-access-')) >= 0
+        and (match := _TOKEN.match(common, at))
+        and b'"ephemeral"' not in common
+    ):
+        token = match[0]
+        common = common.replace(token, b'"kube-api-access-"')
+    if common not in _specs:
+        if _size[0] + len(common) > _MOST_BYTES:
+            _specs.clear()
+            _size[0] = 0
+        _size[0] += len(common)
+        _specs[common] = _read_spec(text, common, node, token)
+    return _specs[common], node
+
+
+def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpec | None:
+    """What a text says that did not come before."""
+    given = quick_value(text)
+    value = quick_value(common)
+    if given is None or value is None or type(given[0]) is not dict:
+        return None
+    # The same text in another place, such as a label of that name, does not differ from pod to pod.
+    if (given[0].get("nodeName") or "") != node or (
+        token and text.count(token) != _times_in(given[0], token)
+    ):
+        return None
+    try:
+        spec = quickly(o.PodSpec, value[0])
+    except Mismatch:
+        return None
+    return _KnownSpec(spec, has_only("PodSpec", value[0]), fits(o.PodSpec, value[0]))
+
+
+def _times_in(spec: Any, token: bytes) -> int:
+    """How often a volume is named where it is declared and mounted."""
+    try:
+        containers = [
+            one
+            for name in ("containers", "initContainers", "ephemeralContainers")
+            for one in spec.get(name) or ()
+        ]
+        named = [
+            *(spec.get("volumes") or ()),
+            *(mount for one in containers for mount in one.get("volumeMounts") or ()),
+        ]
+        return sum(encoded(one.get("name")) == token for one in named)
+    except (AttributeError, TypeError):
+        return -1
+
+
+# --- Objects of any kind ------------------------------------------------------------------------------------
 
 
 def decode(

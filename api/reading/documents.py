@@ -173,7 +173,7 @@ def _files_of(raw: bytes, where: str, name: str) -> Iterator[File]:
     if not is_archive(content, where):
         yield File(where, name, given=content)
         return
-    from .formats.archives import manifests_of  # few inputs need what reads archives
+    from .formats.files import manifests_of
 
     for path, data in manifests_of(content, where):
         place = f"{where}: {path}"

@@ -16,10 +16,9 @@ import attrs
 
 from ...exceptions import ManifestError
 from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
-from ..objects.nodes import Taint
-from ..objects.pods import Container, Toleration, TopologySpreadConstraint, Volume
+from ..objects.metadata import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
+from ..objects.pods import Container, Taint, Toleration, TopologySpreadConstraint, Volume
 from ..objects.quantity import MAX_INT64, Quantity, round_away
-from ..objects.selectors import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
 from .decode import decode_kind
 from .mismatch import shown
 

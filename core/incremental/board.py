@@ -24,8 +24,7 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import every_pod
 from . import verify
-from .answers import AnswerCache
-from .cachedanswer import Still, Unanswerable
+from .answers import AnswerCache, Still, Unanswerable
 from .classes import MOST_CLASSES, Classes, NoScale
 from .farrules import FarRules, Plan
 from .rows import OUT, Lookahead, LookaheadStats, RowScores

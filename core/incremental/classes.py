@@ -27,7 +27,7 @@ from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker, TopOfHeap
 from ..failures import Failures
-from .cachedanswer import Answer
+from .answers import Answer
 from .farrules import FarRules, FarScore
 from .rows import OUT, RowScores
 

@@ -17,8 +17,7 @@ from ..arrays.counts import Clause, DomainSum, Sums, added, failures_of, terms_o
 from ..arrays.types import Mask, Rows, Scores
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reduction
-from .answers import AnswerCache
-from .cachedanswer import Answer, Scope, is_even
+from .answers import Answer, AnswerCache, Scope, is_even
 
 
 @attrs.define(eq=False, repr=False)

@@ -20,7 +20,7 @@ from ..arrays.types import NO_INTS, Ints, Mask, Rows, is_anywhere
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
-from .cachedanswer import Unanswerable
+from .answers import Unanswerable
 
 # --- look-ahead ---------------------------------------------------------------------------------------------
 

@@ -23,7 +23,6 @@ from ..cycle import Cycle
 from ..failures import Failures, Reasons
 from ..pods.template import CycleState
 from ..rule import Predicate, Priority, PriorityError
-from .cachedanswer import Answer
 
 
 @attrs.define
@@ -70,7 +69,16 @@ def _judged(cycle: Cycle) -> Mask:
 # --- answers ------------------------------------------------------------------------------------------------
 
 
-def check_answer(kept: Answer, cycle: Cycle) -> None:
+class VerifiedAnswer(Protocol):
+    """The parts of an :class:`~.answers.Answer` that are checked."""
+
+    rule: Predicate | Priority
+    answer: Any
+
+    def ask(self, cycle: Cycle, nodes: Batch) -> Any: ...
+
+
+def check_answer(kept: VerifiedAnswer, cycle: Cycle) -> None:
     """Raise StaleError unless the rule answers for the nodes of the table what is *kept*."""
     with uncached(cycle) as fresh:
         found = kept.ask(fresh, Batch(cycle.table))

@@ -13,11 +13,11 @@ from operator import and_, or_
 
 import numpy as np
 
-from ...api.meaning.label_syntax import int64_or_none
 from ...api.meaning.labels import (
     SelectorError,
     compile_selector,
     everything,
+    int64_or_none,
     match_expressions_selector,
     nothing,
     set_selector,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from ...api.meaning.label_syntax import is_valid_label_key
+from ...api.meaning.labels import is_valid_label_key
 from ...api.meaning.podtotals import add_exactly, requests_of, total_of, uses
 from ...api.objects import NO_QUANTITIES, Map, Pod
 from ...api.objects.quantity import ZERO, Quantity, wrap_int64

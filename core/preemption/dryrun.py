@@ -10,23 +10,138 @@ pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 import attrs
 import numpy as np
 
-from ...api.objects import Pod
+from ...api.meaning.labels import SelectorError, selector_matches
+from ...api.objects import Pod, PodDisruptionBudget
 from ..arrays.overlay import Overlay, SumsTrial
+from ..arrays.table import NodeTable
+from ..arrays.trail import NEVER
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
-from ..pods.template import Template
+from ..incremental import verify
+from ..pods.template import SPARE, Template
+from ..rebuilt import rebuilt_from
 from ..rule import ROWWISE, WIDE, Predicate, Reads
-from .budgets import Protection
-from .layout import PotentialVictims
-from .victimchoice import Candidates
+from .layout import PodLayout, PotentialVictims
+from .victimchoice import GAP, Candidates
+
+# --- Disruption budgets -------------------------------------------------------------------------------------
+# Evictions that violate one, by release, for all potential victims at once.
+
+
+Protection = Callable[[PotentialVictims], Mask]
+"""Which of the potential victims, in the order of their importance, a budget protects: bool[places, k]."""
+
+
+def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
+    """A budget that has no disruption left protects every pod that it selects.
+
+    In each of these, with *exempts* a pod that a budget lists as disrupted is none of its pods.
+    Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go.
+    """
+    spent = [budget for budget in budgets if budget.disruptions_allowed <= 0]
+    return lambda potential: _beyond_allowance(potential, spent, exempts=exempts)
+
+
+def counted_down(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = True) -> Protection:
+    """Each pod of a node takes one from the budgets that select it, the most important first; those that come
+    too late are protected.
+
+    Upstream: filterPodsWithPDBViolation in
+    pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
+    """
+    known = list(budgets)
+    return lambda potential: _beyond_allowance(potential, known, exempts=exempts)
+
+
+def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
+    """Each pod takes one from the budgets that select it, in their order, up to the first that has none left,
+    which protects it.
+
+    Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
+    """
+    known = list(budgets)
+    return lambda potential: _one_by_one(potential, known, exempts=exempts)
+
+
+def _one_by_one(
+    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
+) -> Mask:
+    found = np.zeros_like(potential.there)
+    templates = potential.layout.templates
+    if not templates:
+        return found
+    numbers = potential.of_layout(potential.layout.template, np.arange(len(found)))
+    mine: list[Mask] = []
+    for budget in budgets:
+        is_selected = np.array([selects(budget, template) for template in templates], np.bool_)
+        mine.append(is_selected[numbers] & potential.there)
+        if exempts:
+            _leave_out_disrupted(mine[-1], potential, budget)
+    left = [np.full(found.shape[1], budget.disruptions_allowed, np.int64) for budget in budgets]
+    for place in range(len(found)):
+        for selected, allowed in zip(mine, left, strict=True):
+            takes = selected[place] & ~found[place]
+            found[place] |= takes & (allowed <= 0)
+            allowed -= takes & (allowed > 0)
+    return found
+
+
+def _beyond_allowance(
+    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
+) -> Mask:
+    there = potential.there
+    templates = potential.layout.templates
+    found = np.zeros_like(there)
+    if not budgets or not there.any():
+        return found
+    numbers = potential.of_layout(potential.layout.template, np.arange(len(there)))
+    present: dict[str, list[int]] = {}
+    for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
+        present.setdefault(templates[number].namespace, []).append(number)
+    for budget in budgets:
+        selected = [
+            number for number in present.get(budget.namespace, ()) if selects(budget, templates[number])
+        ]
+        if selected:
+            is_selected = np.zeros(len(templates), np.bool_)
+            is_selected[selected] = True
+            mine = is_selected[numbers] & there
+            if exempts:
+                _leave_out_disrupted(mine, potential, budget)
+            found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
+    return found
+
+
+def _leave_out_disrupted(mine: Mask, potential: PotentialVictims, budget: PodDisruptionBudget) -> None:
+    """Take the pods that *budget* lists as disrupted out of *mine*."""
+    names = frozenset(budget.disrupted_pods)
+    for place, i in np.argwhere(mine).tolist() if names else ():
+        if potential.entry(place, i).pod.name in names:
+            mine[place, i] = False
+
+
+def selects(budget: PodDisruptionBudget, template: Template) -> bool:
+    """Whether *budget* is one of pods of *template*; it needs a selector that is valid and not empty, and the
+    pods need labels."""
+    selector = budget.selector
+    if budget.namespace != template.namespace or not template.labels or selector is None or selector.is_empty:
+        return False
+    try:
+        return selector_matches(selector, template.labels)
+    except SelectorError:
+        return False
+
+
+# --- The dry run --------------------------------------------------------------------------------------------
+
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
 """What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
@@ -219,3 +334,159 @@ def reprieve(trial: Trial) -> Mask:
             trial.take_off(place, refused)
             victims[place] = refused
     return victims
+
+
+# --- Outcomes, kept from attempt to attempt -----------------------------------------------------------------
+# Only rows that changed are tried again. Where sums alone show where a pod fits, the outcome on a row follows
+# from the row's own pods, the pods nominated to its node, the node objects and the budgets. Pods of one template
+# and priority share it, whatever happens on other rows.
+
+
+Environment = tuple[int, int, int]
+"""Revisions of what the outcome of every row follows from: node objects, affinity terms, budgets."""
+
+
+@attrs.define(eq=False, repr=False)
+class Outcomes:
+    """What the dry run for pods of one template and priority came to on each row of a table.
+
+    ``known``: bool[rows], where the rest is up to date; ``occupied``: bool[rows], where some pod may have to
+    leave; ``fits``: bool[rows]. ``criteria``, ``started``: as in :class:`~.victimchoice.Candidates`, by row;
+    ``victims``: int64[most, rows], their places in the layout.
+    """
+
+    known: Mask = attrs.field(init=False)
+    occupied: Mask = attrs.field(init=False)
+    fits: Mask = attrs.field(init=False)
+    criteria: Ints = attrs.field(init=False)
+    started: Ints = attrs.field(init=False)
+    victims: Ints = attrs.field(init=False)
+    _environment: Environment | None = None
+    _seen: int = NEVER
+    """The revision of the table that ``known`` follows."""
+    _coming: dict[int, list[Template]] = attrs.Factory(dict)
+    """Row -> the pods nominated to it."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.known.nbytes * 3 + self.criteria.nbytes + self.started.nbytes + self.victims.nbytes
+
+    def follow(self, table: NodeTable, environment: Environment, coming: Coming) -> None:
+        """Forget the rows that may have become others."""
+        changed = table.changed.since(self._seen) if environment == self._environment else None
+        if changed is None:
+            size = table.size
+            self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
+            self.criteria = np.zeros((4, size), np.int64)
+            self.started = np.zeros(size, np.int64)
+            self.victims = np.zeros((0, size), np.int64)
+        else:
+            self.known[changed] = False
+        self._environment = environment
+        self._seen = table.changed.revision
+        before = self._coming
+        self._coming = {}
+        for row, template in coming:
+            self._coming.setdefault(row, []).append(template)
+        for row in before.keys() | self._coming.keys():
+            if before.get(row) != self._coming.get(row):
+                self.known[row] = False
+
+    def put(self, rows: Rows, occupied: Mask, found: Candidates) -> None:
+        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and those of them that were *found* to be
+        candidates."""
+        self.known[rows], self.occupied[rows], self.fits[rows] = True, occupied, False
+        self.fits[found.rows], self.started[found.rows] = True, found.started
+        self.criteria[:, found.rows] = found.criteria
+        places = found.closed_up()
+        missing = len(places) - len(self.victims)
+        if missing > 0:
+            self.victims = np.pad(self.victims, ((0, missing), (0, 0)), constant_values=GAP)
+        self.victims[:, found.rows] = GAP
+        self.victims[: len(places), found.rows] = places
+
+    def candidates(self, layout: PodLayout, rows: Rows) -> Candidates:
+        """Those of *rows*, all of which are known, where the pod fits."""
+        at = rows[self.fits[rows]]
+        return Candidates.at(
+            layout, at, self.criteria.take(at, axis=1), self.started[at], self.victims.take(at, axis=1)
+        )
+
+
+@rebuilt_from("layout", "limit")
+@attrs.define(eq=False, repr=False)
+class DryRuns:
+    """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any
+    case."""
+
+    layout: PodLayout
+    limit: int = 1 << 26
+    _kept: dict[tuple[Hashable, ...], Outcomes] = attrs.Factory(dict)
+    """By pod, the least recently used first."""
+    _held: int = 0
+    """Bytes of these."""
+
+    def outcomes(
+        self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    ) -> tuple[Outcomes, Verdict | None] | None:
+        """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums show where it fits beside
+        the *coming* pods.
+
+        With them the verdict on *rows* without potential victims, if all of them had to be tried. None if no
+        pod has a lower priority.
+        """
+        table = self.layout.table
+        pod = cycle.pod
+        if min(table.priorities, default=pod.priority) >= pod.priority:
+            return None
+        key = cycle.template, pod.priority, *cycle.predicates
+        # Those kept by key, or new ones.
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self._held -= found.nbytes
+        while self._held > self.limit:
+            self._held -= self._kept.pop(next(iter(self._kept))).nbytes
+        kept = found or Outcomes()
+        kept.follow(
+            table,
+            (table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version),
+            coming,
+        )
+        stale = rows[~kept.known[rows]]
+        verdict = self._try(kept, cycle, coming, stale, protection) if len(stale) else None
+        self._kept[key], self._held = kept, self._held + kept.nbytes
+        if verify.SWITCH.is_on:
+            self._check(kept, cycle, coming, rows, protection)
+        return kept, verdict if len(stale) == len(rows) else None
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep the outcomes for pods of the templates *in_use* alone."""
+        self._kept = {key: kept for key, kept in self._kept.items() if key[0] in in_use}
+        self._held = sum(kept.nbytes for kept in self._kept.values())
+        if len(self.layout.templates) > 2 * len(in_use) + SPARE:
+            self.layout.begin_anew()
+
+    def _try(
+        self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    ) -> Verdict:
+        potential = self.layout.lower_than(cycle.pod.priority, rows)
+        found, verdict = dry_run(ArrayTrial.of(cycle, coming, potential), protection)
+        kept.put(rows, potential.any, found)
+        return verdict
+
+    def _check(
+        self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    ) -> None:
+        """Raise StaleError unless outcomes that are worked out from nothing are the same on *rows*."""
+        fresh = Outcomes()
+        fresh.follow(self.layout.table, (0, 0, 0), coming)
+        layout = PodLayout(self.layout.table, self.layout.by_start_time, self.layout.sorts_again)
+        DryRuns(layout)._try(fresh, cycle, coming, rows, protection)
+        wrong = kept.occupied[rows] != fresh.occupied[rows]
+        before = kept.candidates(self.layout, rows)
+        now = fresh.candidates(self.layout, rows)
+        if wrong.any() or not before.same_as(now):
+            raise verify.StaleError(
+                f"the dry run for pod {cycle.pod.key} is stale: kept {len(before)}, worked out {len(now)} candidates"
+            )

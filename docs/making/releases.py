@@ -19,7 +19,7 @@ from kubeclassic.framework.describe import (
     diff_any,
     summaries,
 )
-from kubeclassic.framework.facts.facttable import ReleaseFact
+from kubeclassic.framework.facttable import ReleaseFact
 from kubeclassic.framework.releases import ALL_RELEASES
 
 FOLDER = "reference/releases"

@@ -24,7 +24,7 @@ from kubeclassic.framework.describe import (
     plugin_in_words,
     points_of,
 )
-from kubeclassic.framework.facts.facttable import life_of
+from kubeclassic.framework.facttable import life_of
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES

@@ -13,15 +13,25 @@ from typing import Annotated, Any, Self, TypeAlias
 import attrs
 
 from ...api.meaning.durations import duration, duration_text
-from ...api.meaning.label_syntax import is_valid_label_key, quoted
+from ...api.meaning.labels import is_valid_label_key, quoted
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
 from ...api.objects.quantity import Int32
 from ...api.reading.typed import ReadBy, read
 from ...api.reading.unknownfields import TYPE_META, fields_of, unknown_fields
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import shape_faults
-from .fielderrors import PLAIN, Context, duplicate, forbidden, invalid, outside, required, unsupported
-from .selectorfaults import node_selector_faults, preferred_faults
+from .fielderrors import (
+    PLAIN,
+    Context,
+    duplicate,
+    forbidden,
+    invalid,
+    node_selector_faults,
+    outside,
+    preferred_faults,
+    required,
+    unsupported,
+)
 
 Faults: TypeAlias = Iterator[str]
 

@@ -30,7 +30,7 @@ from ...exceptions import PolicyError
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
 from ..status import POINTS
-from ..tables.versions import cells_in
+from ..versions import cells_in
 from . import apiversions
 from .apiversions import (
     FAILURE_DOMAINS,

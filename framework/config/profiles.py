@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import attrs
 
-from ...api.meaning.label_syntax import quoted
+from ...api.meaning.labels import quoted
 from ...api.objects.quantity import Int32
 from ...api.reading.typed import ReadBy, Reader, entries, reader, record
 from ...core.release import ConfigurationCells, FrameworkCells

@@ -10,8 +10,8 @@ from ...core.decision.decision import Decision
 from ...core.decision.extender import Extender
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError
-from ...core.preemption.outcomes import DryRuns
-from ...core.preemption.refusals import UnschedulableTemplate
+from ...core.preemption.dryrun import DryRuns
+from ...core.preemption.select import UnschedulableTemplate
 from ..plugin import Plugin
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources

@@ -14,8 +14,19 @@ from ...api.objects import Pod
 from ...core.arrays.types import Ints, Mask, Rows
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError, Verdict
-from ...core.preemption.budgets import Protection, counted_down, counted_to_the_first, exhausted
-from ...core.preemption.dryrun import ArrayTrial, Coming, OverlayTrial, Trial, coming_pods, dry_run, is_plain
+from ...core.preemption.dryrun import (
+    ArrayTrial,
+    Coming,
+    OverlayTrial,
+    Protection,
+    Trial,
+    coming_pods,
+    counted_down,
+    counted_to_the_first,
+    dry_run,
+    exhausted,
+    is_plain,
+)
 from ...core.preemption.select import chosen
 from ...core.preemption.victimchoice import Candidates
 from ...core.release import FrameworkCells

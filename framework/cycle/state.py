@@ -14,8 +14,8 @@ from ...core.cycle import Cycle
 from ...core.decision.extender import Extender
 from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.claimusers import ClaimUsers
+from ...core.preemption.dryrun import DryRuns
 from ...core.preemption.layout import PodLayout
-from ...core.preemption.outcomes import DryRuns
 from ...core.rule import Predicate
 
 

@@ -33,7 +33,7 @@ from ..policy.profile import (
     configuration_of_policy,
     configuration_of_provider,
 )
-from ..tables.versions import cells_in
+from ..versions import cells_in
 from .draft import (
     ALONE,
     BINDER,

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ...api.meaning.durations import seconds_since_1970
 from ...api.objects import (
     AllocationResult,
+    Condition,
     DeviceClass,
     DeviceRequest,
     Pod,
@@ -26,7 +27,6 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.devices.accounts import DeviceAccount, accounts
-from ...core.devices.bindingconditions import BindingFailed, are_true
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -50,6 +50,41 @@ from ..hints import claim_changes, claims_are_made
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable, unschedulable
+
+# --- Binding conditions -------------------------------------------------------------------------------------
+# Drivers set them in the status of a claim. Upstream: isClaimReadyForBinding.
+
+
+class BindingFailed(Exception):
+    """A device cannot become ready; *condition* says why."""
+
+    def __init__(self, condition: Condition) -> None:
+        super().__init__(condition.message)
+        self.condition = condition
+
+
+def are_true(claim: ResourceClaim) -> bool:
+    """Whether all binding conditions of the devices of *claim* are true. Raises BindingFailed."""
+    results = claim.status.allocation.results if claim.status.allocation is not None else ()
+    said = {(one.driver, one.pool, one.device): one.conditions for one in reversed(claim.status.devices)}
+    for one in results:
+        if not one.binding_conditions:
+            continue
+        if one.id not in said:
+            return False
+        holding = {
+            condition.type: condition for condition in reversed(said[one.id]) if condition.status == "True"
+        }
+        for name in one.binding_failure_conditions:
+            if name in holding:
+                raise BindingFailed(holding[name])
+        if not holding.keys() >= set(one.binding_conditions):
+            return False
+    return True
+
+
+# --- DynamicResources ---------------------------------------------------------------------------------------
+
 
 NOT_AVAILABLE = Reason("resourceclaim not available on the node", resolvable=False)
 CANNOT_ALLOCATE = Reason("cannot allocate all claims", resolvable=False)

@@ -45,8 +45,7 @@ from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
 from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.args import InterPodAffinityArgs
-from ..config.fielderrors import aggregated
-from ..config.selectorfaults import label_selector_fault
+from ..config.fielderrors import aggregated, label_selector_fault
 from ..cycle.state import FrameworkCycle
 from ..hints import affine_node_changes, affine_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin

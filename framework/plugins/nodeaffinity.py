@@ -24,8 +24,7 @@ from ...core.pods.template import Template
 from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
-from ..config.fielderrors import aggregated
-from ..config.selectorfaults import preferred_faults
+from ..config.fielderrors import aggregated, preferred_faults
 from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin

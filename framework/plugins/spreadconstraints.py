@@ -41,7 +41,7 @@ from ...core.matching.owners import (
 from ...core.pods.template import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
-from ..config.selectorfaults import label_selector_fault
+from ..config.fielderrors import label_selector_fault
 from ..hints import Spread
 from ..plugin import Handle
 

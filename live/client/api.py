@@ -25,7 +25,7 @@ import msgspec
 from ...api.controlplane.manifests import metadata_of
 from ...api.meaning.durations import duration_text
 from ...api.objects.quantity import Int32
-from ...api.wire.ownfields import compact_json
+from ...api.ownfields import compact_json
 from ...exceptions import KubeclassicError
 
 CLOSED = "closed"

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
-from ...api.wire.ownfields import own_fields, with_finalizers, with_status
+from ...api.ownfields import own_fields, with_finalizers, with_status
 from ...core.arrays.batch import Batch
 from ...core.cluster.listings import ClaimWrite, ResourceClaims
 from ...core.matching.nodeselectors import node_selector_mask

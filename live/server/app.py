@@ -22,7 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
-from ...api.wire.ownfields import compact_json
+from ...api.ownfields import compact_json
 from ...api.words import count_of
 from ...core.arrays.types import Ints, Mask, Rows, Scores
 from ...core.cluster.listings import LISTED

@@ -33,7 +33,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...api.garbage import frozen
-from ...api.wire.ownfields import compact_json
+from ...api.ownfields import compact_json
 from ...exceptions import KubeclassicError
 from ..client.kubeconfig import is_loopback
 from ..process.logs import Log

@@ -12,19 +12,21 @@ from typing import Literal
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane.admission import admit
-from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
-from ...api.controlplane.limitranges import limit_ranges, out_of_bounds, with_limits
-from ...api.controlplane.quotas import (
+from ...api.controlplane.admission import (
     CLAIMS,
+    admit,
     claim_usage,
     counts,
     counts_claim,
     exceeded,
     hard,
+    limit_ranges,
+    out_of_bounds,
     unspecified,
     usage,
+    with_limits,
 )
+from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
 from ...api.garbage import no_garbage_collection
 from ...api.load import Loaded
 from ...api.meaning.labels import SelectorError, parse_selector

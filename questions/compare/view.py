@@ -45,8 +45,10 @@ from .comparison import (
     ComparisonDocument,
     ConfigurationPair,
     DifferingCycle,
+    label,
+    side_name,
+    verdict,
 )
-from .verdict import label, side_name, verdict
 
 MODES = {
     "free": (

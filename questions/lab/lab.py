@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from ...algorithmprovider.providers import PROVIDERS
 from ...api.objects import KubeObject, Node, Pod
+from ...api.ownfields import current_manifest
 from ...api.record import plain
-from ...api.wire.ownfields import current_manifest
 from ...choices import ORDERS, TIE_BREAKS
 from ...core.engine import Engine
 from ...core.pods.requests import of_node
@@ -25,8 +25,7 @@ from ...exceptions import KubeclassicError, UnknownNameError, one_line
 from ...framework.options import declared_of
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.differences import differing
-from ...simulation.edits import without_flag
+from ...simulation.edits import differing, without_flag
 from ...simulation.explain.clusterfacts import taint_text
 from ...simulation.input import SILENT, Input, Observer
 from ...simulation.scenario import Files

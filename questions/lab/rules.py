@@ -25,7 +25,7 @@ from ...framework.config.configuration import KIND, default_document
 from ...framework.options import GivenOptions, options_of
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ...framework.tables.versions import cells_in
+from ...framework.versions import cells_in
 from .scenarios import Json, LabState
 
 MOVABLE = (

@@ -61,8 +61,7 @@ from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
 from ..asking import SILENT, Observer, asked_by
 from ..compare.ask import CompareResult, with_newer_labels, zones_warning
-from ..compare.comparison import Comparison, ConfigurationPair, compare
-from ..compare.verdict import in_error, reasons_of
+from ..compare.comparison import Comparison, ConfigurationPair, compare, in_error, reasons_of
 from ..compare.view import agreement_lines, cause_table, cause_text, decision_text
 from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions

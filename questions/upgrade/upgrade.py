@@ -19,7 +19,7 @@ from ...api.record import UNSET, Count, Record, UnsetType, says
 from ...core.decision.decision import Decision
 from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
-from ...framework.facts.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
+from ...framework.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from kubeclassic.api.load import load
-from kubeclassic.api.reading.formats import archives
+from kubeclassic.api.reading.formats import files
 from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
@@ -124,7 +124,7 @@ def test_a_path_is_bounded(tmp_path):
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
     """More files than any dump has are refused."""
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(files, "MOST_MEMBERS", 3)
     says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
     assert says == "expected an archive of at most 3 files, got more"
 
@@ -234,14 +234,14 @@ def test_counts_of_a_table_are_written_alike():
 
 
 @pytest.fixture
-def files(workdir):
+def configurations(workdir):
     """A folder with a Policy of 1.17 and a profile of 1.23 that names a plugin of 1.22."""
     (workdir / "policy.json").write_text(json.dumps(NEWER_POLICY))
     (workdir / "profile.yaml").write_text(PROFILE)
     return workdir
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("configurations")
 class TestConfigurations:
     READ = "apiVersion kubescheduler.config.k8s.io/v1 came with 1.17: write apiVersion: v1, or take --release 1.17 to 1.22"
     CARRIED = "plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place"

@@ -7,7 +7,7 @@ import attrs
 from hypothesis import strategies as st
 
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.framework.cycle.prefilter import run_pre_filter
+from kubeclassic.framework.cycle.feasible import run_pre_filter
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, obj, pod

@@ -18,7 +18,7 @@ import click
 
 from kubeclassic.core.release.fact import CONFIGURATION
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.facts.facttable import FACTS, release_before, undone
+from kubeclassic.framework.facttable import FACTS, release_before, undone
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.conform import Manner, answer_case, differences, find_families, read_cases
 from kubeclassic.simulation.conformcases import FIELDS

@@ -25,7 +25,7 @@ from kubeclassic.api.objects import (
     Volume,
 )
 from kubeclassic.api.objects.quantity import Quantity
-from kubeclassic.api.reading.convert import shared
+from kubeclassic.api.reading.decode import shared
 
 
 def amounts(**texts):

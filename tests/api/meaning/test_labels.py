@@ -3,17 +3,19 @@
 import pytest
 import yaml
 
-from kubeclassic.api.meaning.label_syntax import is_valid_label_key, is_valid_label_value, quoted
 from kubeclassic.api.meaning.labels import (
     SelectorError,
     compile_node_term,
     compile_selector,
     everything,
+    is_valid_label_key,
+    is_valid_label_value,
     match_expressions_selector,
     node_selector_matches,
     nothing,
     pairs_match,
     parse_selector,
+    quoted,
     selector_matches,
     set_selector,
     tolerates,

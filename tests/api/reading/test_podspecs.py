@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from kubeclassic.api.load import load
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading import documents as files
-from kubeclassic.api.reading.convert import pod_of_texts
-from kubeclassic.api.reading.decode import decode
+from kubeclassic.api.reading.decode import decode, pod_of_texts
 from kubeclassic.api.reading.formats.jsonvalues import long_list
 from kubeclassic.api.reading.typed import read
 from kubeclassic.exceptions import ManifestError

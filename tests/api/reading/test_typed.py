@@ -14,7 +14,7 @@ from kubeclassic.api import objects as o
 from kubeclassic.api.objects import NO_STRINGS, Map
 from kubeclassic.api.objects.metadata import json_name
 from kubeclassic.api.objects.quantity import Int32, Quantity
-from kubeclassic.api.reading import convert
+from kubeclassic.api.reading import decode
 from kubeclassic.api.reading.mismatch import Mismatch
 from kubeclassic.api.reading.typed import ReadBy, read, text
 from kubeclassic.api.reading.unknownfields import fields_of
@@ -144,13 +144,13 @@ def test_tell_the_fields():
 def test_give_the_same(kind, strict, monkeypatch):
     """What msgspec reads is what is read value by value, and it refuses nothing that all fields may have."""
     alone = []
-    monkeypatch.setattr(convert, "read", lambda *args: alone.append(args) or read(*args))
+    monkeypatch.setattr(decode, "read", lambda *args: alone.append(args) or read(*args))
 
     @examples(0.9)
     @given(st.data())
     def check(data):
         document = data.draw(documents(kind))
-        assert convert.quickly(kind, document, strict) == read(kind, document, strict)
+        assert decode.quickly(kind, document, strict) == read(kind, document, strict)
 
     check()
     assert not alone
@@ -164,7 +164,7 @@ def test_refuse_the_same(kind):
     @given(st.data(), st.booleans())
     def check(data, strict):
         document = data.draw(marred(documents(kind)))
-        assert outcome(convert.quickly, kind, document, strict) == outcome(read, kind, document, strict)
+        assert outcome(decode.quickly, kind, document, strict) == outcome(read, kind, document, strict)
 
     check()
 

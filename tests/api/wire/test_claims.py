@@ -4,8 +4,8 @@ import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import ResourceClaim
+from kubeclassic.api.ownfields import with_finalizers, with_status
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.api.wire.ownfields import with_finalizers, with_status
 from kubeclassic.core.cluster.listings import ResourceClaims
 from tests.framework.plugins.test_dynamicresources import NODES, SLICES, scheduler
 from tests.support.devicebuild import DRIVER, claiming, device_class, exactly

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import KINDS, KubeObject, Node, ObjectMeta, Pod
 from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.api.ownfields import compact_json, current_manifest
 from kubeclassic.api.reading.decode import decode_kind
-from kubeclassic.api.wire.ownfields import compact_json, current_manifest
 from tests.support.drawn import documents
 from tests.support.examples import examples
 

@@ -21,7 +21,7 @@ from kubeclassic.core.arrays.counts import (
 )
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.failures import Reason
-from kubeclassic.core.incremental.cachedanswer import Answer
+from kubeclassic.core.incremental.answers import Answer
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples

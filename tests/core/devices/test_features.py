@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.devices.accounts import accounts
-from kubeclassic.core.devices.bindingconditions import BindingFailed, are_true
 from kubeclassic.core.devices.claimjudging import AllocationError
 from kubeclassic.core.devices.nodedevices import ERROR, FOUND, NONE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.release import with_gates
 from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.plugins.dynamicresources import BindingFailed, are_true
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.core.devices.test_search import GPU, devices, held, taken
 from tests.support.build import node

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kubeclassic.core.incremental.cachedanswer import Unanswerable
+from kubeclassic.core.incremental.answers import Unanswerable
 from kubeclassic.core.incremental.rows import (
     HITS_TO_DEEPEN,
     MAX_DEPTH,

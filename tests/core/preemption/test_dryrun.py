@@ -6,8 +6,15 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kubeclassic.core.preemption.budgets import counted_down, exhausted
-from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, dry_run, is_plain
+from kubeclassic.core.preemption.dryrun import (
+    ArrayTrial,
+    OverlayTrial,
+    coming_pods,
+    counted_down,
+    dry_run,
+    exhausted,
+    is_plain,
+)
 from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from tests.support.build import engine, node, pod

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.preemption.budgets import exhausted
-from kubeclassic.core.preemption.dryrun import coming_pods
-from kubeclassic.core.preemption.outcomes import DryRuns
+from kubeclassic.core.preemption.dryrun import DryRuns, coming_pods, exhausted
 from tests.support.build import engine, node, obj, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES, STARTS, crowds
 from tests.support.examples import examples

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from kubeclassic.core.decision.verdict import judge
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.preemption import refusals
-from kubeclassic.core.preemption.refusals import MOST_KEPT
+from kubeclassic.core.preemption import select
+from kubeclassic.core.preemption.select import MOST_KEPT
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES
@@ -129,7 +129,7 @@ class TestWhatIsJudged:
         """Not for the same state again, but after a pod came."""
         made = made_for(release)
         counted = []
-        monkeypatch.setattr(refusals, "judge", lambda *given: counted.append(given) or judge(*given))
+        monkeypatch.setattr(select, "judge", lambda *given: counted.append(given) or judge(*given))
         with verifying(False):
             for _ in range(3):
                 made.schedule(INCOMING[0], details=False)

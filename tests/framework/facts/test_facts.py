@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.core.release import CellGroup, fact
 from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
-from kubeclassic.framework.facts.facttable import (
+from kubeclassic.framework.facttable import (
     BY_ID,
     FACTS,
     facts_between,

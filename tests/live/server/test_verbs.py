@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubeclassic.api.wire.ownfields import compact_json
+from kubeclassic.api.ownfields import compact_json
 from tests.support.serverbuild import Caller, as_pod, node_json, pod_json, three_nodes
 
 RELEASES = ["1.12", "1.16", "1.27"]

@@ -5,8 +5,7 @@ import yaml
 
 from kubeclassic.core.decision.verdict import reasons_in
 from kubeclassic.predicates import reasons
-from kubeclassic.questions.compare.comparison import Losses, compare, main_reason
-from kubeclassic.questions.compare.verdict import label, verdict
+from kubeclassic.questions.compare.comparison import Losses, compare, label, main_reason, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from tests.support.build import node, pod, policy_of, scenario

@@ -12,7 +12,7 @@ from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph, Table
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.facts.facttable import BY_ID, ReleaseFact, facts_of, undone
+from kubeclassic.framework.facttable import BY_ID, ReleaseFact, facts_of, undone
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts

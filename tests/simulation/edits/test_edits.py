@@ -12,9 +12,9 @@ from msgspec.structs import replace
 import kubeclassic
 from kubeclassic.api.load import Loaded, load_documents
 from kubeclassic.api.objects import KINDS, Map, Node, Pod
+from kubeclassic.api.ownfields import current_manifest
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import Document
-from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edit, Edits
 from kubeclassic.simulation.fieldchanges import EditError, Step, parse_path, text_of

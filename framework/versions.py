@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from ...core.release import ConfigurationCells
-from ...core.release.fact import Cells, SetEdit, changed
+from ..core.release import ConfigurationCells
+from ..core.release.fact import Cells, SetEdit, changed
 
 USAGE = frozenset({"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio"})
 """The plugins whose scores NodeResourcesFit took over."""

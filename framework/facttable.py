@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated
 
-from ...api.record import Record, says
-from ...core.release import Release
-from ...core.release.fact import Fact, changed, text_of, value_of
-from ..releases import ALL_RELEASES
+from ..api.record import Record, says
+from ..core.release import Release
+from ..core.release.fact import Fact, changed, text_of, value_of
+from .releases import ALL_RELEASES
 
 _GATE = re.compile(r"with gate (\w+)")
 OtherPatches = Annotated[

@@ -11,10 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from ..objects import KubeObject, Pod, ResourceClaim
-from ..objects.metadata import attributes, is_value, json_names
-from ..objects.quantity import Quantity
-from ..reading.decode import decode_kind
+from .objects import KubeObject, Pod, ResourceClaim
+from .objects.metadata import attributes, is_value, json_names
+from .objects.quantity import Quantity
+from .reading.decode import decode_kind
 
 Json: TypeAlias = Any
 

@@ -1,1 +1,0 @@
-"""Objects as JSON: as they came, with what has changed."""
