@@ -1,5 +1,4 @@
-"""What questions take: a class of options for each, as in ``capacity(cluster,
-CapacityOptions(pod="web.yaml"))``."""
+"""Options of questions: a class for each, as in ``capacity(cluster, CapacityOptions(pod="web.yaml"))``."""
 
 from __future__ import annotations
 

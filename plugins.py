@@ -1,4 +1,4 @@
-"""What your own plugins are made of, from release 1.17 on.
+"""The names for plugins of your own, from release 1.17 on.
 
 ``Plugin`` is the base. Its methods get and return what rules do (``kubeclassic.rules``); with ``each_node``
 they look at one ``NodeView`` at a time and return ``unschedulable`` or ``unresolvable``. ``wait`` is Permit's

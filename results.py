@@ -1,4 +1,5 @@
-"""What schedulers and questions give: ``Decision``, and one class for each question, which is a ``Result``.
+"""The results of schedulers and questions: ``Decision``, and one class for each question, which is a
+``Result``.
 
 ``Replay`` is what ``new_replay`` gives.
 """

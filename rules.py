@@ -1,4 +1,4 @@
-"""What your own rules are made of, for releases 1.12 to 1.16.
+"""The names for rules of your own, for releases 1.12 to 1.16.
 
 ``predicate`` and ``priority`` declare a rule, and ``CATALOGUE.with_`` adds it to upstream's. A rule gets
 ``Template``, ``Batch`` and ``Cycle``; a predicate returns ``Failures`` with a ``Reason``. ``Reads`` says what

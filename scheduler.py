@@ -113,8 +113,8 @@ class Scheduler:
 
     @property
     def algorithm(self) -> Algorithm:
-        """What runs: predicates in order, priorities with their weights, release and gates; of profiles, what
-        the first one filters and scores by."""
+        """The rules: predicates in order, priorities with their weights, release and gates; of profiles, the
+        first one's filters and scores."""
         return self._run.engine.algorithm
 
     @property
@@ -183,12 +183,12 @@ class Scheduler:
         return list(self.decisions(pods, details=details))
 
     def explain(self, pod: GivenPod) -> Decision:
-        """What :meth:`schedule` would decide for *pod*, with all details; nothing changes."""
+        """The decision of :meth:`schedule` for *pod*, with all details; nothing changes."""
         return self._run.ask(self._unplaced(pod))
 
     def batch(self, pod: GivenPod) -> tuple[Template, Batch, Cycle]:
-        """What a rule is asked with about *pod*: its arguments ``pod``, ``nodes``, with all nodes, and
-        ``cycle``, to try rules by hand.
+        """The arguments of a rule about *pod*: ``pod``, ``nodes``, with all nodes, and ``cycle``, to try
+        rules by hand.
 
         They show the cluster as it is now, and hold until it changes or the scheduler decides about another
         pod.

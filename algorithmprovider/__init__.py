@@ -1,4 +1,4 @@
-"""Which rules run, in which release, with which weights: releases, gates, providers and Policies."""
+"""The rules of each release and their weights: releases, gates, providers and Policies."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FEWEST_NODES = 100
 
 @lru_cache(1 << 10)
 def fixed_share(nodes: int, percentage: int) -> int:
-    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means all of them."""
+    """The number of feasible nodes to find: *percentage* of *nodes*; 0 means all of them."""
     if nodes < FEWEST_NODES or percentage <= 0 or percentage >= 100:
         return nodes
     return max(FEWEST_NODES, nodes * percentage // 100)
@@ -28,19 +28,19 @@ def fixed_share(nodes: int, percentage: int) -> int:
 
 @lru_cache(1 << 10)
 def adaptive_share(nodes: int, percentage: int) -> int:
-    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means a share that falls as the
+    """The number of feasible nodes to find: *percentage* of *nodes*; 0 means a share that falls as the
     cluster grows, to 5 percent."""
     return fixed_share(nodes, percentage if percentage > 0 else max(5, 50 - nodes // 125))
 
 
 def round_robin(ties: int, times: int) -> tuple[int, bool]:
-    """Which of *ties* equally good nodes: they take turns. *times*: how often a choice was made before; this
-    one counts too."""
+    """The place among *ties* equally good nodes: they take turns. *times*: how often a choice was made
+    before; this one counts too."""
     return times % ties, True
 
 
 def first_best(ties: int, times: int) -> tuple[int, bool]:
-    """Which of *ties* equally good nodes: the first; the original takes one at random."""
+    """The place among *ties* equally good nodes: the first; the original takes one at random."""
     return 0, False
 
 
@@ -55,7 +55,7 @@ def listed_once(texts: Sequence[str]) -> str:
 
 
 def missing_plugins(points: str, shown: str) -> Mapping[str, str]:
-    """What refuses a plugin at each of *points*; *shown*: how it is named."""
+    """The cells that refuse a plugin at each of *points*; *shown*: its name in messages."""
     words = {"queueSort": "queue sort", "postFilter": "post-filter"}
     return {
         point: f"{words.get(point, point.lower())} plugin {shown} does not exist" for point in points.split()
@@ -125,7 +125,8 @@ TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {
 
 
 def in_words(release: Release, pick: PickHost) -> str:
-    """Which of several best nodes *pick* takes, in words that follow "of these" or "of several best nodes".
+    """The choice that *pick* makes among several best nodes, in words that follow "of these" or "of several
+    best nodes".
 
     >>> from .releases import RELEASES
     >>> in_words(RELEASES["1.15"], RELEASES["1.15"].pick_host)

@@ -1,5 +1,4 @@
-"""What a Policy means on a release: what runs, in which order, with which weights, and what is accepted but
-never runs."""
+"""The meaning of a Policy on a release: rules, order, weights, and names that never run."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ class PolicyFault(Record):
 
 
 class PolicyCheck(DocumentRecord, kw_only=True):
-    """What runs under a Policy."""
+    """The rules that run under a Policy."""
 
     KIND = "PolicyCheck"
     release: str
@@ -95,7 +94,7 @@ def check(
     provider: str | None = None,
     hard_pod_affinity_weight: int = 1,
 ) -> PolicyCheck:
-    """What *policy* (None: *provider*) means on *release*; a refusal is part of the report.
+    """The meaning of *policy* (None: *provider*) on *release*; a refusal is part of the report.
 
     *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release
     refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
@@ -198,8 +197,7 @@ def _origin(name: str, policy: Policy, registry: Registry, provider: str | None)
 
 
 def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
-    """Why the release does not find a name that upstream has, and where another name can come from; *gates*:
-    those that are set."""
+    """Hints for a name that upstream has and the release does not; *gates*: those that are set."""
     found = _NOT_FOUND.search(refused)
     gated = dict[str | None, str]((release.policies or PolicyCells()).rule_gates.items())
     for effect in release.gate_effects:
@@ -216,8 +214,7 @@ def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
 
 
 def hint_of_rules(refused: str) -> str | None:
-    """Where a rule can come from that upstream does not find and no release has, or how a Policy of a later
-    version is read; None for any other refusal.
+    """A hint for a rule of no release, or for a Policy of a later version; None for any other refusal.
 
     >>> hint_of_rules("policy.json: Invalid configuration: Predicate type not found for NetworkMinCost")
     'no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'

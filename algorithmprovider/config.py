@@ -1,5 +1,4 @@
-"""What kube-scheduler is started with: a component configuration, the Policy that it points to, and what it
-reads from its environment.
+"""A component configuration, the Policy that it points to, and the environment of kube-scheduler.
 
 Upstream: pkg/scheduler/apis/config (v1alpha1, its defaults and validation), initPolicyFromFile and
 initPolicyFromConfigMap in pkg/scheduler/scheduler.go.
@@ -57,8 +56,8 @@ def has_profiles(configuration: Mapping[str, Any]) -> bool:
 
 
 def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "") -> list[Document]:
-    """What *path* (``-``: *stdin*) holds, lists item by item, and after each ConfigMap what in it is a Policy
-    or a component configuration.
+    """The documents in *path* (``-``: *stdin*): items of lists, and Policies and component configurations in
+    ConfigMaps.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`, which *begins* so.
     """
@@ -78,8 +77,8 @@ def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "")
 
 @lru_cache(8)
 def _files_of_pipe(name: str, *_: int) -> tuple[File, ...]:
-    """What a pipe holds; it is kept, as a configuration is asked for its version first, and nothing comes out
-    of a pipe twice."""
+    """The contents of a pipe, kept: a configuration is asked for its version first, and a pipe can be read
+    once."""
     return tuple(read_files(name))
 
 
@@ -186,7 +185,7 @@ def _without_policy(config_map: Document) -> PolicyError:
 
 @contextmanager
 def _refused(begins: str) -> Iterator[None]:
-    """What cannot be read in the block is refused, which *begins* so."""
+    """Refuses unreadable input in the block, with *begins* before the message."""
     try:
         yield
     except ManifestError as error:
@@ -251,7 +250,7 @@ class ConfigMapSource:
 
 @attrs.frozen(repr=False)
 class PolicySource:
-    """Where the Policy is: in a file, else in a ConfigMap."""
+    """The place of the Policy: a file, else a ConfigMap."""
 
     file: Annotated[str | None, ReadBy(_path)] = None
     config_map: ConfigMapSource | None = None
@@ -320,7 +319,7 @@ class AlgorithmConfiguration:
         return None if found is None else decode_policy(found)
 
     def policy_document(self, config_maps: ConfigMaps | None = None) -> Document | None:
-        """That Policy, not decoded yet; it may be in one of *config_maps*. Raises
+        """The Policy, not decoded yet; it may be in one of *config_maps*. Raises
         :class:`~kubeclassic.exceptions.PolicyError`."""
         source = self.source.policy
         if self.source.provider is not None or source is None:
@@ -470,7 +469,7 @@ class PolicyFile:
 
     @property
     def profile(self) -> Document | None:
-        """That, where it has profiles of plugins."""
+        """The document, where it has profiles of plugins."""
         if self.configuration is not None and has_profiles(self.configuration.data):
             return self.configuration
         return None
@@ -482,8 +481,8 @@ class PolicyFile:
 
 
 def read_policy_file(path: Path) -> PolicyFile:
-    """What is in the file *path* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError`
-    with file and place."""
+    """The contents of the file *path* (``-``: standard input). Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
     found = documents_in(path, begins="invalid policy: ")
     if not configurations_among(found):
         return PolicyFile(policy_among(found, path), AlgorithmConfiguration())

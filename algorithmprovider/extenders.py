@@ -37,7 +37,7 @@ class ManagedResource:
 
 @attrs.frozen
 class TlsConfig:
-    """How to use HTTPS with an extender: files, or their contents, which have priority."""
+    """HTTPS settings for an extender: files, or their contents, which have priority."""
 
     insecure: bool = False
     server_name: str = ""
@@ -74,7 +74,7 @@ class ExtenderConfig:
 
     @property
     def name(self) -> str:
-        """What it is called in texts: its address without user and password."""
+        """Its name in texts: the address without user and password."""
         return without_user(self.url_prefix)
 
 
@@ -140,7 +140,7 @@ fields."""
 
 
 def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
-    """What upstream's validation finds in *extenders*, in its words and order."""
+    """The faults that upstream's validation finds in *extenders*, in its words and order."""
     seen: set[str] = set()
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:

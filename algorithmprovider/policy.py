@@ -89,7 +89,7 @@ class ResourceWeight(Part):
 
 
 class RatioArguments(Part):
-    """How full a node should be: ``requestedToCapacityRatioArguments``."""
+    """The desired utilization of a node: ``requestedToCapacityRatioArguments``."""
 
     shape: tuple[UtilizationPoint, ...] = ()
     resources: tuple[ResourceWeight, ...] = ()
@@ -188,7 +188,7 @@ def _fields(policy: Policy) -> dict[str, Any]:
 
 
 def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]]:
-    """What *release* refuses in how *policy* is written: paths, empty for the whole, and texts."""
+    """Faults of form of *policy* that *release* refuses: paths, empty for the whole, and texts."""
     if not isinstance(policy, WrittenPolicy):
         return
     if policy.is_yaml and release.policy_form == "JSON":
@@ -205,7 +205,7 @@ def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]
 
 
 def notes_on_form(policy: Policy | None, release: Release) -> Iterator[str]:
-    """What does not count of how *policy* is written, in sentences; *release* takes it."""
+    """Parts of *policy* that *release* takes and ignores, in sentences."""
     if not isinstance(policy, WrittenPolicy):
         return
     if not policy.api_version:
@@ -217,7 +217,7 @@ def notes_on_form(policy: Policy | None, release: Release) -> Iterator[str]:
 
 
 def unread_field(path: str, release: Release, of: str = "configuration") -> str:
-    """That the field at *path* of what was given is ignored, in a sentence."""
+    """A sentence that says that the field at *path* is ignored."""
     return f"{path} of the {of} does not count: {release.version} does not read the field"
 
 

@@ -68,7 +68,7 @@ class Registry:
 
     @classmethod
     def of(cls, release: Release, gates: Gates, catalogue: Catalogue) -> Registry:
-        """What *release* registers with *gates*, and the rules that a user added to *catalogue*."""
+        """The rules that *release* registers with *gates*, and those that a user added to *catalogue*."""
         on = [effect for effect in release.gate_effects if gates[effect.gate]]
         priorities = [*release.priorities, *_priorities_of(on), *catalogue.added_priorities]
         predicates = [*_with(release.predicates, on), *catalogue.added_predicates]
@@ -129,7 +129,7 @@ def check_names(
 
 
 def gates_of(name: str, release: Release) -> str:
-    """Which gates may be meant by *name*, which *release* does not have, or where they are listed."""
+    """The gates that *name*, unknown to *release*, may mean, or the place where they are listed."""
     return (
         did_you_mean(name, release.gates)
         or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
@@ -162,7 +162,7 @@ def _always(rule: Priority) -> Callable[[], Priority]:
 
 @attrs.frozen(repr=False)
 class Selection:
-    """What a configuration chooses: predicates and priorities by name, also those that never run."""
+    """The choice of a configuration: predicates and priorities by name, also those that never run."""
 
     registry: Registry
     predicates: Mapping[str, Predicate]
@@ -227,8 +227,8 @@ def in_running_order(chosen: Mapping[str, Predicate], ordering: Iterable[str]) -
 def select(
     registry: Registry, policy: Policy | None, provider: str, hard_pod_affinity_weight: int
 ) -> Selection:
-    """What is chosen from *registry*; rules that the Policy makes are registered there. Raises upstream's
-    errors in upstream's order."""
+    """The choice from *registry*; rules that the Policy makes are registered there. Raises upstream's errors
+    in upstream's order."""
     if policy is not None:
         validate(policy, registry.release)
     predicates, priorities = registry.provider(provider if policy is None else DEFAULT_PROVIDER)

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 
 
 class Held:
-    """How many of those who run now have frozen what there is, and when what they left behind was collected
-    last."""
+    """The count of running questions that froze the heap, and the time of the last collection."""
 
     times = 0
     ended = 0

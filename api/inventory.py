@@ -143,7 +143,8 @@ def made_by_workloads(
     defaults: bool = True,
     cron_jobs: bool = False,
 ) -> Made:
-    """What the controllers of the workloads of *parts* would make, given the objects of *parts* and *known*.
+    """The objects that controllers make for the workloads of *parts*, given the objects of *parts* and
+    *known*.
 
     A workload that is given twice counts once, as it was given last.
     """
@@ -174,8 +175,8 @@ def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], Mapping[str, A
 
 
 def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
-    """Why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for one of
-    these."""
+    """The reason why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for
+    one of these."""
     if pod.is_terminal:
         return "finished"
     if pod.spec.node_name:

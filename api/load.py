@@ -90,7 +90,7 @@ def load_documents(
 
 @attrs.define(repr=False)
 class _Place:
-    """Where an object is; written only where it is used."""
+    """The place of an object; written only where it is used."""
 
     where: str
     data: Mapping[str, Any]

@@ -42,7 +42,7 @@ def current_manifest(item: KubeObject) -> dict[str, Json]:
 
 
 def own_fields(value: Any) -> dict[str, Json]:
-    """What the object, or part of one, says that is not the default."""
+    """The fields of an object, or of a part of one, that are not the default."""
     found: dict[str, Json] = _merged({}, type(value)(), value)
     return found
 

@@ -81,7 +81,7 @@ def as_document(answer: DocumentRecord) -> dict[str, Any]:
 
 
 def says(description: str, **bounds: Any) -> Meta:
-    """What a part of a field, or one with *bounds* as in msgspec's Meta, means for the schema; else its
+    """The meaning of a field's part, or of one with *bounds* as in msgspec's Meta, for the schema; else its
     docstring says that."""
     return Meta(description=description, **bounds)
 

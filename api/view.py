@@ -1,5 +1,5 @@
-"""What a result looks like, as plain values: a verdict, facts, and sections of parts, such as tables and maps
-of nodes.
+"""The view of a result, as plain values: a verdict, facts, and sections of parts, such as tables and maps of
+nodes.
 
 A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it, each by the kind of a
 part. Notebooks draw it with the templates of the pages (``cli/report/page/notebook.py``), which are loaded
@@ -204,7 +204,7 @@ class Column:
 
     @property
     def key(self) -> str:
-        """What stands for it in links."""
+        """Its name in links."""
         return slug(self.title)
 
     @property
@@ -517,7 +517,7 @@ class RuleScore:
 
     @property
     def points(self) -> int:
-        """What it adds to the total."""
+        """Its points in the total."""
         return self.score * self.weight
 
 
@@ -567,7 +567,7 @@ Item: TypeAlias = "Paragraph | Table | BulletList | Verbatim | ShareBar | PodOut
 
 @attrs.frozen
 class Section:
-    """What stands under one heading of a page; in text its parts follow each other without an empty line."""
+    """The parts under one heading of a page; in text they follow each other without an empty line."""
 
     title: str = ""
     """Empty: on a page it goes on with the section before."""
@@ -580,7 +580,7 @@ class Section:
 
     @property
     def key(self) -> str:
-        """What stands after ``#`` in a link to it."""
+        """The fragment after ``#`` in a link to it."""
         return self.name or slug(self.title)
 
     def shown(self, form: str) -> list[Item]:
@@ -601,7 +601,7 @@ def tables(*found: Table) -> list[Section]:
 
 @attrs.frozen(kw_only=True)
 class View:
-    """What is shown of an object. Facts that are None are left out; all texts are escaped.
+    """The view of an object. Facts that are None are left out; all texts are escaped.
 
     >>> "n&lt;1&gt;" in View(title="Pod a/b", facts={"host": "n<1>", "error": None}).html()
     True

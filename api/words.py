@@ -133,7 +133,7 @@ def short_name(resource: str) -> str:
 
 
 def used_up(resource: str) -> str:
-    """What is said of a resource of which nothing is left, after its name.
+    """The words for a resource of which nothing is left, after its name.
 
     >>> f"{short_name('cpu')}{used_up('cpu')}", f"{short_name('pods')}{used_up('pods')}"
     ('cpu has run out', 'pods are as many as allowed')

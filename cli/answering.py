@@ -190,7 +190,7 @@ def about(
     unread: Sequence[str] = (),
     arguments: Sequence[str] | None = None,
 ) -> About:
-    """What a page about *scenario*, read from *paths*, says of its origin.
+    """The origin of a page about *scenario*, read from *paths*.
 
     *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as
     given; *warnings*: besides those of the scenario; *unread*: what does not count, where there is no

@@ -60,7 +60,7 @@ class Asking:
         return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
 
     def about(self, found: Result) -> About:
-        """What the page of *found* says of its origin."""
+        """The origin on the page of *found*."""
         from ..simulation.input import Input
         from ..simulation.scenario import Scenario
         from .answering import about

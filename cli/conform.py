@@ -1,4 +1,4 @@
-"""How ``kubeclassic conform`` prints: counts, the first cases that differ, or all answers."""
+"""``kubeclassic conform``: counts, the first cases that differ, or all answers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How ``kubeclassic drain`` prints: names of nodes, and on standard error what came of it and which nodes to
-add."""
+"""``kubeclassic drain``: names of nodes, and on standard error the outcome and the nodes to add."""
 
 from __future__ import annotations
 

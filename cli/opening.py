@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 def files_of(paths: Sequence[Path], options: ClusterOptions, *, keeps_manifests: bool = False) -> Files:
-    """What *paths* and ``--pods`` hold, before a scheduler is chosen; *keeps_manifests* for extenders."""
+    """The contents of *paths* and ``--pods``, before a scheduler is chosen; *keeps_manifests* for
+    extenders."""
     pods = paths_among("pods", options.waiting())
     with reading(paths):
         return Files.read(

@@ -1,4 +1,4 @@
-"""How ``kubeclassic replay`` prints: events as they happen, series, and what came of it on standard error."""
+"""``kubeclassic replay``: events as they happen, series, and the outcome on standard error."""
 
 from __future__ import annotations
 

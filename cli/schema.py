@@ -38,7 +38,7 @@ that of a line of JSON Lines."""
 
 
 def names() -> list[str]:
-    """What there are schemas of, sorted."""
+    """The names of schemas, sorted."""
     return sorted(DOCUMENTS)
 
 

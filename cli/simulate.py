@@ -1,5 +1,5 @@
-"""How ``kubeclassic simulate`` prints: records, one decision a line as it is taken, and the outcome on
-standard error."""
+"""``kubeclassic simulate``: records, one decision a line as it is taken, and the outcome on standard
+error."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def answered(asking: Asking) -> int:
 
 
 def _chooses_none(options: Any, tried: Sequence[Pod]) -> str:
-    """Why the lists have none of the pods that were *tried*."""
+    """The reason why the lists have none of the pods that were *tried*."""
     there = list(dict.fromkeys(pod.namespace for pod in tried))
     if options.namespace in (None, *there):
         flags = [options.called(name) for name in ("namespace", "selector") if options.has(name)]

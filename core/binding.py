@@ -18,7 +18,8 @@ from .failures import Codes
 
 @attrs.frozen(repr=False)
 class VolumeDecision:
-    """What a pod gets on one node: volumes for its claims, and claims whose volumes have to be provisioned."""
+    """The volumes of a pod on one node: those for its claims, and claims whose volumes have to be
+    provisioned."""
 
     bindings: tuple[tuple[PersistentVolume, PersistentVolumeClaim], ...] = ()
     provisionings: tuple[PersistentVolumeClaim, ...] = ()
@@ -29,7 +30,7 @@ UNDECIDED = VolumeDecision()
 
 @attrs.define(eq=False, repr=False)
 class Finding:
-    """Which of n nodes can serve a pod's claims, and how.
+    """The nodes of n that can serve a pod's claims, and how.
 
     ``unbound``: bool[n], False where a claim without a volume cannot get one. ``bound``: bool[n], False where
     a claim's volume is out of reach. ``errors``: int64[n], 0 or 1 + the index into ``texts`` of the node's
@@ -71,7 +72,7 @@ class Finding:
         self.errors[mask & (self.errors == 0)] = len(self.texts)
 
     def decision(self, i: int) -> VolumeDecision:
-        """What the pod gets on node *i*."""
+        """The volumes of the pod on node *i*."""
         if not self.decided[i] or self.errors[i]:
             return UNDECIDED
         bindings = tuple(
@@ -105,8 +106,8 @@ class Binder(Protocol):
         """Moves with every change that answers depend on, except changes of nodes."""
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """Which of *nodes* can serve the claims with these keys, and how; nothing is stored. Upstream:
-        FindPodVolumes."""
+        """The nodes of *nodes* that can serve the claims with these keys, and how; nothing is stored.
+        Upstream: FindPodVolumes."""
 
     def needs(self, claims: Sequence[str]) -> PodClaims:
         """The claims with these keys, by kind; raises VolumeError for a claim without an answer. Upstream:

@@ -19,7 +19,7 @@ UNSCHEDULABLE = "Unschedulable"
 
 @attrs.frozen(repr=False)
 class Failure:
-    """Why a step failed. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose
+    """The failure of a step. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose
     rejection the queue notes."""
 
     text: str
@@ -55,7 +55,7 @@ class Waiting(Protocol):
 
     @property
     def timeout(self) -> float:
-        """How long it lasts at most, in seconds from its beginning. It can grow when a plugin allows the pod."""
+        """The longest wait, in seconds from its beginning. It can grow when a plugin allows the pod."""
 
     def allow(self, plugin: str) -> None:
         """*plugin* allows the binding; the wait ends when the last pending plugin does so."""
@@ -65,20 +65,21 @@ class Waiting(Protocol):
 
 
 class DeviceWait(Protocol):
-    """What knows when the devices of pods are ready."""
+    """A wait for the devices of pods."""
 
     late_text: str
     """The error where they were not in time."""
 
     @property
     def binding_seconds(self) -> float:
-        """How long they may take."""
+        """The longest time that binding may take, in seconds."""
 
     def waits(self, pod: Pod) -> bool:
         """Whether devices of *pod* have to be ready before it is bound."""
 
     def readiness(self, pod: Pod) -> str | None:
-        """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
+        """The reason why the devices of *pod* cannot be used; empty: they are ready; None: that is not known
+        yet."""
 
 
 class BindingCycle(ABC):
@@ -100,7 +101,7 @@ class BindingCycle(ABC):
         """The end of the scheduling cycle: the pod is assumed on *host*."""
 
     def waiting(self, pod: Pod) -> Waiting | None:
-        """What a reserved pod waits for before :meth:`begin`; None: it need not wait."""
+        """The wait of a reserved pod before :meth:`begin`; None: it need not wait."""
         return None
 
     def permitted(self, pod: Pod, host: str) -> Failure | None:
@@ -121,7 +122,7 @@ class BindingCycle(ABC):
         """Whether the binding waits until the pod's claims have their volumes."""
 
     def device_wait(self, pod: Pod) -> DeviceWait | None:
-        """What knows when the devices of *pod* are ready; None: nothing waits for devices."""
+        """The wait for the devices of *pod*; None: there are none to wait for."""
         return None
 
     def begin(self, pod: Pod, host: str) -> Failure | None:

@@ -40,7 +40,7 @@ class CachedAnswer(Protocol):
 
 
 class CachedScores(CachedAnswer, Protocol):
-    """That of a priority."""
+    """The cached scores of a priority."""
 
     @property
     def constant(self) -> int | None:

@@ -35,8 +35,8 @@ class BoardDetails:
     """The cycle whose verdict was read off a board."""
 
     def verdict(self, cycle: Cycle, prepare: Callable[[], object] = bool) -> Verdict | None:
-        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle
-        begins.
+        """The nodes that fit; None where the rules have to be asked. Read the rest of it before the next
+        cycle begins.
 
         *prepare*: what has to be done before rules are asked.
         """
@@ -130,7 +130,7 @@ def _ranking(
 
 
 def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> FilterPass:
-    """What all predicates say of all nodes in *cycle*, which began at this *revision* of the table."""
+    """The verdict of all predicates on all nodes in *cycle*, which began at this *revision* of the table."""
     assert cycle.table.changed.revision == revision, "the next cycle has begun"
     prepare()
     return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)

@@ -193,7 +193,7 @@ class Driver(ABC):
 
     @abstractmethod
     def given_back(self, attempt: Attempt, failure: Failure) -> None:
-        """What the pod had reserved is free again."""
+        """The pod's reservations were undone."""
 
     @abstractmethod
     async def failed(

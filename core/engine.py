@@ -190,7 +190,7 @@ class Engine:
         return decision
 
     def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, Passed]:
-        """What extenders leave of the nodes on *rows*: their rows, and all else that they say.
+        """The rows that extenders leave of the nodes on *rows*, and all else that they say.
 
         The cycle then knows the nodes as extenders described them. Raises the error of an extender that may
         not be ignored.
@@ -291,14 +291,13 @@ class Engine:
             self.point = outer
 
     def on_undo(self, undo: Callable[..., object], *args: Any) -> None:
-        """What has just been done, or is done next, is undone by calling *undo* with *args*, if there is a
-        savepoint."""
+        """Notes how a step is undone: by calling *undo* with *args*, if there is a savepoint."""
         if self.point is not None:
             self.point.note(undo, *args)
 
     @property
     def position(self) -> tuple[Any, int]:
-        """How far the visiting order and the tie-break have moved."""
+        """The positions of the visiting order and the tie-break."""
         return self.flow.order.position, self.ties.last_node_index
 
     def move(self, order: Any, ties: int) -> None:
@@ -347,7 +346,7 @@ class Engine:
         return {}
 
     def _left_by_extenders(self, cycle: Cycle, rows: Rows, fits: Mask) -> Mask:
-        """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them
+        """The rows of those *rows* where the pod fits that extenders leave: bool[k]; none if one of them
         errs."""
         try:
             left = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
@@ -362,8 +361,8 @@ class Engine:
         self.flow.order.one_pass()
 
     def tidy(self) -> None:
-        """Where many templates have no pod any more, forget these, with all that is kept by template. No
-        cycle may be under way."""
+        """Forgets templates without pods, with all that is kept by template, once they are many. No cycle may
+        be under way."""
         in_use = {entry.template for info in self.cache.infos.values() for entry in info.pods}
         in_use.update(template for template, _, _ in self.table.census.present())
         in_use.update(entry.template for _, _, entries in self.table.ghosts.values() for entry in entries)
@@ -426,7 +425,7 @@ class Engine:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return self.cache.node_count
 
     def node(self, name: str) -> Node | None:

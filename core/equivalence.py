@@ -65,8 +65,8 @@ PRESSURES = {
 
 
 def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
-    """What is invalid when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods are
-    those bound to a node."""
+    """The entries that end when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods
+    are those bound to a node."""
     match old, new:
         case Node(), Node():
             return [(name, old.name) for name in _of_changed_node(old, new)]
@@ -92,7 +92,8 @@ def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, 
 
 
 def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
-    """What is invalid on all nodes when an object that is no pod and no node comes, changes or is deleted."""
+    """The entries that end on all nodes when an object that is no pod and no node comes, changes or is
+    deleted."""
     late = gates.get("VolumeScheduling", False)
     match old, new:
         case PersistentVolume(), PersistentVolume():
@@ -136,8 +137,8 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
 
 
 def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
-    """What is invalid on a node when the scheduler puts *pod* there; upstream uses the same list when the pod
-    leaves."""
+    """The entries that end on a node when the scheduler puts *pod* there; upstream uses the same list when
+    the pod leaves."""
     # Upstream: neither MatchInterPodAffinity nor NoDiskConflict is among them.
     ended = {GENERAL}
     for volume in pod.spec.volumes:
@@ -199,7 +200,7 @@ FITS = 1
 
 
 def class_of(pod: Pod) -> Hashable:
-    """What two pods must have in common to be of one class. Upstream: getEquivalencePod, where it is hashed.
+    """The equivalence class of a pod. Upstream: getEquivalencePod, where it is hashed.
 
     Priority, annotations, owners and topology spread are no part of it; the written form of quantities is.
     """
@@ -369,7 +370,7 @@ class CacheView:
     """Predicate -> rows with a cache hit; absent where there is none."""
 
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
-        """What *predicate* has against the rows of the table; *fresh*: what it has just answered."""
+        """The failures of *predicate* on the rows of the table; *fresh*: its answer just now."""
         results = self.cache.results(predicate.name)
         kept = results.of(self.number, len(self.usable))
         if kept is None:

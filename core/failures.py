@@ -19,7 +19,7 @@ Codes = NDArray[np.int64]
 
 @attrs.frozen
 class Reason:
-    """Why a node does not fit, in upstream's words. *resolvable*: removing pods from the node may help."""
+    """A reason against a node, in upstream's words. *resolvable*: removing pods from the node may help."""
 
     text: str
     resolvable: bool = True
@@ -173,7 +173,7 @@ class Failures:
     # --- a user's own ---------------------------------------------------------------------------------------
 
     def fault(self, n: int) -> tuple[str, str] | None:
-        """What is wrong with it as an answer for *n* nodes, and what is wanted instead; None if nothing is."""
+        """Its fault as an answer for *n* nodes, and what is expected instead; None if there is none."""
         for reasons, mask in self._named:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
                 shown = (
@@ -250,7 +250,7 @@ def _by_bits(named: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Re
 
 
 def _unreasonable(reasons: object) -> tuple[str, str] | None:
-    """What is wrong with *reasons*, which a user's rule may have made of anything."""
+    """The fault of *reasons*, which a user's rule may have made of anything."""
     for found in reasons if isinstance(reasons, tuple) else (reasons,):
         if not isinstance(found, Reason):
             return f"the reason {found!r:.60}", "a Reason, or a tuple of such"

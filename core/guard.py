@@ -129,7 +129,7 @@ def _failed(name: str, method: Method, error: BaseException) -> RuleError:
 
 
 def _definition(method: Method) -> str:
-    """Where *method* is written, in brackets; nothing if that is not known."""
+    """The file and line of *method*, in brackets; nothing if that is not known."""
     plain = inspect.unwrap(method)
     code = getattr(getattr(plain, "__func__", plain), "__code__", None)
     return f" ({_short(code.co_filename)}, line {code.co_firstlineno})" if isinstance(code, CodeType) else ""

@@ -1,5 +1,4 @@
-"""How state is copied and pickled whose greater part can be computed again: by the few attributes that it is
-rebuilt from."""
+"""Copies and pickles of state that can be computed again: from the few attributes that it is rebuilt from."""
 
 from __future__ import annotations
 

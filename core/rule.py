@@ -1,4 +1,4 @@
-"""What a predicate, a priority and an algorithm are, for the cycle that runs them."""
+"""Predicates, priorities and algorithms, for the cycle that runs them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AnyCycle = Any
 
 
 class Reads(enum.Flag):
-    """What a rule reads: its answers are cached until that changes."""
+    """The reads of a rule: its answers are cached until one of them changes."""
 
     NOTHING = 0
     NODE = enum.auto()
@@ -117,7 +117,7 @@ class Predicate:
         return f"<Predicate {self.name}>"
 
     def declares(self, cycle: AnyCycle) -> Sequence[Clause] | None:
-        """What its answer about the pod of *cycle* follows from; None: nothing that it says, so ask it."""
+        """The clauses that decide its answer about the pod of *cycle*; None: none are declared, so ask it."""
         return None if self.clauses is None else self.clauses(cycle.template, cycle)
 
     def parts_for(self, pod: Template) -> Sequence[Predicate]:
@@ -169,7 +169,7 @@ class Priority:
 
 
 def _by_reference(rule: Predicate | Priority, function: Callable[..., Any]) -> tuple[Any, ...] | None:
-    """How to pickle a rule of a module under the name of its function; None for another one."""
+    """The pickled form of a rule of a module, by the name of its function; None for another rule."""
     module = function.__module__
     name = getattr(function, "__qualname__", "")
     # The module of the program itself is another one in another process: its rules are pickled as they are.

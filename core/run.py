@@ -136,7 +136,7 @@ class Run:
             yield
 
     def _note(self, pod: Pod) -> None:
-        """What is known of *pod* may change, or is about to."""
+        """Notes that the record of *pod* may change, or is about to."""
         key = pod.key
         self.engine.on_undo(
             self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key)
@@ -232,7 +232,7 @@ class Run:
         return pod, waiting
 
     def ask(self, pod: Pod) -> Decision:
-        """What a cycle for *pod* would decide now; the scheduler and the cluster do not change."""
+        """The decision of a cycle for *pod* now; the scheduler and the cluster do not change."""
         pod = self._pods.get(pod.key, pod)
         with self.engine.preserving_state(pod):
             return self.engine.schedule(pod)

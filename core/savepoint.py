@@ -40,7 +40,7 @@ class Savepoint:
     _kept: bool = False
 
     def note(self, undo: Callable[..., object], *args: Any) -> None:
-        """What has just been done, or is done next, is undone by calling *undo* with *args*."""
+        """Notes how a step, just done or done next, is undone: by calling *undo* with *args*."""
         self._steps.append(partial(undo, *args))
 
     def keep(self) -> None:

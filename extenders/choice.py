@@ -86,6 +86,6 @@ class ConfiguredExtenders:
 
 
 def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
-    """What the option ``extenders`` of the Python API means: extenders themselves, or how those that are
-    configured are called."""
+    """The meaning of Python's option ``extenders``: extenders themselves, or the way to call configured
+    ones."""
     return ConfiguredExtenders(given) if given is None or isinstance(given, str) else given

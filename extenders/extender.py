@@ -245,7 +245,7 @@ class HttpExtender:
     # --- calls ----------------------------------------------------------------------------------------------
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
-        """Which of *nodes* remain."""
+        """The nodes of *nodes* that remain."""
         config = self.config
         if not config.filter_verb:
             return FilterReply(nodes=nodes)

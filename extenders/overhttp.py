@@ -90,7 +90,7 @@ class PostError(ExtenderError):
 
 @attrs.frozen
 class PostReply:
-    """What came back: the HTTP status, and the body."""
+    """A reply: the HTTP status, and the body."""
 
     status: int
     body: bytes = b""
@@ -167,7 +167,7 @@ class HttpPost:
 
 
 def http_post(config: ExtenderConfig) -> HttpPost:
-    """How the extender of *config* is reached. Raises :class:`MissingExtra`, and :class:`TlsError` for its
+    """The way to reach the extender of *config*. Raises :class:`MissingExtra`, and :class:`TlsError` for its
     certificates."""
     return HttpPost(config, _client(config))
 
@@ -225,7 +225,7 @@ class RecordError(KubeclassicError):
 
 
 def key_of(url: str, body: bytes) -> Key:
-    """What the answers to a request are found by."""
+    """The key of the answers to a request."""
     return without_user(url), hashlib.sha256(body).hexdigest()
 
 

@@ -160,7 +160,7 @@ class _Pickler(pickle.Pickler):
         return found
 
     def reducer_override(self, obj: Any) -> Any:
-        """How to write what pickle cannot write itself."""
+        """The pickled form of objects that pickle cannot write itself."""
         return (_read_only, (dict(obj),)) if isinstance(obj, MappingProxyType) else NotImplemented
 
 

@@ -1,4 +1,4 @@
-"""What any release is, and what two of them differ in, as values and plain data.
+"""Releases, and the differences of two, as values and plain data.
 
 Between two generations: which plugins took the place of each predicate and priority, at which extension
 points, and what became different; that is told by the facts of the first release with plugins. Upstream:
@@ -279,7 +279,7 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
 
 
 def gate_words(gate: str) -> str | None:
-    """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not
+    """The effect of *gate* in the framework, or why it changes no answer; None for one that decisions do not
     ask."""
     not_modelled = (release.configuration.not_modelled for release in FRAMEWORK_RELEASES.values())
     tables = (DECIDING, EARLIER, IDLE, CLASSIC, *not_modelled)
@@ -287,7 +287,7 @@ def gate_words(gate: str) -> str | None:
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:
-    """When a plugin runs, in a few words."""
+    """The times when a plugin runs, in a few words."""
     weight = f", weight {plugin.weight}" if plugin.weight is not None else ""
     return f"default{weight}" if plugin.is_default else "named by a profile"
 
@@ -315,7 +315,7 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
 
 
 def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]]:
-    """What a release has, by part: name -> in words."""
+    """The parts of a release: name -> in words."""
     gates = dict(_gates(release, all_gates))
     if has_plugins(release.version):
         return {
@@ -355,7 +355,7 @@ def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str,
 
 
 def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
-    """Those of *release*: where its default profile has the plugin, if that lists each point, else those that
+    """The points of a plugin in *release*: of its default profile, if that lists each point, else those that
     it can join."""
     points = _defaults(release)
     if release.configuration.lists_points and any(plugin in found for found in points.values()):
@@ -368,8 +368,8 @@ def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POIN
 def successors(
     older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release
 ) -> Iterator[Successor]:
-    """What took in *newer* the place of each rule that *older* knows; *described*: how it has its
-    ``predicates`` and ``priorities``."""
+    """The successors in *newer* of each rule that *older* knows; *described*: its ``predicates`` and
+    ``priorities``."""
     known = weights(newer)
     rules = rule_facts()
     named = {
@@ -395,7 +395,7 @@ def successors(
 def _successor(
     rule: RuleFact, how: str, older: Release, newer: Release, known: Mapping[str, int]
 ) -> Successor:
-    """What took the place of one rule; *known*: default plugin -> weight."""
+    """The successor of one rule; *known*: default plugin -> weight."""
     filters = rule.kind == "predicate"
     points = ("preFilter", "filter") if filters else ("preScore", "score")
     plugins = _in_place_of(rule, newer, known)
@@ -436,8 +436,8 @@ def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tu
 
 
 def _words(rule: RuleFact, plugins: tuple[str, ...], older: Release, newer: Release) -> str:
-    """What became different; where Policies are still read that is what each release up to the newer one
-    changed."""
+    """The difference in words; where Policies are still read, the changes of each release up to the newer
+    one."""
     if newer.policies is not None and not plugins and rule.rule in newer.policies.predicates:
         return "gone: as before it is accepted and never runs"
     if newer.policies is None or rule.holds_always or not plugins:

@@ -19,7 +19,7 @@ OtherPatches = Annotated[
 
 
 class ReleaseFact(Record):
-    """What a release does differently from the one before it."""
+    """A difference of a release from the one before it."""
 
     id: str
     release: str

@@ -354,7 +354,7 @@ class FrameworkFlow:
         pre_score(cycle, self._profile(cycle.pod), rows)
 
     def _details(self, cycle: FrameworkCycle) -> BoardDetails | None:
-        """What reads the details of *cycle* off a board, where that may be."""
+        """The details of *cycle*, read off a board where that may be."""
         is_usual = self.engine.reads_details_at_once(cycle) and cycle.table is self.engine.table
         return self.details[self._profile(cycle.pod).scheduler_name] if is_usual else None
 

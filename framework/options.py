@@ -129,7 +129,7 @@ def option(
 
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
-    """What is said of the option that *field* is, with what follows from its name and default."""
+    """The declaration of the option that *field* is, with what follows from its name and default."""
     found: Declared = field.metadata["declared"]
     takes = (
         found.takes
@@ -175,7 +175,7 @@ def _catalogues() -> Types:
 
 @attrs.frozen(kw_only=True)
 class SchedulerOptions(ABC):
-    """What schedulers of all releases take."""
+    """The options of schedulers of all releases."""
 
     release: str | None = option(
         None,
@@ -304,7 +304,7 @@ class SchedulerOptions(ABC):
 
 @attrs.frozen(kw_only=True)
 class PolicyOptions(SchedulerOptions):
-    """What schedulers of releases that read a Policy take besides."""
+    """Further options of schedulers of releases that read a Policy."""
 
     provider: str | None = option(
         None,
@@ -352,7 +352,7 @@ class PolicyOptions(SchedulerOptions):
 
 @attrs.frozen(kw_only=True)
 class Classic(PolicyOptions):
-    """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
+    """The options of schedulers of 1.12 to 1.16, which have predicates and priorities."""
 
     scheduler_name: str | None = option(
         None,
@@ -384,8 +384,8 @@ class Classic(PolicyOptions):
 
 @attrs.frozen(kw_only=True)
 class Framework(PolicyOptions):
-    """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of
-    Policies, too."""
+    """The options of schedulers of 1.17 and later, which have profiles of plugins; the first of them make
+    these of Policies, too."""
 
     profile: GivenProfile | None = option(
         None,

@@ -1,4 +1,4 @@
-"""What a plugin is: a class with a method for each extension point that it joins, in upstream's names.
+"""Plugins: classes with a method for each extension point that they join, in upstream's names.
 
 Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do.
 :func:`each_node` wraps a method that takes one node at a time. Upstream:
@@ -119,8 +119,8 @@ class Plugin:
     is not ``by_class``, it answers Skip or None, or always the same error for a template."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """What a base class declares is of its own methods: a user's subclass with another method declares
-        it, or nothing is kept."""
+        """Limits what a base class declares to its own methods: a subclass with another method declares it,
+        or nothing is kept."""
         super().__init_subclass__(**options)
         if not cls.__module__.startswith(OURS):
             own = vars(cls)
@@ -165,7 +165,7 @@ def _no_time() -> float:
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class Handle:
-    """What plugins get when they are constructed: one for all plugins of a profile."""
+    """The handle for the plugins of a profile, given to each when it is constructed."""
 
     gates: Mapping[str, bool] = attrs.Factory(dict)
     cells: FrameworkCells = attrs.Factory(FrameworkCells)
@@ -195,7 +195,7 @@ class Handle:
         return self.enabled("SchedulerQueueingHints")
 
     def node_event(self, own: Action, before: Action, hint: Hint | None = None) -> ClusterEvent:
-        """What a plugin waits for that reads the changes *own* of nodes, and waited for *before* where events
+        """The event for a plugin that reads the changes *own* of nodes, and waited for *before* where events
         are not narrow."""
         if not self.queueing.narrow_events:
             return ClusterEvent("Node", own if self.queueing.own_changes_of_nodes else before, hint=hint)

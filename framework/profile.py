@@ -131,7 +131,7 @@ def faults_of(
 
 
 def handle_of(config: KubeSchedulerConfiguration, **more: Any) -> Handle:
-    """What the plugins of *config* share, with *more* of its fields."""
+    """The handle that the plugins of *config* share, with *more* of its fields."""
     release = config.release
     return Handle(
         gates=config.gates,
@@ -154,8 +154,8 @@ def _check_total(weights: Iterable[int]) -> None:
 
 
 def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
-    """Those of the plugins of one point that multiPoint names too, and the others, by a walk of one array
-    from which each is taken out.
+    """The plugins of one point that multiPoint names too, and the others, by a walk of one array from which
+    each is taken out.
 
     Upstream: what is behind it moves up by one place, so that the next plugin is skipped, and the last one is
     found again.

@@ -1,5 +1,5 @@
-"""What a KubeSchedulerConfiguration means on a release: which plugins run, with which weights, and every
-fault, not the first alone."""
+"""The meaning of a KubeSchedulerConfiguration on a release: plugins, weights, and every fault, not the first
+alone."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ MOST_FAULTS = 1000
 
 
 class CheckedProfile(Record):
-    """What runs for the pods of one schedulerName."""
+    """The plugins for the pods of one schedulerName."""
 
     scheduler_name: str
     filters: tuple[RunningPredicate, ...]
@@ -97,7 +97,7 @@ class CheckedProfile(Record):
 
 
 class ProfileCheck(DocumentRecord, kw_only=True):
-    """What runs under a KubeSchedulerConfiguration."""
+    """The plugins that run under a KubeSchedulerConfiguration."""
 
     KIND = "ProfileCheck"
     release: str
@@ -134,8 +134,8 @@ def check_profile(
     *,
     leaves_out: bool = False,
 ) -> ProfileCheck:
-    """What *document*, a KubeSchedulerConfiguration, means on *release*, which also has *plugins*; faults are
-    part of the report.
+    """The meaning of *document*, a KubeSchedulerConfiguration, on *release*, which also has *plugins*; faults
+    are part of the report.
 
     *leaves_out*: plugins that no release has are left out.
 

@@ -1,5 +1,4 @@
-"""What a scheduler is made from: options, with every file read. It makes the same scheduler as often as
-needed."""
+"""Schedulers from options, with every file read. It makes the same scheduler as often as needed."""
 
 from __future__ import annotations
 
@@ -277,7 +276,7 @@ class SchedulerSpec:
 
     @property
     def first_scheduler_name(self) -> str:
-        """Whose pods it schedules; of several profiles, the first one's."""
+        """The name in the pods that it schedules; of several profiles, the first one's."""
         return (
             self.config if self.profiles is None else self.profiles.profiles[0]
         ).scheduler_name or DEFAULT_SCHEDULER

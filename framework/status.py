@@ -39,7 +39,7 @@ Points = Mapping[str, tuple[Any, ...]]
 
 
 class Code(enum.Enum):
-    """What a status says; the names are upstream's."""
+    """A code of a status; the names are upstream's."""
 
     SUCCESS = "Success"
     ERROR = "Error"

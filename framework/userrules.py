@@ -62,8 +62,7 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
 
 
 def hint_of_plugins(refused: str) -> str | None:
-    """Where a plugin can come from that a profile names and the release does not have, or what takes its
-    place; None for any other refusal.
+    """A hint for a plugin that a profile names and the release does not have; None for any other refusal.
 
     >>> print(hint_of_plugins('FilterPlugin "Odd" does not exist'))
     no plugin Odd is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it, and --plugins leave-out goes without

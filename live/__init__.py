@@ -1,5 +1,4 @@
-"""What talks to others over HTTP: an API server, and those who ask us. Nothing in the rest of the package
-needs it.
+"""Traffic over HTTP: with an API server, and with callers. Nothing in the rest of the package needs it.
 
 The map:
 

@@ -432,7 +432,7 @@ class ControllerTemplate(Part):
 
 @cache
 def shape_of(annotation: Any, way: str = "") -> Shape:
-    """How values in JSON form of a type are renamed: what the type does not have is left out."""
+    """The renaming of values in JSON form of a type: fields that it does not have are left out."""
     origin = get_origin(annotation)
     parts = [part for part in get_args(annotation) if part is not NoneType and part is not ...]
     way = way or _TYPES.get(annotation, "")

@@ -40,7 +40,7 @@ class MissingRightError(KubeclassicError):
 
 
 def _values(found: Any, *path: str) -> Iterator[Any]:
-    """What is at *path* of an object; lists on the way stand for each of their items. Other shapes have
+    """The values at *path* of an object; lists on the way stand for each of their items. Other shapes have
     nothing there."""
     if isinstance(found, list):
         for item in found:

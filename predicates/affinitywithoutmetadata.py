@@ -143,7 +143,7 @@ class _Role:
 
     @property
     def holding_rows(self) -> Ints:
-        """How many pods there are to look at on each row: int64[rows]."""
+        """The number of pods to look at on each row: int64[rows]."""
         if not self.keys:
             return np.zeros(self.table.size, np.int64)
         held = self.table.pod_count if self.targeted is None else grown(self.targeted.rows, self.table.size)

@@ -48,7 +48,7 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
 def service_affinity_failures(
     pod: Template, labels: Sequence[str], nodes: Batch, cycle: Cycle
 ) -> Failures | None:
-    """What :func:`service_affinity` says of *nodes*."""
+    """The answer of :func:`service_affinity` for *nodes*."""
     own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(own) == len(labels) or not services_of(pod, cycle.listings):
         return _unless_having(own, nodes, np.ones(nodes.n, np.bool_), cycle)

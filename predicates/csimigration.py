@@ -1,4 +1,4 @@
-"""Where a CSI driver has taken over an old in-tree plugin. Upstream:
+"""CSI migration: drivers that have taken over old in-tree plugins. Upstream:
 pkg/scheduler/algorithm/predicates/utils.go isCSIMigrationOn."""
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def _limits(pod: Template, constraints: Constraints) -> Limits:
 
 @attrs.define(eq=False, slots=False)
 class _Skews:
-    """How far the domain of each node is above the emptiest one; the batch's own edits count as in upstream's
+    """The skew of each node's domain over the emptiest one; the batch's own edits count as in upstream's
     metadata."""
 
     namespaces: frozenset[str]
@@ -142,20 +142,20 @@ class _Skews:
 
     @cached_property
     def editable(self) -> Mask:
-        """Where an edit counts: bool[n]."""
+        """The nodes where an edit counts: bool[n]."""
         # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked
         # again.
         return with_all_keys(self.constraints, self.nodes)
 
     def has_domains(self) -> Mask | None:
-        """Where any domain is known at all, None if everywhere; elsewhere every node fits: bool[n]."""
+        """The nodes for which a domain is known, None if all; elsewhere every node fits: bool[n]."""
         if any(len(domains.values) for domains in self.domains.values()):
             return None
         return self._edited(self.constraints) if self.nodes.edits else np.zeros(self.nodes.n, np.bool_)
 
     def exceeding(self, key: str, most: int) -> Mask | None:
-        """Where the node lacks the label *key*, or its domain's count is more than *most* above the smallest;
-        None: nowhere."""
+        """The nodes without the label *key*, or whose domain's count is more than *most* above the smallest;
+        None: there are none."""
         domains = self.domains[key]
         label = self.nodes.label(key)
         if not self.nodes.edits:

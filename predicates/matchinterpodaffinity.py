@@ -118,7 +118,7 @@ def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failur
 
 
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
-    """Where the domain has a pod that carries one of *terms*, anti-affinity that matches the incoming pod;
+    """The nodes whose domain has a pod with one of *terms*, anti-affinity that matches the incoming pod;
     nominated pods count too."""
     holding = added(
         DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], nodes.table),
@@ -169,7 +169,7 @@ class RequiredAffinity:
 
     @classmethod
     def of(cls, pod: Template) -> RequiredAffinity:
-        """That of *pod*."""
+        """The required affinity of *pod*."""
         found = pod.notes.get(_AFFINITY)
         if found is None:
             wanted = targeted_by(pod, REQUIRED_AFFINITY, every=True)
@@ -186,8 +186,8 @@ class RequiredAffinity:
 
 
 def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain lacks a pod that *affinity* matches, bool[n]; nowhere if no domain has one and the pod
-    matches its own terms. *change*: how many of them edits add on each node, int64[n]."""
+    """The nodes whose domain lacks a pod that *affinity* matches, bool[n]; none if no domain has one and the
+    pod matches its own terms. *change*: how many of them edits add on each node, int64[n]."""
     counter = nodes.counter(affinity.wanted)
     more = change(affinity.wanted)
     unmet = np.zeros(nodes.n, np.bool_)
@@ -211,7 +211,7 @@ class AntiAffinity:
 
     @classmethod
     def of(cls, pod: Template) -> AntiAffinity:
-        """That of *pod*."""
+        """The required affinity of *pod*."""
         found = pod.notes.get(_ANTI_AFFINITY)
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
@@ -237,8 +237,8 @@ class AntiAffinity:
 
 
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain has a pod that *anti* matches: bool[n]; *change* is how many the edits add on each node,
-    int64[n]."""
+    """The nodes whose domain has a pod that *anti* matches: bool[n]; *change* is the number that edits add on
+    each node, int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
         label = nodes.label(key)
@@ -251,7 +251,8 @@ def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[P
 
 
 def change_of(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted | None = None) -> Ints:
-    """What the edits change of *leaving* on each node, without pods that are only nominated: int64[n].
+    """The edits' changes of the count of *leaving* on each node, without pods that are only nominated:
+    int64[n].
 
     *coming*: the pods that count where they are put back, if others.
     """

@@ -66,7 +66,7 @@ def csi_limit_key(driver: str) -> str:
 
 
 def _limit_key(driver: str, cycle: Cycle) -> str:
-    """What a driver's limit goes by."""
+    """The key of a driver's limit."""
     return csi_limit_key(driver) if cycle.release.volumes.node_limits else driver
 
 
@@ -152,7 +152,7 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
 
 @attrs.frozen
 class VolumeLimits:
-    """What limits volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
+    """The limits of volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
 
     limited: Mask
     """Where the node has any limit: bool[n]."""

@@ -72,20 +72,20 @@ class Count:
 
     @property
     def erred(self) -> Mask:
-        """Where there is no answer: bool[n]."""
+        """The nodes without an answer: bool[n]."""
         found = np.zeros(len(self.limit), np.bool_)
         found[list(self.faults)] = True
         return found
 
     @property
     def exceeded(self) -> Mask:
-        """Where there would be too many: bool[n]."""
+        """The nodes that would have too many: bool[n]."""
         return (self.attached + self.new > self.limit) & ~self.erred & ~self.exempt
 
 
 @attrs.frozen
 class Fault:
-    """What is wrong with a volume of a pod. *rejects*: it only turns nodes down; else it is an error."""
+    """A fault of a pod's volume. *rejects*: it only turns nodes down; else it is an error."""
 
     text: str
     rejects: bool = False
@@ -113,8 +113,7 @@ def counts_ephemeral(cells: VolumeCells) -> bool:
 
 
 def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> Fault | None:
-    """What is wrong with the claim of one of *pod*'s volumes; None where it is fine or where there is no
-    claim.
+    """The fault of the claim of one of *pod*'s volumes; None where it is fine or where there is no claim.
 
     *incoming*: *pod* is to be scheduled, and not on a node already.
     """
@@ -181,7 +180,7 @@ def nodes_limit_volumes(cycle: Cycle) -> bool:
 
 
 def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
-    """How many disks of the type each node can have: int64[n]."""
+    """The number of disks of the type that each node can have: int64[n]."""
     limits = np.full(nodes.n, disk.limit, np.int64)
     given = cycle.algorithm.max_pd_vols
     if given is not None:

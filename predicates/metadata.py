@@ -1,4 +1,4 @@
-"""When upstream has no predicate metadata for a cycle; predicates then take other, slower paths.
+"""Cycles without predicate metadata, in which upstream's predicates take other, slower paths.
 
 Upstream: pkg/scheduler/algorithm/predicates/metadata.go GetMetadata.
 """

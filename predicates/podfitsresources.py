@@ -24,7 +24,7 @@ TOO_MANY_PODS = insufficient(PODS)
 
 @attrs.frozen(eq=False)
 class Sought:
-    """What a pod needs of a node."""
+    """The needs of a pod on a node."""
 
     resources: tuple[str, ...]
     """``pods``, and then those that are checked."""
@@ -35,7 +35,7 @@ class Sought:
 
     @classmethod
     def of(cls, pod: Template, resources: Iterable[str], too_many: Reason) -> Sought:
-        """What *pod* needs where *resources* are checked; *too_many*: the reason against a node that has no
+        """The needs of *pod* where *resources* are checked; *too_many*: the reason against a node that has no
         place for another pod."""
         names = tuple(resources)
         amounts = np.array([1, *[pod.requests.get(name, 0) for name in names]], np.int64)
@@ -44,7 +44,7 @@ class Sought:
 
 @lru_cache(1 << 10)
 def _reasons(resources: tuple[str, ...], too_many: Reason) -> Sequence[Reasons]:
-    """Why a node does not fit that has too little of pods, and of each of *resources*."""
+    """The reasons against a node that has too little of pods, and of each of *resources*."""
     return (too_many,), *[(insufficient(name),) for name in resources]
 
 

@@ -1,4 +1,4 @@
-"""How a predicate is declared: ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes,
+"""The decorator of predicates: ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes,
 cycle)."""
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Declare:
 
 
 def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
-    """What is said of node *i*, of the kind that is wanted."""
+    """The answer about node *i*, of the kind that is wanted."""
     if answer is None or isinstance(answer, str):
         return answer
     if isinstance(answer, Iterable):

@@ -1,4 +1,4 @@
-"""Which nodes are in emptier topology domains, for pods with soft spread constraints?"""
+"""EvenPodsSpread: nodes in emptier topology domains, for pods with soft spread constraints."""
 
 from __future__ import annotations
 

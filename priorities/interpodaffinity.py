@@ -1,4 +1,4 @@
-"""Which nodes do the affinity terms of the pod, and of the pods already there, prefer?"""
+"""InterPodAffinity: nodes that the affinity terms of the pod, and of the pods already there, prefer."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
 
 
 def liked(terms: Iterable[Weighted], table: NodeTable) -> Sums:
-    """What the nodes of each domain get from *terms*."""
+    """The points from *terms* for the nodes of each domain."""
     # Upstream: the node is looked up by name, so pods on a deleted node are skipped.
     return Sums(DomainSum.of_each(terms, table, table.deleted_rows))
 

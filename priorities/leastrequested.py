@@ -1,4 +1,4 @@
-"""How much of the node would stay free?"""
+"""LeastRequested: nodes that would stay emptier."""
 
 from __future__ import annotations
 

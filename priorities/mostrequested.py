@@ -1,4 +1,4 @@
-"""How full would the node be?"""
+"""MostRequested: nodes that would be fuller."""
 
 from __future__ import annotations
 

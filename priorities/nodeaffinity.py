@@ -44,7 +44,8 @@ def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 def expressions_of_term_mask(term: NodeSelectorTerm, nodes: Batch) -> Mask:
-    """Where the expressions of *term* match, without its fields: bool[n]; nowhere if it has none."""
+    """The nodes where the expressions of *term* match, without its fields: bool[n]; none if it has no
+    expressions."""
     return expressions_mask(term.match_expressions, nodes)
 
 

@@ -56,8 +56,8 @@ def requested_to_capacity_ratio_of(
 
 
 def _utilization(pod: Template, nodes: Batch, resource: str) -> Ints:
-    """How full each node would be, in percent: int64[n]; 100 where it has no *resource* or less than
-    requested."""
+    """The utilization of each node with the pod, in percent: int64[n]; 100 where it has no *resource* or less
+    than requested."""
     return (FULL - free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)).clip(
         0, FULL
     )

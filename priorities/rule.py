@@ -1,5 +1,5 @@
-"""How a priority is declared: ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores
-all nodes at once."""
+"""The decorator of priorities: ``@priority(name, reads=..., key=..., reduce=...)`` over a function that
+scores all nodes at once."""
 
 from __future__ import annotations
 

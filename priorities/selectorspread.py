@@ -1,4 +1,4 @@
-"""Which nodes and zones have fewer pods of the same service or controller?"""
+"""SelectorSpread: nodes and zones with fewer pods of the same service or controller."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PEERS: StateKey[Remembered[PodsMatching | None]] = StateKey("peers of owners")
 
 
 def _peers_of_owners(pod: Template, cycle: Cycle) -> PodsMatching | None:
-    """What counts the pods of *pod*'s owners; None where it has none."""
+    """The pods of *pod*'s owners; None where it has none."""
     any_of_them = cycle.release.spread_matches_any_selector
 
     def find(pod: Template, listings: Listings) -> PodsMatching | None:

@@ -1,4 +1,4 @@
-"""Which values of a node label have fewer pods of the same service?"""
+"""ServiceAntiAffinity: values of a node label with fewer pods of the same service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How full a node would be with the pod on it, for each resource; absent requests count with defaults.
+"""The shares of each resource that a node would have in use with the pod; absent requests count with
+defaults.
 
 Upstream: pkg/scheduler/algorithm/priorities/resource_allocation.go.
 """
@@ -23,7 +24,7 @@ def nonzero_request(pod: Template) -> tuple[int, int]:
 
 
 def request(pod: Template, resource: str) -> int:
-    """What *pod* adds of *resource* to a node, as scores count it."""
+    """The request of *pod* for *resource*, as scores count it."""
     if resource in (CPU, MEMORY):
         return pod.nonzero[(CPU, MEMORY).index(resource)]
     return pod.scored.get(resource, 0)
@@ -72,8 +73,8 @@ def _common_capacity(table: NodeTable) -> tuple[Ints | None, bool]:
 
 
 def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
-    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too
-    much is requested.
+    """The part of *capacity* that stays free, in parts of *scale*: int64 as given; 0 where there is none or
+    too much is requested.
 
     *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is
     no more than 100.

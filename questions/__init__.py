@@ -1,2 +1,2 @@
-"""What the commands do, as functions that are called from Python: one file each, all of them names of
+"""Questions: the commands as functions that are called from Python, one folder each, all of them names of
 ``kubeclassic``."""

@@ -1,5 +1,4 @@
-"""What the options of all questions have: how a cluster is read, checks of what goes together, and a question
-that is made of them."""
+"""Options of all questions: reading a cluster, checks of what goes together, and questions made of them."""
 
 from __future__ import annotations
 
@@ -127,7 +126,7 @@ class MorePods:
 
 @attrs.frozen(kw_only=True, repr=False, slots=False)
 class ClusterOptions(AskedOptions):
-    """How a cluster is read."""
+    """Options of reading a cluster."""
 
     order: str = option(
         "input",
@@ -151,7 +150,7 @@ class ClusterOptions(AskedOptions):
         return self.pods if isinstance(self, MorePods) else ()
 
     def changes(self) -> Mapping[str, Any]:
-        """What the question itself changes of the scheduler's options."""
+        """The scheduler's options that the question itself changes."""
         return {}
 
 
@@ -192,7 +191,7 @@ class Question:
     """Flags of kubectl that mean nothing here; one that takes a value has ``=`` at its end."""
 
     def function(self) -> Callable[..., Any]:
-        """What answers it."""
+        """The function that answers it."""
         module, _, name = self.ask.partition(":")
         found: Callable[..., Any] = getattr(import_module(f"..{module}.ask", __name__), name)
         return found

@@ -1,4 +1,4 @@
-"""What questions give: values with a document, a short repr, and a view that text, pages, data frames and
+"""Results of questions: values with a document, a short repr, and a view that text, pages, data frames and
 notebooks print."""
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Result(ABC):
         """All of it, typed; manifests are as they are."""
 
     def view(self) -> View:
-        """What is shown of it: the verdict, facts, tables, and where there are some a map and lines."""
+        """Its view: the verdict, facts, tables, and where there are some a map and lines."""
         return attrs.evolve(self._view(), title=type(self).__name__)
 
     @abstractmethod
@@ -62,8 +62,8 @@ class Result(ABC):
         """The same without its title, which is the name of its type."""
 
     def origin(self) -> dict[str, Any]:
-        """What a page says of its origin beside the input, or otherwise: releases, rules, warnings, and what
-        is unread."""
+        """The origin on a page beside the input, or otherwise: releases, rules, warnings, and what is
+        unread."""
         return {}
 
     def asides(self, form: str) -> Iterable[str] | None:

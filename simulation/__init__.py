@@ -1,1 +1,1 @@
-"""What users run: simulations of a cluster, explanations, conformance cases, traces."""
+"""Simulations of a cluster, explanations, edits, comparisons of two sides, and conformance cases."""

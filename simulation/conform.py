@@ -66,7 +66,7 @@ def engine_for(
 def _configured(
     release: Release, config: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Algorithm | KubeSchedulerConfiguration:
-    """What the configuration of a case says: rules, or profiles of plugins."""
+    """The configuration of a case: rules, or profiles of plugins."""
     gates = config.get("featureGates")
     percentage = config.get("percentageOfNodesToScore", 0)
     weight = config.get("hardPodAffinitySymmetricWeight", 1)
@@ -158,7 +158,7 @@ def read_answers(path: Path) -> Iterator[Json]:
 
 
 def needs(case: Json, answer: Json | None) -> set[str]:
-    """Which of ``policy``, ``preemption`` and ``events`` a case needs."""
+    """The needs of a case, of ``policy``, ``preemption`` and ``events``."""
     found = set()
     if (case.get("config") or {}).get("policy") is not None:
         found.add("policy")
@@ -176,7 +176,7 @@ def needs(case: Json, answer: Json | None) -> set[str]:
 
 @attrs.frozen(kw_only=True)
 class Manner:
-    """How cases are run. ``engine``: fields of the Engine, such as ``memory_bytes``."""
+    """The manner of running cases. ``engine``: fields of the Engine, such as ``memory_bytes``."""
 
     engine: Mapping[str, Any] = attrs.Factory(dict)
     release: Release | None = None
@@ -267,8 +267,8 @@ def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Jso
 
 
 def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
-    """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or
-    ``delete`` for events."""
+    """The steps of *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete``
+    for events."""
     items = []
     for number, document in enumerate(case.get("pending", ()), 1):
         inner, verb = (
@@ -311,7 +311,7 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
 def differences(
     ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()
 ) -> list[str]:
-    """Where two answers differ, as ``path: expected ..., got ...``; empty where they are identical.
+    """The differences of two answers, as ``path: expected ..., got ...``; empty where they are identical.
 
     *fields*: what is compared of cycles; *operations*: what the steps of a script were.
     """
@@ -375,7 +375,7 @@ def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
 
 
 class FamilyConformance(Record):
-    """How the cases of one family were answered."""
+    """The results of one family's cases."""
 
     release: str | None
     family: str
@@ -391,7 +391,7 @@ class FamilyConformance(Record):
 
 
 class ConformanceDocument(DocumentRecord):
-    """How many cases were answered as by the original scheduler."""
+    """The number of cases answered as by the original scheduler."""
 
     KIND = "Conformance"
     cases: Count

@@ -176,7 +176,7 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename="ca
 
 
 class CaseConfig(_Form):
-    """How the scheduler of a case is configured."""
+    """The configuration of a case's scheduler."""
 
     policy: Json | None = None
     profile: Json | None = None
@@ -202,7 +202,7 @@ class CaseProblem(_Form):
 
 
 class CaseEvent(_Form):
-    """What happens to an object among the pods that wait."""
+    """An event of an object among the pods that wait."""
 
     event: Literal["add", "update", "delete"]
     object: Json
@@ -239,13 +239,13 @@ class CaseScript(_Form):
 
 
 class CasePreemption(msgspec.Struct, rename="camel"):
-    """What preemption comes to."""
+    """The outcome of a preemption."""
 
     clear_nominations: list[str] | None = None
 
 
 class CaseCycle(_Form):
-    """What was decided on a pod."""
+    """The decision on a pod."""
 
     pod: str = ""
     host: str | None = None
@@ -260,7 +260,7 @@ class CaseCycle(_Form):
 
 
 class ScriptStep(_Form):
-    """What the queue holds after an operation."""
+    """The contents of the queue after an operation."""
 
     popped: str | None = None
     error: str = ""

@@ -1,5 +1,5 @@
-"""What ``kubectl drain`` does with each pod of a node, by its flags, and what disruption budgets allow while
-it goes on.
+"""The rules of ``kubectl drain`` for each pod of a node, by its flags, and the evictions that disruption
+budgets allow meanwhile.
 
 Upstream: makeFilters and the filters in staging/src/k8s.io/kubectl/pkg/drain/filters.go; the eviction
 subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
@@ -71,7 +71,7 @@ class Budgets:
     def of(
         cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool
     ) -> Budgets:
-        """Those of *budgets* that can select anything; *empty_selects_all*: so does an empty selector, as in
+        """The budgets that can select anything; *empty_selects_all*: so does an empty selector, as in
         ``policy/v1``.
 
         Where the status of a budget was never written, as in a manifest, what it allows is worked out from
@@ -122,7 +122,7 @@ class Budgets:
         return known
 
     def blocking(self, pod: Pod) -> str | None:
-        """Why *pod* may not be evicted now; None if it may."""
+        """The reason why *pod* may not be evicted now; None if it may."""
         found = self.over(pod)
         if len(found) > 1:
             return f"{SEVERAL} ({', '.join(one.key for one in found)})"
@@ -146,7 +146,7 @@ class Budgets:
             found.left += count
 
     def used(self) -> tuple[BudgetUse, ...]:
-        """Those that the drain asked."""
+        """The budgets that the drain asked."""
         everyone = (allowance for found in self._by_namespace.values() for _, allowance in found)
         return tuple(
             BudgetUse(one.key, one.allowed, one.evictions, one.lowest, one.left)
@@ -187,7 +187,7 @@ class DrainFlags:
     """Only pods with such labels leave."""
 
     def sort(self, pods: Iterable[Pod]) -> Sorted:
-        """What becomes of each pod of a node."""
+        """The fates of a node's pods."""
         leaving = []
         staying = []
         refused: dict[str, list[str]] = {}

@@ -157,7 +157,7 @@ class Edit:
         return fnmatchcase(f"{namespace}/{name}" if "/" in self.names else name, self.names)
 
     def chosen(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
-        """Those of *objects* that are meant."""
+        """The objects that are meant."""
         of_kind = [item for item in objects if item.kind == self.kind]
         if self.to:
             return [
@@ -201,7 +201,7 @@ class Edit:
         defaults: bool = True,
         priorities: bool = True,
     ) -> list[Pair]:
-        """What becomes of those *chosen* and of others *there*; what stays as it is is left out. Raises
+        """The changes of those *chosen* and of others *there*; unchanged ones are left out. Raises
         :class:`EditError`.
 
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
@@ -252,7 +252,7 @@ class Edit:
                 yield from NodeKind.like(like.name, there, with_daemons=True).copies(self.count)
 
     def _gone(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
-        """What becomes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and
+        """The changes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and
         of what hangs on them."""
         for item in chosen:
             yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
@@ -364,7 +364,7 @@ def _read(
 
 @attrs.frozen
 class Edited:
-    """What an edit did."""
+    """The effect of an edit."""
 
     edit: Edit
     chosen: int
@@ -444,7 +444,8 @@ class Edits:
     def pairs(
         self, objects: Sequence[KubeObject], *, priorities: bool = True
     ) -> tuple[list[Pair], list[Edited]]:
-        """What all edits change of *objects*, in order, and what each did. Raises :class:`EditError`."""
+        """The changes of *objects* by all edits, in order, and the effect of each edit. Raises
+        :class:`EditError`."""
         found: list[Pair] = []
         told = []
         there = tuple(objects)
@@ -483,7 +484,7 @@ def _named(edit: Edit) -> Iterator[None]:
 
 
 def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:
-    """What *edit* did to *parts*; if nothing, a name of them may have been meant."""
+    """The effect of *edit* on *parts*; if there is none, a name of them may have been meant."""
     if chosen:
         return Edited(edit, chosen, changed)
     near = ""
@@ -508,7 +509,7 @@ Event = tuple[str, KubeObject]
 
 
 def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
-    """What is only in *before*, and what is only in *now*."""
+    """The objects only in *before*, and those only in *now*."""
     # Without the objects that both begin with, and those that both end with.
     most = min(len(before), len(now))
     start = next(compress(count(), map(is_not, before, now)), most)

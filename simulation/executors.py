@@ -1,5 +1,5 @@
-"""What runs the parts of a sweep or an upgrade: this process, or any executor of ``concurrent.futures``:
-processes, or Dask."""
+"""Executors of the parts of a sweep or an upgrade: this process, or any of ``concurrent.futures``: processes,
+or Dask."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run_on(executor: Executor | None, run: Callable[[T], D], tasks: Sequence[T])
 
 
 def run_packed(shared: bytes, task: bytes) -> Any:
-    """What a process does: *shared* with *task*, both pickled."""
+    """The task of a process: *shared* with *task*, both pickled."""
     run = _unpacked(shared)
     with settled():
         return run(pickle.loads(task))
@@ -72,7 +72,7 @@ def run_packed(shared: bytes, task: bytes) -> Any:
 
 @lru_cache(maxsize=1)
 def _unpacked(shared: bytes) -> Any:
-    """What runs tasks, unpickled once for all of a process."""
+    """The function that runs tasks, unpickled once for all of a process."""
     try:
         return pickle.loads(shared)
     except Exception as error:  # a user's own rules may not be where another process looks for them
@@ -82,13 +82,13 @@ def _unpacked(shared: bytes) -> Any:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
-    """What ``--jobs`` and ``--dask`` ask for: None for this process, a pool of *jobs* processes, or a Dask
+    """The executor of ``--jobs`` and ``--dask``: None for this process, a pool of *jobs* processes, or a Dask
     scheduler at the address *dask*.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` where no scheduler answers at that address.

@@ -1,5 +1,5 @@
-"""What questions are asked about: a cluster, given as a Cluster, as files or as manifests, and a scheduler,
-given as options."""
+"""The input of questions: a cluster, given as a Cluster, as files or as manifests, and a scheduler, given as
+options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 
 
 class Imported(Protocol):
-    """What holds manifests, as an ImportResult does."""
+    """An object with manifests, as an ImportResult is."""
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -110,7 +110,7 @@ class Input:
 
     @property
     def warnings(self) -> tuple[NoticeGroup, ...]:
-        """What is odd in the cluster, and what of it does not count."""
+        """The notices about the cluster, and the parts of it that do not count."""
         return grouped(self.scenario.warnings)
 
 
@@ -158,7 +158,7 @@ class ComparisonInput:
 
     @property
     def warnings(self) -> tuple[NoticeGroup, ...]:
-        """What is odd in the cluster, and what of it does not count."""
+        """The notices about the cluster, and the parts of it that do not count."""
         return grouped(self.scenario.warnings)
 
 
@@ -199,10 +199,10 @@ class Observer:
         """Called between steps that can be taken back. It may raise an exception, which ends the work."""
 
     def noticed(self, notices: Iterable[Notice]) -> None:
-        """What is odd in a file that is read besides the cluster."""
+        """Takes notices of a file that is read besides the cluster."""
 
     def remark(self, text: str) -> None:
-        """What is good to know besides."""
+        """Takes a remark besides."""
 
     def doubt(self, text: str) -> None:
         """Something that makes the answer doubtful."""
@@ -232,8 +232,8 @@ def release_asked(scheduler: GivenScheduler) -> str | None:
 
 
 def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> SchedulerSpec:
-    """What *scheduler* is made from, with *changes* of its options; by default of the release that the nodes
-    of *cluster* run.
+    """The spec of *scheduler*, with *changes* of its options; by default of the release that the nodes of
+    *cluster* run.
 
     Raises as :class:`~kubeclassic.Scheduler` does.
     """
@@ -303,7 +303,7 @@ def objects_of(name: str, given: GivenCluster, *, defaults: bool) -> tuple[KubeO
 
 
 def parts_of(name: str, given: object) -> Sequence[Part]:
-    """What is given as single paths, objects and manifests. Raises
+    """The input as single paths, objects and manifests. Raises
     :class:`~kubeclassic.exceptions.WrongTypeError`."""
     if isinstance(given, Cluster):
         return given.objects

@@ -71,7 +71,7 @@ class NodeKind:
     def daemons_among(
         self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
     ) -> Iterator[Pod]:
-        """What the DaemonSets of *pods*, but for those *described* elsewhere, run on each node, with the
+        """The pods of the DaemonSets of *pods*, but for those *described* elsewhere, on each node, with the
         names of the DaemonSets."""
         samples: dict[tuple[str, str], list[Pod]] = {}
         for pod in pods:

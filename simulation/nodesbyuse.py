@@ -1,5 +1,4 @@
-"""How full the nodes are: each one, before and after a simulation; and how many of them are how full, in
-tenths."""
+"""The use of the nodes: each one, before and after a simulation; and their number by use, in tenths."""
 
 from __future__ import annotations
 

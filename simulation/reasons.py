@@ -1,5 +1,5 @@
-"""What upstream's reasons against nodes are about, in a word or two and in sentences, and which of several
-matters most."""
+"""The subjects of upstream's reasons, in a word or two and in sentences, and the one of several that matters
+most."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def shortage_of(reason: str) -> str | None:
 
 
 def about(reason: str, rule: str | None = None) -> str:
-    """What upstream's *reason* is about: a resource, or a word of :data:`REASONS`; else the *rule* that gave
+    """The subject of upstream's *reason*: a resource, or a word of :data:`REASONS`; else the *rule* that gave
     it.
 
     >>> about("Insufficient nvidia.com/gpu"), about("Too many pods"), about("made up", "Mine")
@@ -77,7 +77,7 @@ def about(reason: str, rule: str | None = None) -> str:
 
 
 def phrase(reason: str, pods: int) -> str:
-    """What a sentence says of a reason.
+    """The words for a reason in a sentence.
 
     >>> phrase("spread constraint", 1), phrase("spread constraint", 2), phrase("nvidia.com/gpu", 2)
     ('its spread constraint', 'their spread constraints', 'gpu')

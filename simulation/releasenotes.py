@@ -1,5 +1,5 @@
-"""What of a cluster its release does not read, or we do not judge: fields and kinds of newer releases, and
-nodes of another release.
+"""The parts of a cluster that its release does not read, or we do not judge: fields and kinds of newer
+releases, and nodes of another release.
 
 What a release reads follows from its cells and gates: where it is a sum, from what the release makes of a pod
 that has the field.
@@ -90,7 +90,7 @@ class NewerField:
     kind: type[KubeObject] = Pod
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
-        """That *algorithm* does not read it."""
+        """A notice that *algorithm* does not read it."""
         version = algorithm.release.version
         them = "them" if self.thing.endswith("s") else "it"
         gate = self.gate
@@ -371,7 +371,8 @@ DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 def release_notices(
     algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]
 ) -> Iterator[Notice]:
-    """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
+    """The parts of *objects* and of the waiting pods *pending* that the release does not read, one notice a
+    place."""
     yield from _zones(algorithm.release, objects)
     # Extenders that are configured, and are not called as nothing says so.
     count = sum(isinstance(extender, UncalledExtender) for extender in algorithm.extenders)
@@ -493,8 +494,8 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
 
 
 def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> Iterator[Unread]:
-    """That ``auto`` took another release than that of the newest node, or else of the API *server*, since
-    that one is not known."""
+    """A notice that ``auto`` took another release than that of the newest node, or else of the API *server*,
+    since that one is not known."""
     found = _newest(nodes, server)
     if found is not None and not is_of(found[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
@@ -565,8 +566,8 @@ def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
 
 
 def auto_told(release: Release, nodes: Iterable[Node], server: str = "") -> str:
-    """Why ``auto`` took *release*, in a line; *server*: the version of the API server, where no node says
-    one."""
+    """The reason why ``auto`` took *release*, in a line; *server*: the version of the API server, where no
+    node says one."""
     found = _newest(nodes, server)
     silent = "no node says status.nodeInfo.kubeletVersion"
     if found is None:

@@ -57,13 +57,13 @@ class Scenario:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.nodes)
 
 
 @attrs.frozen(repr=False)
 class Files:
-    """What files hold, before anybody says which scheduler is meant."""
+    """The contents of files, before a scheduler is chosen."""
 
     loaded: Loaded
     defaults: bool = True

@@ -212,8 +212,8 @@ class JudgedNode(Record):
 
 
 def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = True) -> JudgedNode:
-    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of
-    *engine*.
+    """The judgement of *node* in the cycle of *decision*, which kept its details; call it before the next
+    cycle of *engine*.
 
     *scored*: with its scores, which cost as much as the decision.
     """
@@ -256,7 +256,7 @@ KINDS: Mapping[CauseKind, str] = {
 
 
 class Cause(Record):
-    """Why the two differ."""
+    """The cause of a difference."""
 
     kind: CauseKind
     rule: str | None = None
@@ -281,7 +281,7 @@ class SideView:
         return {name: node_view(self.side.engine, self.decision, name) for name in self.names}
 
     def refusal(self, node: str) -> Cause | None:
-        """Why the side does not take *node*, if it could not have."""
+        """The reason why the side does not take *node*, if it could not have."""
         return refusal_of(self.side.name, node_view(self.side.engine, self.decision, node, scored=False))
 
     def leanings(self, one: str, other: str, beside: SideView) -> dict[str, tuple[int, int]]:
@@ -299,8 +299,8 @@ class SideView:
 
 
 def refusal_of(side: str, view: JudgedNode) -> Cause | None:
-    """Why a side does not take a node: it turned the node down, or did not look at it; None: it could have
-    taken it, or was not asked."""
+    """The reason why a side does not take a node: it turned the node down, or did not look at it; None: it
+    could have taken it, or was not asked."""
     if view.state == "turned down":
         return Cause("predicate", next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
     if view.state == "not visited":
@@ -311,7 +311,7 @@ def refusal_of(side: str, view: JudgedNode) -> Cause | None:
 
 
 def cause_of(first: SideView, second: SideView) -> Cause:
-    """Why *second* decides otherwise than *first*."""
+    """The cause of *second*'s decision, where it is not that of *first*."""
     both = (first, second)
     hosts = (first.decision.host, second.decision.host)
     for one in both:

@@ -37,7 +37,7 @@ class Eviction:
 
 @attrs.frozen(repr=False)
 class Outcome:
-    """What became of a pod in the end: a host, or why it has none."""
+    """The end of a pod: a host, or why it has none."""
 
     pod: Pod
     host: str | None = None

@@ -50,7 +50,7 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 
 
 class Imbalance(Record):
-    """How unevenly a resource is used, over the nodes that have any of it."""
+    """The imbalance of a resource over the nodes that have any of it."""
 
     standard_deviation: Size
     """Of the use of nodes."""
@@ -98,7 +98,7 @@ class Summary(Record):
 
     @property
     def refused_pods(self) -> int:
-        """How many pods the API server would refuse; they are among those that are ignored."""
+        """The number of pods that the API server would refuse; they are among those that are ignored."""
         return self.ignored.get(REFUSED, 0)
 
 

@@ -1,1 +1,2 @@
-"""What the API server and the controllers make of manifests: defaults, admission, the pods of workloads."""
+"""Manifests as the API server and the controllers complete them: defaults, admission, the pods of
+workloads."""

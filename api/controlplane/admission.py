@@ -1,5 +1,5 @@
-"""What the API server's admission plugins do to new pods and claims: priorities by class, and the default
-storage class.
+"""The API server's admission of new pods and claims: priority classes, the default storage class, limits and
+quotas.
 
 Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
 Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault
@@ -184,7 +184,7 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
 
 
 def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
-    """What the first of *ranges* that *pod* violates has against it, in upstream's words; None if it violates
+    """The refusal by the first of *ranges* that *pod* violates, in upstream's words; None if it violates
     none."""
     for found in ranges:
         faults = [fault for item in found.spec.limits for fault in _faults(pod, item)]
@@ -205,7 +205,7 @@ def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
 
 
 def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
-    """What the containers need together."""
+    """The sum over the containers."""
     total = total_of(pod, amounts_of)
     known = [amounts_of(container).keys() for container in pod.spec.containers]
     # Upstream: a sum is there only for a resource of which every container says something.
@@ -276,7 +276,7 @@ REQUIRED = frozenset(f"{word}{name}" for word in ("", "requests.", "limits.") fo
 
 
 def usage(pod: Pod) -> dict[str, Quantity]:
-    """What *pod* uses of quotas: nothing but its count once it has finished."""
+    """The usage of quotas by *pod*: nothing but its count once it has finished."""
     if pod.is_terminal:
         return {COUNT: ONE}
     whole = {
@@ -288,7 +288,7 @@ def usage(pod: Pod) -> dict[str, Quantity]:
 
 
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
-    """What *claim* uses of quotas: its count and its storage, both also by storage class."""
+    """The usage of quotas by *claim*: its count and its storage, both also by storage class."""
     found = {CLAIMS: ONE, f"count/{CLAIMS}": ONE}
     storage = claim.spec.requests.get("storage")
     of_class = claim.storage_class
@@ -390,8 +390,8 @@ def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
 
 
 def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
-    """Why *quota* refuses *pod* whatever is used: some container does not say how much it is; None if it does
-    not refuse it."""
+    """The refusal of *pod* by *quota* whatever is used: some container does not say how much it needs; None
+    if there is none."""
     required = REQUIRED.intersection(_restricted(quota))
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     missing = {name for one in containers for name in required - _named(one.requests, one.limits).keys()}
@@ -399,7 +399,7 @@ def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
 
 
 def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
-    """Why *quota*, of which *used* is used, has no room for *asked*; None if it has."""
+    """The refusal of *asked* by *quota*, of which *used* is used; None if there is room."""
     bounds = hard(quota)
     over = [
         name

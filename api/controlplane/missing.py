@@ -1,5 +1,4 @@
-"""What the input of a whole cluster lacks although it could matter: one notice for each kind of object, only
-where it could."""
+"""Notices of objects that the input of a whole cluster lacks although they could matter."""
 
 from __future__ import annotations
 
@@ -48,8 +47,8 @@ NO_BUDGETS = (
 
 
 def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) -> Iterator[Notice]:
-    """What *objects*, all of a cluster, lack and their waiting pods could need. *lacks_classes*: pods name
-    priority classes that are not there.
+    """Notices of the kinds that *objects*, all of a cluster, lack and their waiting pods could need.
+    *lacks_classes*: pods name priority classes that are not there.
 
     Whole kinds are missed only in a dump of a live cluster, pods also where nodes name a kubelet: an input by
     hand lacks what it lacks on purpose.
@@ -90,8 +89,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
 
 
 def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[Notice]:
-    """What pods ask for and nodes have nothing to compare with: keys of domains, and images that nodes list
-    by another name."""
+    """Requests of pods that no node can be compared with: keys of domains, and images listed by another
+    name."""
     keys = {key for node in nodes for key in node.labels}
     names = {name for node in nodes for image in node.status.images for name in image.names}
     by_end: dict[str, str] = {}
@@ -117,7 +116,8 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
 
 
 def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True) -> Iterator[str]:
-    """What *pod* needs and *objects* lack, each with what to do about it. *devices*: claims to devices count."""
+    """The needs of *pod* that *objects* lack, each with what to do about it. *devices*: claims to devices
+    count."""
     there = _There.of(objects)
     for name, kind, key in dict.fromkeys(_missing_names(pod, there, devices)):
         namespace, _, short = key.rpartition("/")
@@ -127,7 +127,7 @@ def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True
 
 
 def _missing_names(pod: Pod, there: _There, devices: bool) -> Iterator[tuple[str, type[KubeObject], str]]:
-    """What is missing in words, its class and its key."""
+    """Missing objects: words for them, their class and key."""
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
         key = f"{pod.namespace}/{name}"
         claim = there.get(PersistentVolumeClaim, key)
@@ -195,7 +195,7 @@ class _There:
 
 
 def _lack(pod: Pod, name: str, there: _There) -> str:
-    """What is not there of a claim; empty if all is."""
+    """The missing parts of a claim, in words; empty if all is there."""
     claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
     if claim is None:
         return NO_CLAIM

@@ -43,7 +43,7 @@ class Ordinals(Part):
 
 
 class WorkloadSpec(Part):
-    """What a controller is asked for; templates stay in JSON form."""
+    """The spec of a controller; templates stay in JSON form."""
 
     replicas: Count = 1
     selector: LabelSelector | None = None
@@ -67,7 +67,7 @@ class WorkloadStatus(Part):
 
 
 class Workload(Part):
-    """What a controller reads from its object."""
+    """A workload, as its controller reads it."""
 
     kind: str = ""
     api_version: str = ""
@@ -192,8 +192,8 @@ class LostReplicaSet:
 
 @attrs.define(repr=False)
 class Ownership:
-    """Who controls whom among *workloads*, their live pods, and *replica_sets*, the keys of those that are
-    known in another form."""
+    """The owners among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in
+    another form."""
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()

@@ -49,7 +49,7 @@ _REVISION = "deployment.kubernetes.io/revision"
 
 @attrs.frozen(repr=False)
 class Made:
-    """What controllers would add to a cluster, and what is odd about their workloads."""
+    """Additions by controllers to a cluster, and oddities of their workloads."""
 
     objects: tuple[KubeObject, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -62,7 +62,7 @@ def expand(
     cron_jobs: bool = False,
     strict: bool = True,
 ) -> Made:
-    """What the controllers of *workloads*, manifests in JSON form, would add to a cluster that has *known*.
+    """The additions by the controllers of *workloads*, manifests in JSON form, to a cluster that has *known*.
 
     These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The
     names are deterministic. Existing pods of a workload count, unless they have finished or are being

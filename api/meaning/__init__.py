@@ -1,1 +1,1 @@
-"""What labels, selectors and tolerations mean."""
+"""The meaning of labels, selectors and tolerations."""

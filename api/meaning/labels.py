@@ -1,4 +1,4 @@
-"""Which labels and nodes a selector matches. Equal selectors are compiled once.
+"""Selectors of labels and nodes, compiled. Equal selectors are compiled once.
 
 A compiled selector is a function of the labels. It is :func:`everything` or :func:`nothing` itself where it
 can be, so that a caller may test ``matcher is everything``. Upstream: k8s.io/apimachinery pkg/labels;
@@ -81,7 +81,7 @@ def _escaped(char: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def is_valid_label_key(key: str) -> tuple[str, ...]:
-    """What is wrong with a label key (a qualified name), in upstream's words; empty for a valid one."""
+    """The faults of a label key (a qualified name), in upstream's words; none for a valid one."""
     prefix, slash, name = key.partition("/")
     if "/" in name:
         return (
@@ -110,7 +110,7 @@ def _faults_of_name(name: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def is_valid_label_value(value: str) -> tuple[str, ...]:
-    """What is wrong with a label value, in upstream's words; empty for a valid one."""
+    """The faults of a label value, in upstream's words; none for a valid one."""
     faults = [f"must be no more than {_MAX_NAME} characters"] if _length(value) > _MAX_NAME else []
     return tuple(faults if re.fullmatch(_VALUE, value) else [*faults, _BAD_VALUE])
 

@@ -1,5 +1,5 @@
-"""What the containers of a pod need together: its containers and sidecars in the end, and what runs with each
-init container before.
+"""The total needs of a pod's containers: containers and sidecars in the end, and what runs with each init
+container before.
 
 A sidecar is an init container with restart policy Always. It goes on running, so it counts beside the
 containers, and beside each init container that comes after it. Upstream:
@@ -18,7 +18,7 @@ AmountsOf = Callable[[Container], Amounts]
 
 
 def requests_of(container: Container) -> Amounts:
-    """What *container* requests."""
+    """The requests of *container*."""
     return container.requests
 
 
@@ -34,7 +34,7 @@ def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:
 
 
 def uses(pod: Pod, amounts_of: AmountsOf) -> Iterator[dict[str, Quantity]]:
-    """What runs while each init container does: the container itself, and the sidecars before it."""
+    """The needs while each init container runs: its own, and those of the sidecars before it."""
     running: dict[str, Quantity] = {}
     for container in pod.spec.init_containers:
         own = dict(amounts_of(container))

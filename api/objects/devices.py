@@ -74,7 +74,7 @@ class DeviceToleration(HashedPart):
 
 
 class CapacityRequirements(HashedPart):
-    """How much of each of a device's capacities is wanted."""
+    """The amounts that are wanted of each capacity of a device."""
 
     requests: Map[Quantity] = NO_QUANTITIES
 
@@ -91,7 +91,7 @@ class _Request(HashedPart):
 
 
 class ExactDeviceRequest(_Request):
-    """What a request asks for that has no alternatives."""
+    """A request without alternatives."""
 
     admin_access: bool | None = None
 
@@ -109,7 +109,7 @@ DeviceAsk: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 
 class DeviceRequest(HashedPart):
-    """What a claim asks for: exactly this, or the first of several alternatives that can be had."""
+    """A request of a claim: exactly this, or the first of several alternatives that can be had."""
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
@@ -182,7 +182,7 @@ class AllocationResult(Part):
 
 
 class ResourceClaimConsumerReference(Part):
-    """What may use a claim: a pod as a rule."""
+    """A user of a claim: a pod as a rule."""
 
     resource: str = ""
     name: str = ""
@@ -191,7 +191,7 @@ class ResourceClaimConsumerReference(Part):
 
 
 class AllocatedDeviceStatus(Part):
-    """What a driver says of a device that was allocated."""
+    """A driver's status of an allocated device."""
 
     driver: str = ""
     pool: str = ""
@@ -215,7 +215,7 @@ class ResourceClaim(KubeObject):
 
 
 class ResourceClaimTemplateSpec(Part):
-    """What the claims of a template are like."""
+    """The template of claims."""
 
     metadata: TemplateMeta = TemplateMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
@@ -281,7 +281,7 @@ class CapacityRequestPolicyRange(HashedPart):
 
 
 class CapacityRequestPolicy(HashedPart):
-    """How much of a capacity may be taken at once; other requests are rounded up."""
+    """The amounts of a capacity that can be taken at once; other requests are rounded up."""
 
     default: Quantity | None = None
     valid_values: tuple[Quantity, ...] = ()
@@ -301,7 +301,7 @@ NO_COUNTERS: Map[Counter] = Map()
 
 
 class DeviceCounterConsumption(HashedPart):
-    """What a device takes of a set of counters."""
+    """A device's consumption of a set of counters."""
 
     counter_set: str = ""
     counters: Map[Counter] = NO_COUNTERS

@@ -1,5 +1,5 @@
-"""What objects of every kind have: name, labels, owners, conditions. And :class:`Map`, the hashable dict for
-maps."""
+"""Metadata of objects of every kind: name, labels, owners, conditions. And :class:`Map`, the hashable dict
+for maps."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class ObjectMeta(Part):
 
 
 class TemplateMeta(HashedPart):
-    """What objects that are made of a template get of its metadata."""
+    """The metadata that a template gives to its objects."""
 
     labels: Map[str] = NO_STRINGS
     annotations: Map[str] = NO_STRINGS
@@ -260,7 +260,7 @@ class Requirement(HashedPart):
 
 
 class LabelSelector(HashedPart):
-    """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything,
+    """A selector of labels: all pairs of match_labels and all of match_expressions. Empty matches everything,
     None nothing."""
 
     match_labels: Map[str] = NO_STRINGS

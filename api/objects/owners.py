@@ -1,4 +1,4 @@
-"""What pods can belong to: services, controllers, disruption budgets, priority classes, namespaces.
+"""Owners of pods and limits on them: services, controllers, disruption budgets, priority classes, namespaces.
 
 And what limits the pods of a namespace when they are created: ResourceQuotas and LimitRanges. Scheduling
 itself does not read them.
@@ -16,7 +16,7 @@ PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Neve
 
 
 class ServiceSpec(Part):
-    """Whose pods a service has; None as selector selects nothing, an empty one everything."""
+    """The spec of a service; None as selector selects nothing, an empty one everything."""
 
     selector: Map[str] | None = None
 
@@ -40,7 +40,7 @@ class ReplicationController(_PairSelecting):
 
 
 class ControllerSpec(Part):
-    """Which pods a controller has."""
+    """The selector of a controller."""
 
     selector: LabelSelector | None = None
 
@@ -70,7 +70,7 @@ class PodDisruptionBudgetSpec(Part):
 
 
 class PodDisruptionBudgetStatus(Part):
-    """What the controller of budgets has counted."""
+    """The counts of the disruption controller."""
 
     disruptions_allowed: Int32 = 0
     expected_pods: Int32 | None = None
@@ -121,7 +121,7 @@ class Namespace(KubeObject):
 
 
 class ScopedResourceSelectorRequirement(Part):
-    """Which pods a quota counts: those with one of *values* for the scope."""
+    """A scope of a quota: it counts pods with one of *values*."""
 
     scope_name: str = ""
     operator: str = ""
@@ -139,14 +139,14 @@ class ResourceQuotaSpec(Part):
 
 
 class ResourceQuotaStatus(Part):
-    """What the API server says of it."""
+    """The API server's status of a quota."""
 
     hard: Map[Quantity] = NO_QUANTITIES
     used: Map[Quantity] = NO_QUANTITIES
 
 
 class ResourceQuota(KubeObject):
-    """How much the pods of a namespace may request together."""
+    """A limit on the requests of all pods of a namespace together."""
 
     kind: ClassVar[str] = "ResourceQuota"
 

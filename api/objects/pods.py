@@ -82,7 +82,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 
 
 class Toleration(HashedPart):
-    """Which taints a pod tolerates."""
+    """A toleration of taints."""
 
     key: str = ""
     operator: Annotated[str, OneOf("Equal", "Exists", "Gt", "Lt", optional=True)] = ""
@@ -95,7 +95,7 @@ InclusionPolicy: TypeAlias = Annotated[str, OneOf("Honor", "Ignore", optional=Tr
 
 
 class TopologySpreadConstraint(HashedPart):
-    """How evenly pods must be spread over the domains of *topology_key*."""
+    """A constraint on the spread of pods over the domains of *topology_key*."""
 
     max_skew: Int32 = 0
     topology_key: str = ""
@@ -204,7 +204,7 @@ class PodSchedulingGate(HashedPart):
 
 
 class PodSpec(Part):
-    """What a pod requests."""
+    """The spec of a pod."""
 
     node_name: str = ""
     scheduler_name: str = ""
@@ -252,7 +252,7 @@ class PodSpec(Part):
 
 
 class ContainerStatus(HashedPart):
-    """What the node says of a container's requests, which differs from the spec while the pod is resized."""
+    """The node's status of a container's requests, which differs from the spec while the pod is resized."""
 
     name: str = ""
     resources: ResourceRequirements | None = None

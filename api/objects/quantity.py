@@ -118,7 +118,8 @@ class Quantity:
 
     @property
     def form(self) -> tuple[int, int, bool, str, str]:
-        """What Go compares and hashes of a quantity, its notation included: ``1000m`` and ``1`` differ."""
+        """The parts of a quantity that Go compares and hashes, notation included: ``1000m`` and ``1``
+        differ."""
         return (self._unscaled, self._scale, self._is_big, self._style, self._text)
 
     @property

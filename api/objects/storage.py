@@ -131,7 +131,7 @@ class PersistentVolumeSpec(VolumeSource):
 
 
 class VolumeStatus(Part):
-    """How far a volume or claim is: ``Available``, ``Bound``, ..."""
+    """The phase of a volume or claim: ``Available``, ``Bound``, ..."""
 
     phase: str = ""
 
@@ -159,7 +159,7 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 
 class ResourceRequirements(HashedPart):
-    """What a container, pod or claim requests, and its limits."""
+    """The requests and limits of a container, pod or claim."""
 
     requests: Map[Quantity] = NO_QUANTITIES
     limits: Map[Quantity] = NO_QUANTITIES
@@ -244,7 +244,7 @@ class CSINodeDriver(Part):
 
     @property
     def count(self) -> int | None:
-        """How many volumes it can attach; None: there is no limit."""
+        """The number of volumes that it can attach; None: there is no limit."""
         return self.allocatable.count
 
 
@@ -283,7 +283,7 @@ class CSIDriver(KubeObject):
 
 
 class CSIStorageCapacity(KubeObject):
-    """How much storage of a class is left in a part of the cluster; releases from 1.19 on can read it."""
+    """The storage of a class that is left in a part of the cluster; releases from 1.19 on can read it."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
 

@@ -189,8 +189,7 @@ def pod_of_texts(parts: Parts) -> o.Pod | None:
 
 
 def _part(kind: type[V], text: Raw | None) -> V | None:
-    """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one
-    twice."""
+    """A part of an object; None if it is wrong, or has a field that the API does not have, or one twice."""
     if text is None:
         return kind()
     part: Any = kind
@@ -203,7 +202,7 @@ def _part(kind: type[V], text: Raw | None) -> V | None:
 
 @cache
 def _decoders(kind: Any) -> tuple[Callable[[Raw], Any], Callable[[Raw], Any]]:
-    """What reads all that an object of a type of the API says, and what reads of it what counts."""
+    """Two decoders for a type of the API: of all that an object says, and of what rules read."""
     said = msgspec.json.Decoder(type_with_all_fields(kind.__name__))
     return said.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
 
@@ -218,7 +217,7 @@ def spec_of(document: Any, strict: bool) -> o.PodSpec | None:
 
 
 def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
-    """What is known of *text*, and the node in it."""
+    """The known spec of *text*, and the node in it."""
     common = text
     node = ""
     if (at := text.find(b'"nodeName"')) >= 0 and (match := _NODE.match(text, at)):
@@ -242,7 +241,7 @@ def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
 
 
 def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpec | None:
-    """What a text says that did not come before."""
+    """The spec of a text that did not come before."""
     given = quick_value(text)
     value = quick_value(common)
     if given is None or value is None or type(given[0]) is not dict:
@@ -260,7 +259,7 @@ def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpe
 
 
 def _times_in(spec: Any, token: bytes) -> int:
-    """How often a volume is named where it is declared and mounted."""
+    """The number of times that a volume is named where it is declared and mounted."""
     try:
         containers = [
             one

@@ -1,4 +1,4 @@
-"""What other tools export as one object: kube-scheduler-simulator's, with a list of objects for each kind."""
+"""Exports of other tools in one object: kube-scheduler-simulator's, with a list of objects for each kind."""
 
 from __future__ import annotations
 

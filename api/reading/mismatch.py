@@ -1,4 +1,4 @@
-"""What is wrong with a JSON value, in words: ``spec.containers[0].name: expected a string, got 5``."""
+"""Faults of JSON values in words: ``spec.containers[0].name: expected a string, got 5``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is odd in the input, but no error: one notice for each place, and one line for all notices that say
-the same.
+"""Notices: oddities of the input that are no errors, one for each place, and one line for all that say the
+same.
 
 Some notices are about what does not count in an answer (:class:`Unread`): then the answer itself says so, in
 a sentence.
@@ -104,7 +104,7 @@ class NoticeGroup:
 
     @property
     def text(self) -> str:
-        """What answers say: a sentence about all objects where something does not count, else the line."""
+        """Its text in answers: a sentence about all objects where something does not count, else the line."""
         first = self.notices[0]
         return one_line(first.sentence(len(self.notices))) if isinstance(first, Unread) else str(self)
 
@@ -180,7 +180,7 @@ def input_warnings(notices: Iterable[Notice]) -> tuple[InputWarning, ...]:
 
 
 def unread_sentences(notices: Iterable[Notice]) -> list[str]:
-    """What does not count in the answer, in sentences.
+    """Sentences on the parts of the input that do not count in the answer.
 
     >>> unread_sentences([Unread("Pod a", "x", "overhead", "1.14 does not support it"), Notice("", "no Nodes")])
     ['Overhead of 1 pod is ignored: 1.14 does not support it']

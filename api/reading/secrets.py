@@ -1,5 +1,4 @@
-"""What is secret in a Policy, a profile or a kubeconfig: these are shown without it, in every output and
-message."""
+"""Secrets in Policies, profiles and kubeconfigs, left out of every output and message."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What an API server refuses in pods and nodes though its form is right: weights, skews, amounts, selectors,
-names given twice.
+"""Values that an API server refuses in pods and nodes though their form is right: weights, skews, amounts,
+selectors, names given twice.
 
 Objects from a cluster have none of this. Scheduling takes it as the original would if it were there, so it is
 a warning, or an error under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
@@ -31,7 +31,7 @@ _SUFFIX = "; an API server would refuse it"
 
 
 class CountsAs(str):
-    """What to say of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly
+    """A notice of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly
     without a word; so do we."""
 
 
@@ -42,7 +42,7 @@ class Validation:
     _fine: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
-        """What there is to say about *item*; each path begins with *path*. What is only a warning is a
+        """The faults of *item*; each path begins with *path*. What is only a warning is a
         :class:`CountsAs`."""
         if type(item) not in _LOOKED_AT:
             return []
@@ -59,8 +59,8 @@ class Validation:
         ]
 
     def refused_in_templates(self, kind: str, data: Mapping[str, Any]) -> list[str]:
-        """What there is to say about the pods and claims of a workload of *kind*, from its JSON form; nothing
-        of what cannot be read."""
+        """The faults of the pods and claims of a workload of *kind*, from its JSON form; unreadable parts
+        have none."""
         spec = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
         inner: Any = data
         for name in spec.split("."):

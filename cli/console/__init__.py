@@ -1,2 +1,1 @@
-"""What a command has to do with the process: the standard streams, files that it writes, signals and how it
-ends."""
+"""A command's process: the standard streams, files that it writes, signals and its end."""

@@ -1,4 +1,5 @@
-"""Where records go: standard output, a device or a pipe, or a file that is written whole or not at all."""
+"""The places of records: standard output, a device or a pipe, or a file that is written whole or not at
+all."""
 
 from __future__ import annotations
 

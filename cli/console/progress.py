@@ -29,8 +29,8 @@ _SHOWN = threading.Lock()
 
 @attrs.define(eq=False, repr=False)
 class Work:
-    """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total its end
-    is not known."""
+    """Progress: *done* of *total* of a *unit*, and a *word* on the latest; without a total its end is not
+    known."""
 
     what: str
     total: int | None = None
@@ -49,7 +49,7 @@ class Work:
         self.word = word
 
     def told(self) -> str:
-        """What is done, and the latest word."""
+        """The progress in words, and the latest word."""
         counted = f"{self.done:,} {self.unit}" if self.done else ""
         if self.total is not None:
             counted = f"{min(self.done, self.total):,} of {self.total:,} {self.unit}"

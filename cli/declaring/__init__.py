@@ -1,2 +1,2 @@
-"""What commands are declared with: groups, options, their types and names. Heavy modules are imported only
-when a command runs."""
+"""Declarations of commands: groups, options, their types and names. Heavy modules are imported only when a
+command runs."""

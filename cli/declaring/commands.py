@@ -1,5 +1,5 @@
-"""What commands are made of: groups that import a command when it is asked for, help in sections, and files
-that may not be the same."""
+"""The parts of commands: groups that import a command when it is asked for, help in sections, and files that
+may not be the same."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def _told_apart() -> Iterator[None]:
 
 
 class CommandPlace(NamedTuple):
-    """Where a command is declared, its heading in the list of commands, and what it is for."""
+    """A command's module, its heading in the list of commands, and its purpose."""
 
     question: str
     """The question of which it is made, if no module declares it."""

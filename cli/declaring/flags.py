@@ -177,11 +177,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @attrs.frozen(kw_only=True, repr=False)
 class ClusterChoice(ClusterOptions, MorePods):
-    """Which files, and how to read them."""
+    """The files of a cluster, and options of reading them."""
 
 
 def environments_max_pd_vols() -> int | None:
-    """What KUBE_MAX_PD_VOLS says, with a warning if it does not count."""
+    """The number in KUBE_MAX_PD_VOLS, with a warning if it does not count."""
     from ...algorithmprovider.config import ignored_limit, max_pd_vols
 
     if (ignored := ignored_limit(os.environ)) is not None:
@@ -464,7 +464,7 @@ HTML = "html"
 
 @attrs.frozen(kw_only=True, repr=False)
 class Output:
-    """How an answer is written, and where."""
+    """The form and the place of an answer."""
 
     form: str = "table"
     file: str | None = attrs.field(default=None, alias="output")

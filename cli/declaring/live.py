@@ -1,5 +1,5 @@
-"""What live commands share: where they find the API server, the form of their log lines, and flags that
-kube-scheduler has, too."""
+"""Options that live commands share: the API server, the form of log lines, and flags that kube-scheduler has,
+too."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def flag_of(name: str) -> str:
 
 @attrs.frozen(slots=False, repr=False)
 class Setup:
-    """What a scheduler is made from, as far as options say. *values*: by the names that Python has; what is
-    not there is the default."""
+    """The options that make a scheduler. *values*: by the names that Python has; what is not there is the
+    default."""
 
     values: Mapping[str, Any]
     called: Callable[[str], str] = flag_of
@@ -96,7 +96,7 @@ class Setup:
 
     @cached_property
     def spec(self) -> SchedulerSpec:
-        """What the scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
+        """The scheduler of these options. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
         is refused."""
         return SchedulerSpec.of(
             options_of(self.values, self.called), ConfiguredExtenders(self.get("extenders")), self.called

@@ -1,1 +1,1 @@
-"""What results look like: tables and pages."""
+"""Reports of results: tables and pages."""

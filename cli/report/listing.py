@@ -39,7 +39,7 @@ def path_of(field: str) -> Path:
 
 
 def value_at(record: Any, path: Path) -> Any:
-    """What *record* has at *path*; None if it has nothing there."""
+    """The value of *record* at *path*; None if there is none."""
     for part in path:
         record = record.get(part) if isinstance(record, Mapping) else None
     return record
@@ -142,7 +142,7 @@ def written(value: Any) -> str:
 
 
 def indented(value: Any) -> str:
-    """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
+    """The text of ``json.dumps(value, indent=2)``, in a tenth of the time.
 
     >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
     {

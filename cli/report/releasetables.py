@@ -1,4 +1,4 @@
-"""What ``releases`` prints: the releases, one release, or the differences of two."""
+"""``releases``: the releases, one release, or the differences of two."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add_facts(blocks: Blocks, facts: Sequence[ReleaseFact]) -> None:
 
 
 def differing(found: ReleaseDiff) -> tuple[str, Blocks]:
-    """What two releases do differently, by subject."""
+    """The differences of two releases, by subject."""
     blocks: Blocks = {}
     if not (found.differences or found.successors or found.facts):
         return f"{found.before} and {found.after} are the same", blocks

@@ -54,8 +54,7 @@ def listed_by(sorting: Sorting | None, found: SimulationResult) -> SimulationRes
 
 
 def forms_of(found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
-    """How *found* is written in forms of its own, as CSV of all fields, and as JSON with a line for each
-    record."""
+    """The forms of *found* alone: CSV of all fields, and JSON with a line for each record."""
     listed = found.shown_nodes if found.options.nodes else found.outcome.pods
 
     def write_names(stream: IO[str]) -> None:

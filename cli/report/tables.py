@@ -59,8 +59,8 @@ ELLIPSIS = ".."
 
 
 def width_of(stream: IO[str]) -> int | None:
-    """How many columns a table on *stream* may have: the terminal's, or COLUMNS of the environment; None if
-    it is no terminal.
+    """The number of columns of a table on *stream*: the terminal's, or COLUMNS of the environment; None if it
+    is no terminal.
 
     Then nothing is cut, so that programs get all of it.
     """
@@ -234,7 +234,7 @@ def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool
 def view_lines(
     view: View, form: str, width: int | None, *, headers: bool = True, colour: bool = False
 ) -> Iterator[str]:
-    """What text of *form* has of *view*, in lines of at most *width* characters."""
+    """The text of *view* in *form*, in lines of at most *width* characters."""
     begun = False
     for parts in filter(None, (section.shown(form) for section in view.sections)):
         if begun:

@@ -1,4 +1,5 @@
-"""What a rule sees: all rows of a table, some of them, or a what-if copy of some; it does not know which."""
+"""The rows that a rule sees: all of a table, some of them, or a what-if copy of some; it does not know
+which."""
 
 from __future__ import annotations
 
@@ -112,7 +113,7 @@ class Batch:
 
     @Lazy
     def has_node(self) -> Mask:
-        """Where the row has a node object."""
+        """The rows with a node object."""
         return self._of(self.table.has_node)
 
     def node(self, i: int) -> Node | None:
@@ -124,7 +125,7 @@ class Batch:
         return self.table.names[self.row(i)]
 
     def named(self, name: str) -> Mask:
-        """Which node is called *name*."""
+        """The node called *name*."""
         found: Mask = self.indexes == self.table.row_of.get(name, -1)
         return found
 
@@ -178,7 +179,8 @@ class Batch:
 
     @property
     def attachable(self) -> ColumnView[Map[int]]:
-        """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable."""
+        """The number of volumes of each kind that may be attached: the ``attachable-volumes-*`` among
+        allocatable."""
         return self._view(self.table.attachable)
 
     def allocatable(self, resource: str) -> Ints:
@@ -224,7 +226,7 @@ class Batch:
         return found
 
     def _places(self, resources: tuple[str, ...]) -> tuple[slice | Rows, list[int]]:
-        """Where the table has *resources*, -1 for those that it has not; and which these are."""
+        """The places of *resources* in the table, -1 for those that it lacks; and which these are."""
         known = self.table.resources
         if resources[:1] == (PODS,):
             found = [0, *(known.get(resource, -2) + 1 for resource in resources[1:])]
@@ -293,7 +295,7 @@ class Batch:
         return counts
 
     def holding_port(self, port: Port) -> Mask:
-        """Which nodes have exactly this (host IP, protocol, port) in use."""
+        """The nodes with exactly this (host IP, protocol, port) in use."""
         found = np.zeros(self.table.size, np.bool_)
         found[list(self.table.ports.of(port))] = True
         return self._of(found)
@@ -343,7 +345,7 @@ class Batch:
 
     @property
     def edits(self) -> Sequence[PodEdit]:
-        """What this batch adds to and takes off its nodes, in order; empty but for overlays."""
+        """The batch's additions to its nodes and removals from them, in order; empty but for overlays."""
         return ()
 
     def edits_at(self, i: int) -> Sequence[PodEdit]:
@@ -351,11 +353,11 @@ class Batch:
         return ()
 
     def delta(self, query: Query) -> Ints:
-        """How much the batch's own edits change what *query* counts on each node: int64[n]."""
+        """The batch's own edits to the count of *query* on each node: int64[n]."""
         return np.zeros(self.n, np.int64)
 
     def touched(self, query: Query) -> Mask:
-        """Where an edit touched a pod that *query* counts, even if it was undone later: bool[n]."""
+        """The nodes where an edit touched a pod that *query* counts, even if it was undone later: bool[n]."""
         return np.zeros(self.n, np.bool_)
 
     def taken(self, query: Query) -> Ints:

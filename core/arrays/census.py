@@ -24,7 +24,7 @@ MOST_MOVED = 1 << 10
 
 
 class Query(Hashable, Protocol):
-    """Which pods to count: a hashable value that decides by template."""
+    """A query for pods to count: a hashable value that decides by template."""
 
     @property
     def pairs(self) -> Collection[Pair]:
@@ -33,7 +33,7 @@ class Query(Hashable, Protocol):
         ...
 
     def counts(self, template: Template) -> int:
-        """How often a pod of *template* counts: 0 not at all."""
+        """The number of times that a pod of *template* counts: 0 not at all."""
         ...
 
 
@@ -63,7 +63,7 @@ NO_PODS = PodsMatching(frozenset(), "none", no_group)
 
 @attrs.define(eq=False, repr=False)
 class DomainCounts:
-    """How many pods a query counts by code of *column*, kept up to date: ``counts`` int64[values or more];
+    """The number of pods of a query by code of *column*, kept up to date: ``counts`` int64[values or more];
     code 0 counts nothing."""
 
     column: NodeColumn[Any]
@@ -72,8 +72,8 @@ class DomainCounts:
 
 @attrs.define(eq=False, repr=False)
 class PodCount:
-    """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked
-    for."""
+    """The number of pods of a query: ``rows`` int64[rows], ``total``, and by domain of each topology key
+    asked for."""
 
     query: Query
     rows: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
@@ -86,7 +86,7 @@ class PodCount:
     _by_template: dict[int, int] = attrs.Factory(dict)
 
     def of(self, template: Template) -> int:
-        """How often a pod of *template* counts."""
+        """The number of times that a pod of *template* counts."""
         found = self._by_template.get(template.number)
         if found is None:
             found = self._by_template[template.number] = self.query.counts(template)
@@ -99,7 +99,7 @@ class PodCount:
         }
 
     def on(self, row: int) -> int:
-        """How many pods it counts on *row*."""
+        """The number of pods on *row*."""
         return self.rows.item(row) if row < len(self.rows) else 0
 
     def add(self, row: int, count: int) -> None:

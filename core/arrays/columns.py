@@ -95,13 +95,13 @@ class ColumnView(Generic[T]):
         return self.column.ask(test, dtype)[self.codes]
 
     def equals(self, value: T) -> Mask:
-        """Which nodes have *value*: bool[n]."""
+        """The nodes with *value*: bool[n]."""
         found: Mask = self.codes == self.column.known(value)
         return found
 
     @property
     def present(self) -> Mask:
-        """Which nodes have any value: bool[n]."""
+        """The nodes with any value: bool[n]."""
         found: Mask = self.codes != 0
         return found
 
@@ -123,7 +123,7 @@ class RowsByCode:
 
     @classmethod
     def of(cls, codes: ValueCodes) -> RowsByCode:
-        """Those of *codes*: intp[rows]."""
+        """The rows of *codes*: intp[rows]."""
         numbers = np.bincount(codes)
         starts = np.concatenate([np.zeros(1, np.int64), numbers.cumsum()])
         return cls(codes.argsort(kind="stable"), starts, bool(numbers[1:].max(initial=0) <= 1))
@@ -174,7 +174,7 @@ STEP_COST = 1 << 7
 @rebuilt_from()
 @attrs.define(eq=False, repr=False)
 class Derived:
-    """What was worked out of a table and can be worked out again: a copy begins empty."""
+    """A value derived from a table, which can be derived again: a copy begins empty."""
 
     kept: dict[Hashable, Any] = attrs.Factory(dict)
 

@@ -1,4 +1,4 @@
-"""What a rule counts, and which domains it refuses for that: from this follow all forms of its answer.
+"""The counts of a rule, and the domains refused for them: all forms of its answer follow from these.
 
 A rule that looks beyond the row counts pods by *domain*: the nodes that share a value of one label. What one
 pod does to such a rule is a constant, which the census knows by template. So a rule declares its counts once,
@@ -59,7 +59,7 @@ class CountTerm(msgspec.Struct, eq=False):
             self.domains = self.counter.tracked(self.slot, self.column)
 
     def by_code(self) -> Ints:
-        """What each value gets: int64[values], perhaps the counter's own, which changes."""
+        """The sum of each value: int64[values], perhaps the counter's own, which changes."""
         assert self.domains is not None
         found = self.domains.counts[: len(self.column.values)]
         return found if self.weight == 1 else found * self.weight
@@ -67,8 +67,7 @@ class CountTerm(msgspec.Struct, eq=False):
 
 @attrs.frozen(eq=False)
 class DomainSum:
-    """What each node gets: the sum of all *counts* in its domain by label *key*; with key None, on its own
-    row.
+    """The sum for each node of all *counts* in its domain by label *key*; with key None, on its own row.
 
     It holds while no node object changes.
     """
@@ -126,7 +125,7 @@ class DomainSum:
         return sum([each.by_code() for each in counts], np.zeros(len(self.column.values), np.int64))
 
     def at(self, row: int) -> int:
-        """What one row gets."""
+        """The sum of one row."""
         total = 0
         code = row if self.key is None else self.column.codes.item(row)
         for each in self.counts:
@@ -135,7 +134,7 @@ class DomainSum:
         return total
 
     def everywhere(self, nodes: Batch) -> Ints:
-        """What each of *nodes* gets, edits of the batch left out: int64[n]."""
+        """The sum of each of *nodes*, edits of the batch left out: int64[n]."""
         if self.key is not None:
             return np.asarray(self.by_code(), np.int64).take(nodes.label(self.key).codes)
         found = np.zeros(nodes.n, np.int64)
@@ -156,7 +155,7 @@ def terms_of(sums: Iterable[DomainSum]) -> list[CountTerm]:
 
 
 def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
-    """What *nodes* get of all *sums*, edits of the batch left out: int64[n]."""
+    """The sums for *nodes* of all *sums*, edits of the batch left out: int64[n]."""
     found = [each.everywhere(nodes) for each in sums]
     return found[0] if len(found) == 1 else np.add.reduce(found) if found else np.zeros(nodes.n, np.int64)
 
@@ -207,7 +206,7 @@ class Clause:
         return (self.sum, *self.unless_none)
 
     def limit(self, sums: tuple[int, ...] | Ints) -> int | None:
-        """What the *sums* of domains are held against; None: no domain is refused."""
+        """The limit of the *sums* of domains; None: no domain is refused."""
         if self.least_of is not None:
             if isinstance(sums, tuple):
                 return self.most + min([sums[code] for code in self.least_of], default=NO_MINIMUM)
@@ -219,7 +218,7 @@ class Clause:
         return self.most
 
     def judge(self) -> Refused:
-        """Which domains are refused now."""
+        """The domains refused now."""
         sums = self.sum.by_code()
         limit = self.most if self.is_local else self.limit(sums)
         keyless = self.keyless_alone if limit is None else self.keyless
@@ -238,7 +237,7 @@ class Clause:
 
 
 def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
-    """What *clauses* have against *nodes*: the first that refuses a node decides.
+    """The failures of *clauses* on *nodes*: the first that refuses a node decides.
 
     The edits of a batch count too; then each clause must hold a sum against ``most`` alone.
     """

@@ -20,7 +20,7 @@ from .types import Ints, Mask, Rows, add_at
 
 @attrs.define(eq=False, repr=False)
 class EditCounts:
-    """What an overlay's edits have changed for one query so far."""
+    """The changes of one query's counts by an overlay's edits so far."""
 
     net: Ints
     touched: Mask

@@ -24,11 +24,11 @@ FEW_KEYS = 1 << 10
 
 
 class RawScores(Protocol):
-    """What is known of the raw scores of all feasible nodes."""
+    """The raw scores of all feasible nodes, as far as they are known."""
 
     @property
     def number(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class RawScores(Protocol):
 
 
 class Scale(Protocol):
-    """What each raw score becomes."""
+    """A scale from raw scores to scores."""
 
     def each(self, raw: Sequence[int], codes: Sequence[int]) -> list[int]:
         """The scores of nodes, or of classes of nodes; *codes*: their values of ``Reduction.column``, 0 where

@@ -167,7 +167,8 @@ class NodeTable:
         )
 
     def node_derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
+        """The value that *make* derives from the node objects alone, kept by *key* until one of them
+        changes."""
         if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
             self._once_at, self._once = self.changed.node_revision, Derived()
         found = self._once.kept.get(key)

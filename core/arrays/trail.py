@@ -1,4 +1,4 @@
-"""Which rows of an array changed, revision by revision: how a derived value knows what is stale."""
+"""The rows of an array that changed, revision by revision: a derived value knows from it what is stale."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Revisions(Generic[Step]):
 
     @property
     def kept(self) -> int:
-        """How many steps are known."""
+        """The number of steps that are known."""
         return len(self._steps)
 
     def extend(self, steps: Sequence[Step]) -> None:

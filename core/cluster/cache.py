@@ -280,7 +280,7 @@ class Cache:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many nodes there are, how many pods on nodes, and how many of these are assumed."""
+        """The numbers of nodes, of pods on nodes, and of assumed ones among these."""
         return self.node_count, len(self._states), len(self._assumed)
 
     # --- pods -----------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def held_by(claim: ResourceClaim | None) -> tuple[DeviceId, ...]:
 
 @attrs.define(eq=False, repr=False)
 class DeviceShares:
-    """How much claims have of a device that they share."""
+    """The amounts that claims have of a device that they share."""
 
     count: int = 0
     consumed: Counter[str] = attrs.Factory(Counter)
@@ -138,7 +138,7 @@ class DeviceShares:
 
 @attrs.define(eq=False, repr=False)
 class DeviceLog(Revisions[tuple[DeviceId, ...]]):
-    """Which devices were given or given back, step by step."""
+    """The devices that were given or given back, step by step."""
 
     def note(self, devices: tuple[DeviceId, ...]) -> None:
         """These may be held by another claim now, or by none."""

@@ -25,7 +25,7 @@ NO_ROWS = np.zeros(0, np.intp)
 
 @attrs.define(eq=False, repr=False)
 class Order(ABC):
-    """Which nodes the next search visits. The snapshot must be fresh."""
+    """The order in which the next search visits nodes. The snapshot must be fresh."""
 
     cache: Cache
     table: NodeTable
@@ -41,7 +41,7 @@ class Order(ABC):
     @property
     @abstractmethod
     def position(self) -> Any:
-        """Where the next search begins; it can be set."""
+        """The node where the next search begins; it can be set."""
 
     @position.setter
     @abstractmethod

@@ -86,7 +86,7 @@ class PluginStatus(Protocol):
 
 @attrs.frozen
 class NodeFailure:
-    """Why a node does not fit."""
+    """A failure of a pod on a node."""
 
     rules: tuple[str, ...]
     """The predicates, or the plugin, that rejected it."""
@@ -187,7 +187,7 @@ class Details:
         return {}
 
     def refusal(self, row: int) -> NodeFailure | None:
-        """Why *row* does not fit, even if the search did not visit it; None if it fits, or if no search ran."""
+        """The failure on *row*, even if the search did not visit it; None if it fits, or if no search ran."""
         if self.search is None:
             return None
         verdict = self.search.verdict
@@ -287,7 +287,8 @@ def no_details() -> Details:
 
 
 class Decision(msgspec.Struct, eq=False):
-    """Where a pod goes, or why it goes nowhere. A pod that fits nowhere is a decision, not an exception."""
+    """The decision about a pod: its node, or why it goes nowhere. A pod that fits nowhere is a decision, not
+    an exception."""
 
     pod: Pod
     host: str | None = None
@@ -452,7 +453,7 @@ class Decision(msgspec.Struct, eq=False):
             }
 
     def view(self) -> View:
-        """What a notebook shows of it: the nodes, those with the highest totals first."""
+        """Its view in a notebook: the nodes, those with the highest totals first."""
         facts = {
             "host": self.host,
             "error": self.error,

@@ -23,7 +23,7 @@ PodsOn = Callable[[str], "Sequence[Pod] | None"]
 
 @attrs.frozen(repr=False)
 class FilterReply:
-    """What an extender's filter answers: the nodes that remain, in its own order, as names or as objects."""
+    """The answer of an extender's filter: the nodes that remain, in its own order, as names or as objects."""
 
     names: Sequence[str] = ()
     """Names of nodes, which are looked up."""
@@ -59,7 +59,7 @@ class Extender(Protocol):
         """Whether it manages a resource of *pod*, or has no managed resources."""
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
-        """Which of *nodes* remain."""
+        """The nodes of *nodes* that remain."""
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
         """Node -> score times the extender's weight. Several extenders are asked at once, each in a thread."""
@@ -71,7 +71,7 @@ class Extender(Protocol):
 
 
 def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
-    """Those of *extenders* that are asked about *pod*."""
+    """The extenders that are asked about *pod*."""
     return [extender for extender in extenders if extender.is_interested(pod)]
 
 
@@ -80,7 +80,7 @@ def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
 
 @attrs.define(repr=False)
 class Passed:
-    """What extenders left: the nodes in order, and node -> the reasons of those that were rejected."""
+    """The nodes that extenders left, in order, and node -> the reasons of those that were rejected."""
 
     nodes: list[Node]
     reasons: dict[str, list[str]] = attrs.Factory(dict)
@@ -98,7 +98,7 @@ class Passed:
 
 
 def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[Node]) -> Passed:
-    """What all *extenders* leave of the nodes *feasible*.
+    """The nodes of *feasible* that all *extenders* leave.
 
     Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
     """
@@ -200,8 +200,8 @@ def preempt_with_extenders(
 
 
 def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
-    """Those of *candidates* that the release takes; raises :class:`ExtenderError` for one without victims,
-    where it wants some."""
+    """The candidates that the release takes; raises :class:`ExtenderError` for one without victims, where it
+    wants some."""
     if not cycle.release.preemption.extender_names_victims:
         return candidates
     for name, victims in candidates.items():

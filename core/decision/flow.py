@@ -102,14 +102,13 @@ class Flow(Protocol):
         """A function from a cycle to the row of its host, read off a board; None if the cycle has to be run."""
 
     def filter(self, cycle: Any) -> Details:
-        """Where the pod fits, and why it does not fit elsewhere. Raises :class:`FilterError`."""
+        """The nodes where the pod fits, and the failures on the others. Raises :class:`FilterError`."""
 
     def score(self, cycle: Any, rows: Rows) -> Ranking | LateRanking:
         """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
 
     def pre_score_one(self, cycle: Any, rows: Rows) -> None:
-        """What comes before scores, for the one feasible row; only where the release has that. Raises
-        :class:`ScoreError`."""
+        """PreScore for the one feasible row; only where the release has that. Raises :class:`ScoreError`."""
 
     @property
     def on_choice(self) -> Callable[[Any, Details, str], None] | None:

@@ -19,7 +19,7 @@ class NodeVictims(Record):
 
 
 class PreemptionRecord(Record):
-    """What preemption found."""
+    """The outcome of a preemption."""
 
     node: str | None
     """Where room was made; null if that helps on no node."""

@@ -90,7 +90,7 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
 
 
 def scores_by_extenders(cycle: Cycle, nodes: Batch, extenders: Sequence[Extender]) -> Scores:
-    """What *extenders* give the feasible *nodes*, with their weights: int64[n]."""
+    """The scores by *extenders* of the feasible *nodes*, with their weights: int64[n]."""
     described = cycle.described or [node for i in range(nodes.n) if (node := nodes.node(i)) is not None]
     found = extender_scores(extenders, cycle.pod, described)
     return np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)

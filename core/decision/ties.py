@@ -17,7 +17,7 @@ lastNodeIndex moves)."""
 
 
 def places_of_best(totals: Ints) -> Rows:
-    """Where the highest of *totals* are: intp[k]."""
+    """The places of the highest of *totals*: intp[k]."""
     # To find the place of the highest first takes half as long as to ask numpy for the highest.
     found: Rows = (totals == totals[totals.argmax()]).nonzero()[0]
     return found
@@ -47,7 +47,7 @@ class TopOfHeap:
 
 @cache
 def _preorder(bits: int) -> Ints:
-    """What rises as the places below 2 ** *bits* of a heap are met in preorder: int64[2 ** bits]."""
+    """Numbers that rise as the places below 2 ** *bits* of a heap are met in preorder: int64[2 ** bits]."""
     numbers = np.arange(1, (1 << bits) + 1)
     depths = np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
     found: Ints = (numbers << depths.max() - depths) * 64 + depths

@@ -56,7 +56,7 @@ class FilterPass:
         return self.texts[code - 1] if code else None
 
     def reasons(self, i: int) -> Reasons:
-        """Why node *i* does not fit, in order; empty if it fits or has an error."""
+        """The reasons of node *i* in order; empty if it fits or has an error."""
         if self.error(i) is not None:
             return ()
         found: Reasons = ()
@@ -72,7 +72,8 @@ class FilterPass:
         return names if self.check_all else names[:1]
 
     def outcomes(self, rows: Rows) -> list[Outcome]:
-        """What each of *rows* has in common with nodes that the same predicates reject for the same reasons."""
+        """The outcomes of *rows*, each one shared by nodes that the same predicates reject for the same
+        reasons."""
         return list(
             zip(
                 repeat(0, len(rows)),
@@ -198,7 +199,7 @@ class Verdict:
         return self.plain, i
 
     def reasons(self, i: int) -> Reasons:
-        """Why node *i* does not fit."""
+        """The reasons of node *i*."""
         judgement, at = self._of(i)
         return judgement.reasons(at)
 
@@ -213,7 +214,8 @@ class Verdict:
         return judgement.rejecting_predicates(at)
 
     def outcomes(self, rows: Rows) -> list[Outcome]:
-        """What each of *rows* has in common with nodes that the same predicates reject for the same reasons."""
+        """The outcomes of *rows*, each one shared by nodes that the same predicates reject for the same
+        reasons."""
         if self.has_errors:
             return [(-1, row) for row in rows.tolist()]
         found = self.plain.outcomes(rows)
@@ -234,7 +236,7 @@ class Verdict:
         return found
 
     def apart(self, rows: Rows) -> tuple[Mask, list[int]]:
-        """Which nodes are among *rows*, bool[n], without those with nominated pods, and these."""
+        """The nodes among *rows*, bool[n], without those with nominated pods, and these."""
         alive = np.zeros(self.plain.nodes.n, np.bool_)
         alive[rows] = True
         patched = [i for i in self.place if alive[i]]
@@ -288,7 +290,7 @@ preemption."""
 
 @attrs.frozen
 class FitError:
-    """Why a pod fits on none of *nodes* nodes. Upstream's message is its text."""
+    """The failure of a pod on all of *nodes* nodes. Upstream's message is its text."""
 
     nodes: int
     reasons: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""What rules out each device that a node reaches, for people who want to know why a claim cannot be served
+"""The reason against each device that a node reaches, for people who ask why a claim cannot be served
 there."""
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _account(
 def _objections(
     devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]
 ) -> Iterator[str]:
-    """What rules out *device*, what counts first."""
+    """The reasons against *device*, the first to count first."""
     make = device.make
     # The selector of the class, and that of the request, that does not match *device*.
     yield from _unmatched(

@@ -1,5 +1,5 @@
-"""What claims ask for, checked before the search: each request with its class, its number of devices, and for
-mode All which they are.
+"""The requests of claims, checked before the search: each with its class, its number of devices, and its
+devices for mode All.
 
 Upstream: the first part of Allocate, and validateDeviceRequest, in
 structured/internal/experimental/allocator_experimental.go.
@@ -55,7 +55,7 @@ def has_room(device: Device, request: DeviceAsk, used: Iterable[Amounts | None])
 
 
 def taken_by(request: DeviceAsk, device: Device) -> dict[str, int]:
-    """What *request* takes of each capacity of *device*."""
+    """The amounts of each capacity of *device* that *request* takes."""
     wanted = {} if request.capacity is None else request.capacity.requests
     return {name: _taken(wanted.get(name), capacity) for name, capacity in device.capacity.items()}
 
@@ -145,7 +145,7 @@ class Option:
 
 @attrs.frozen(eq=False, repr=False)
 class NodeAllocationPlan:
-    """What is to be allocated from the pools of one node."""
+    """The requests to be allocated from the pools of one node."""
 
     claims: Sequence[ResourceClaim]
     requests: Sequence[Sequence[Sequence[Option]]]

@@ -1,5 +1,5 @@
-"""Which makes of devices the CEL selectors of classes and requests match. Each selector is asked once about
-each make.
+"""The CEL selectors of classes and requests, each asked once about each make of device. Each selector is
+asked once about each make.
 
 Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++;
 those that compare the driver or an attribute with a text are answered without it. Of all that Kubernetes adds

@@ -284,7 +284,7 @@ class DeviceSearch:
         )
 
     def _consumed(self, device: DeviceId) -> Amounts | None:
-        """What claims have of a device that they share."""
+        """The amounts of a shared device that claims have."""
         found = self.claims.shares.get(device) if self.cells.shares else None
         return None if found is None else found.consumed
 

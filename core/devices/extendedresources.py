@@ -84,12 +84,12 @@ def with_requests(
 
 
 def mappings_of(pod: Pod, resources: Iterable[str]) -> list[RequestMapping]:
-    """Which containers of *pod* get the devices of which requests."""
+    """The containers of *pod* and the requests whose devices they get."""
     return [one for name in sorted(resources) for one in _of_resource(pod, name, "")[1]]
 
 
 def status_of(claim: ResourceClaim, mappings: Sequence[RequestMapping]) -> dict[str, Any]:
-    """What the status of a pod says of its *claim* for extended resources."""
+    """The status of a pod about its *claim* for extended resources."""
     names = ("containerName", "resourceName", "requestName")
     found = {
         "requestMappings": [dict(zip(names, one, strict=True)) for one in mappings],

@@ -1,4 +1,4 @@
-"""What searches for devices come to, for all nodes at once. Nodes whose pools look alike are searched once.
+"""Searches for devices for all nodes at once. Nodes whose pools look alike are searched once.
 
 Upstream: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, structured Allocate.
 """
@@ -52,7 +52,7 @@ MOST_KEPT = 1 << 10
 
 @attrs.define(eq=False, repr=False)
 class _Kept:
-    """What searches for some claims came to, by look: int8[looks]."""
+    """The outcomes of searches for some claims, by look: int8[looks]."""
 
     by_look: Ints
     seen: Hashable
@@ -84,11 +84,12 @@ class Devices:
         self.pools = Pools(self.table, self.listings, self.cells)
 
     def outcomes(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
-        """What a search for all *claims* comes to on each of *rows*: NONE, FOUND, ERROR, TOO_LATE or INVALID."""
+        """The outcome of a search for all *claims* on each of *rows*: NONE, FOUND, ERROR, TOO_LATE or
+        INVALID."""
         return self._kept_of(claims, rows).by_look[self.pools.looks[rows]]
 
     def scores(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
-        """How good the alternatives are that a search for all *claims* finds on each of *rows*:
+        """The scores of the alternatives that a search for all *claims* finds on each of *rows*:
         int64[len(rows)]."""
         worth = self._kept_of(claims, rows).worth
         if not worth:
@@ -96,7 +97,7 @@ class Devices:
         return np.array([worth.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
 
     def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
-        """What searches for *claims* came to, among others on *rows*."""
+        """The outcomes of searches for *claims*, among others on *rows*."""
         self.pools.refresh()
         key = tuple([claim.spec for claim in claims])
         seen = self.pools.epoch, self.listings.device_classes.version
@@ -145,7 +146,7 @@ class Devices:
         return ""
 
     def allocate(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult] | None:
-        """What each of *claims* gets on *row*; None where they cannot have all devices. Raises
+        """The allocation of each of *claims* on *row*; None where they cannot have all devices. Raises
         AllocationError."""
         self.pools.refresh()
         found = self._search(claims, row)
@@ -180,7 +181,7 @@ class Devices:
         return DevicePlanner(self.listings.device_classes.get, self.cells, self.judge, self.consumed)
 
     def consumed(self, device: DeviceId) -> Amounts | None:
-        """How much claims have of *device* where they share it; None: they do not."""
+        """The amounts of *device* in use where claims share it; None: they do not."""
         found = self.listings.resource_claims.shares.get(device)
         return None if found is None else found.consumed
 
@@ -208,7 +209,7 @@ class Devices:
 
 
 def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
-    """How good the alternatives of *claim* are that devices were allocated for. Upstream: computeScore of the
+    """The score of the alternatives of *claim* that devices were allocated for. Upstream: computeScore of the
     plugin."""
     alternatives = (
         (f"{one.name}/{each.name}", at)
@@ -273,7 +274,7 @@ class DeviceTotals:
     _known: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
 
     def of(self, resource: str, rows: Rows) -> Totals:
-        """How many devices that give *resource* each of *rows* reaches, and how many of them are in use."""
+        """The number of devices that give *resource* on each of *rows*, and of those in use."""
         found = self.listings.device_classes.by_resource[resource]
         seen = (
             id(found),

@@ -138,7 +138,7 @@ class PoolDevice:
     """The node reaches it: each device of some slices says itself which do."""
 
     def own(self, name: str) -> Any:
-        """What decides which nodes reach it, by the name of a field."""
+        """The fields that decide which nodes reach it, by the name of one."""
         return getattr(self.device if self.slice.spec.per_device_node_selection else self.slice.spec, name)
 
 
@@ -366,7 +366,7 @@ def _repeated(names: Iterable[str]) -> str:
 def _counters(
     slices: Sequence[ResourceSlice], devices: Sequence[PoolDevice]
 ) -> tuple[str, dict[CounterId, int]]:
-    """What is wrong with the counters of a pool, empty if nothing is; and how much there is of each."""
+    """The fault of a pool's counters, empty if there is none; and the amount of each."""
     sets = [one for found in slices for one in found.spec.shared_counters]
     counters = {
         (one.name, name): counter.value.nanos for one in sets for name, counter in one.counters.items()
@@ -383,7 +383,7 @@ def _counters(
 
 @attrs.frozen(eq=False, repr=False)
 class Reach:
-    """Which slices the nodes of a table reach, each in ascending order of name."""
+    """The slices that the nodes of a table reach, each in ascending order of name."""
 
     order: Mapping[str, int]
     """Name of a slice -> its place among all."""
@@ -400,7 +400,7 @@ class Reach:
 
     @classmethod
     def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:
-        """That of *slices*, which are in ascending order of name."""
+        """The reach of *slices*, which are in ascending order of name."""
         order: dict[str, int] = {}
         of_node: dict[str, list[ResourceSlice]] = {}
         of_all: list[ResourceSlice] = []

@@ -1,4 +1,4 @@
-"""What is kept from cycle to cycle, so that only what changed is worked out again.
+"""Memory from cycle to cycle: only what changed is worked out again.
 
 A decision changes one row of the table, and most pods look like the pod before. So nearly everything that a
 cycle works out was worked out in the cycle before. This package keeps it. It is incremental computation with

@@ -48,7 +48,7 @@ class Unanswerable(Exception):
 
 @attrs.frozen(eq=False)
 class Scope:
-    """What a rule reads, as far as it matters for when its answer is stale. There is one for each
+    """The reads of a rule, as far as they decide when its answer is stale. There is one for each
     declaration."""
 
     rowwise: bool
@@ -70,7 +70,7 @@ class Scope:
     @staticmethod
     @cache
     def of(reads: Reads) -> Scope:
-        """That of a rule which declares *reads*."""
+        """The scope of a rule that declares *reads*."""
         return Scope(
             *(bool(reads & kind) for kind in (ROWWISE, Reads.COUNTS, WIDE, Reads.LISTINGS, Reads.VOLUMES))
         )
@@ -78,7 +78,7 @@ class Scope:
 
 @attrs.define(eq=False, repr=False)
 class Answer:
-    """What a rule answered for all rows of the table. It is written by :class:`~.answers.AnswerCache` alone.
+    """The answer of a rule for all rows of the table. It is written by :class:`~.answers.AnswerCache` alone.
 
     It is *declared* where the rule said which counts it follows from, by ``clauses`` or ``sums``: then the
     rule is not asked again.
@@ -144,7 +144,7 @@ class Answer:
         self.environment = None
 
     def ask(self, cycle: Cycle, nodes: Batch) -> Any:
-        """What the rule answers for *nodes*."""
+        """The rule's answer for *nodes*."""
         if isinstance(self.rule, Predicate):
             return self.rule.check(cycle.template, nodes, cycle)
         return self.rule.score(cycle.template, nodes, cycle)
@@ -316,7 +316,7 @@ class AnswerCache:
     # --- asking ---------------------------------------------------------------------------------------------
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> Answer:
-        """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
+        """The answer of *predicate* for every row of the table: ``.answer`` is a Failures or None."""
         return self._read(predicate, cycle)
 
     def scores(self, priority: Priority, cycle: Cycle) -> Answer:
@@ -392,7 +392,7 @@ class AnswerCache:
         return found
 
     def of(self, rule: Rule, template: Template) -> Answer:
-        """Where the answer of *rule* for *template* is kept, up to date or not."""
+        """The kept answer of *rule* for *template*, up to date or not."""
         key = template.notes.get(rule.slot) or self.key(rule, template)
         found = self._answers.pop(key, None)
         if found is None:
@@ -413,8 +413,8 @@ class AnswerCache:
         return sum(answer.nbytes for answer in self._answers.values())
 
     def _make_room(self) -> None:
-        """Where one in eight is new, weigh them, and drop those not looked up for longest, down to half of
-        the limit."""
+        """Drops the answers not looked up for longest, down to half of the limit, once one in eight is
+        new."""
         self._unweighed += 1
         if self._unweighed * 8 <= len(self._answers):
             return

@@ -1,5 +1,5 @@
-"""Who fits one template and who is best: the materialised view of all its rules, brought up to date when it
-is asked for.
+"""The materialised view of all rules of one template: who fits and who is best, brought up to date when asked
+for.
 
 The first pod of a template is decided row by row, by numpy; from the second on its rows are in classes
 (:mod:`.classes`), where every reduce step has a scale and the classes are few.
@@ -124,7 +124,8 @@ class Board:
         return True
 
     def _take_over(self, cycle: Cycle, still: Still, order_revision: Hashable) -> None:
-        """What is durable moved, or other rows are visited: ask the rules what they declare now."""
+        """Asks the rules again for their declarations, as something durable moved, or other rows are
+        visited."""
         self._of_nodes(cycle, order_revision)
         far = FarRules.of(cycle, self.answers, self.plan.beyond, self.plan.wider)
         # Terms and services of others move often, and mostly change nothing for this template.
@@ -181,7 +182,7 @@ class Board:
         return self.fit(None)
 
     def fit(self, rows: Rows | None) -> Mask:
-        """Which of *rows*, or of all, fit: bool[k]."""
+        """The rows of *rows*, or of all, that fit: bool[k]."""
         if self._fits is not None:
             return self._fits if rows is None else self._fits.take(rows)
         assert self.classes is not None
@@ -317,7 +318,7 @@ class Boards:
         return sum(BOARD_OBJECTS + board.nbytes for board in boards) + sum(near.nbytes for near in row_scores)
 
     def _make_room(self) -> None:
-        """Where one in eight is new, weigh them, and drop those not asked for longest, an eighth at a time."""
+        """Drops the boards not asked for longest, an eighth at a time, once one in eight is new."""
         self._unweighed += 1
         if self._unweighed * 8 <= len(self._known):
             return

@@ -86,7 +86,7 @@ class RowSum:
 
 @attrs.define(eq=False, repr=False)
 class AskedRow:
-    """What a rule that declares nothing answered about each row: its raw score, or 1 where it has nothing
+    """The answer of a rule that declares nothing on each row: its raw score, or 1 where it has nothing
     against the row."""
 
     answer: Answer
@@ -143,7 +143,7 @@ class ClassTest:
     present: int
 
     def passed(self, classes: Classes, which: list[int]) -> list[int]:
-        """Those of the classes *which* that it does not refuse."""
+        """The classes of *which* that it does not refuse."""
         clause = self.clause
         if self.few is not None:
             codes = classes.fixed[self.few]
@@ -199,8 +199,8 @@ class NoScale(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Seen:
-    """What the rules of one template see of a row, each thing once: values of nodes in slots, and what moves
-    with pods."""
+    """The view of a row by the rules of one template, each thing once: values of nodes in slots, and what
+    moves with pods."""
 
     table: NodeTable
     columns: list[Ints] = attrs.Factory(list)
@@ -579,7 +579,7 @@ class Classes:
         return order.item(places.item(chosen)), visited, stopped
 
     def feasible(self, rows: Rows | None = None) -> Mask:
-        """Which of *rows*, or of all, fit: bool[k]."""
+        """The rows of *rows*, or of all, that fit: bool[k]."""
         return self._fit(self.of_row if rows is None else self.of_row.take(rows))
 
     def _fit(self, codes: Ints) -> Mask:
@@ -588,7 +588,7 @@ class Classes:
         return self._fitting.take(codes, mode="wrap")
 
     def among(self, which: Sequence[int], rows: Rows | None = None) -> Mask:
-        """Which of *rows*, or of all, are in the classes *which*: bool[k]."""
+        """The rows of *rows*, or of all, in the classes *which*: bool[k]."""
         found = np.zeros(len(self.size) + 1, np.bool_)
         found[list(which)] = True
         return found.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")

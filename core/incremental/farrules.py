@@ -42,7 +42,7 @@ class FarScore:
 
 @attrs.define(eq=False, repr=False)
 class FarRules:
-    """What the rules of one template that look further declare, as long as node objects, terms, services and
+    """The declarations of one template's rules that look further, while node objects, terms, services and
     controllers stay."""
 
     clauses: list[Clause] = attrs.Factory(list)
@@ -65,7 +65,7 @@ class FarRules:
         predicates: Sequence[Predicate],
         priorities: Sequence[tuple[Priority, int]],
     ) -> FarRules:
-        """Those for the pod of *cycle*; rules that say the same of every node are left out. Raises
+        """The far rules for the pod of *cycle*; rules that say the same of every node are left out. Raises
         Unanswerable and PriorityError."""
         found = cls()
         for predicate in predicates:
@@ -108,7 +108,7 @@ class FarRules:
             )
 
     def passed(self, nodes: Batch) -> Mask | None:
-        """Which of all rows no predicate refuses: bool[size]; None: all."""
+        """The rows that no predicate refuses: bool[size]; None: all."""
         found = [one.answer for one in self.asked]
         if self.clauses:
             found.append(failures_of([(clause, clause.judge()) for clause in self.clauses], nodes))
@@ -152,7 +152,7 @@ def _shape_of_clause(clause: Clause) -> Any:
 
 @attrs.frozen(eq=False, repr=False)
 class Plan:
-    """Which layer asks which of the rules that concern a pod: the same for all pods that these concern."""
+    """The layers of the rules that concern a pod: the same for all pods that these concern."""
 
     near: Sequence[Predicate]
     """Of the row alone."""
@@ -165,7 +165,7 @@ class Plan:
 
     @classmethod
     def of(cls, predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Plan:
-        """That of these rules."""
+        """The plan of these rules."""
         far = [rule for rule in predicates if not rule.is_of_row]
         beyond = [rule for rule in far if Scope.of(rule.reads).is_global]
         worth = [item for item in priorities if item[0].is_of_row and item[0].reduce is None]

@@ -27,7 +27,7 @@ Found = TypeVar("Found")
 
 
 class Detour(enum.Enum):
-    """Why a decision was not read off a board."""
+    """A reason why a decision was not read off a board."""
 
     DETAILS = "details are wanted"
     NO_CACHE = "answers are not cached, or predicate metadata is missing"
@@ -76,11 +76,11 @@ class QuickPath:
         return found
 
     def detour(self, cycle: Cycle) -> Detour | None:
-        """What is against it before anything is read."""
+        """The reason against a look-up, before anything is read."""
         return Detour.DETAILS if cycle.details else self.beyond_details(cycle)
 
     def beyond_details(self, cycle: Cycle) -> Detour | None:
-        """What is against it besides that details are wanted."""
+        """The reason against it besides the wish for details."""
         if cycle.answers is None:
             return Detour.NO_CACHE
         if not self.is_cacheable:

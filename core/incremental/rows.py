@@ -1,4 +1,4 @@
-"""What each row is worth by the rules that look at nothing but the row: one for all templates that these
+"""The worth of each row by the rules that look at nothing but the row, shared by all templates that these
 cannot tell apart."""
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Judge = Callable[[Batch], Ints]
 
 @attrs.define
 class LookaheadStats:
-    """How looks paid of late, of all sizes."""
+    """The success of late looks ahead, of all sizes."""
 
     patience: int = MISSES_TO_LOOK
     """Misses before any look; grows where looks do not pay."""
@@ -62,7 +62,7 @@ class LookaheadStats:
 
 @attrs.define(eq=False, repr=False)
 class Lookahead:
-    """What each row is worth with one more pod of one size, two more, and so on."""
+    """The worth of each row with one more pod of one size, two more, and so on."""
 
     states: Ints = NO_STATES
     """int64[depth, rows]"""
@@ -155,13 +155,13 @@ class Lookahead:
 
 
 def unpredictable(pod: Template) -> Reads:
-    """What another pod changes that sums do not tell. Ports of other pods are nothing to a pod that asks for
-    none."""
+    """The reads that another pod changes and sums do not show. Ports of other pods are nothing to a pod that
+    asks for none."""
     return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
 
 
 def reads_of(predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Reads:
-    """What all these rules read together."""
+    """The reads of all these rules together."""
     return reduce(
         or_, [*[rule.reads for rule in predicates], *[rule.reads for rule, _ in priorities]], Reads.NOTHING
     )

@@ -94,7 +94,7 @@ def check_answer(kept: VerifiedAnswer, cycle: Cycle) -> None:
 
 
 def _outcome(found: Failures | Scores | None, row: int) -> Reasons | str | int:
-    """What rules out *row*: reasons, or the text of an error; or its score."""
+    """The reasons against *row*, or the text of an error; or its score."""
     if found is None:
         return ()
     if isinstance(found, np.ndarray):
@@ -116,7 +116,7 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
 
 
 class Verified(Protocol):
-    """What is checked of a :class:`~.board.Board`."""
+    """The parts of a :class:`~.board.Board` that are checked."""
 
     order: Rows
     count: int

@@ -1,1 +1,1 @@
-"""Which nodes, pods and namespaces match selectors and owners, and which topology domains nodes are in."""
+"""The nodes, pods and namespaces that selectors and owners match, and the topology domains of nodes."""

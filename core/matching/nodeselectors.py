@@ -1,5 +1,4 @@
-"""Which nodes of a batch a node selector matches, as masks: evaluated for each distinct label value, not for
-each node.
+"""Node selectors on a batch, as masks: evaluated for each distinct label value, not for each node.
 
 The same functions for a single map of labels are in :mod:`...api.meaning.labels`.
 Upstream: pkg/apis/core/v1/helper/helpers.go MatchNodeSelectorTerms and its helpers.

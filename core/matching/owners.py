@@ -1,4 +1,4 @@
-"""Which services and controllers a pod belongs to, and which other pods those select.
+"""The services and controllers of a pod, and the other pods that those select.
 
 Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansion`` listers' GetPod...
 functions.
@@ -137,7 +137,7 @@ Set = TypeVar("Set", ReplicaSet, StatefulSet)
 
 
 def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
-    """Those of *items* whose selector matches *pod*."""
+    """The items whose selector matches *pod*."""
     if not pod.labels:
         return ()
     try:
@@ -160,7 +160,7 @@ def remembered(
     pod: Template,
     listings: Listings,
 ) -> Answer:
-    """What *find* answers, kept in *slot* and found again only when a service or controller has changed."""
+    """The answer of *find*, kept in *slot* until a service or controller changes."""
     state = (listings, listings.owner_tick.count)
     found = pod.notes.get(slot)
     if found is None or found[0] != state:

@@ -1,4 +1,4 @@
-"""How many pods are in each topology domain, for the spread constraints of a pod.
+"""The number of pods in each topology domain, for the spread constraints of a pod.
 
 A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so
 their counts are added up, as upstream does. Upstream: pkg/scheduler/algorithm/predicates/metadata.go
@@ -73,7 +73,7 @@ def selector_error(selector: LabelSelector | None) -> str | None:
 
 @lru_cache(1 << 12)
 def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> PodsMatching | None:
-    """Which pods of *namespaces* (None: of any) a constraint counts; None where its selector is absent or
+    """The pods of *namespaces* (None: of any) that a constraint counts; None where its selector is absent or
     invalid."""
     selector = constraint.label_selector
     if selector is None or selector_error(selector) is not None:
@@ -216,7 +216,7 @@ class Domains:
 
     @property
     def number(self) -> int:
-        """How many domains there are."""
+        """The number of domains."""
         return len(self.values)
 
     def least_if(self, codes: ValueCodes, counts: Ints, known: Mask) -> Ints:
@@ -229,7 +229,7 @@ class Domains:
 def sums_by_key(
     pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable
 ) -> dict[str, DomainSum]:
-    """What counts the pods in the domains of each topology key that some row has."""
+    """The counts of pods in the domains of each topology key that some row has."""
     counts: dict[str, list[CountTerm]] = {}
     for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
         key = constraint.topology_key
@@ -384,7 +384,8 @@ def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable) -> bool:
 
 
 def pods_with_any_key(nodes: Batch, counter: PodCount, keys: Collection[str]) -> int:
-    """How many pods of *counter* are on rows, of the whole table, that have at least one of the label *keys*."""
+    """The number of pods of *counter* on rows, of the whole table, that have at least one of the label
+    *keys*."""
     if not counter.total:
         return 0
     if len(keys) == 1:

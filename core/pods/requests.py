@@ -1,4 +1,4 @@
-"""What a pod requests, as the releases count it: the cells ``incoming``, ``footprint`` and their non-zero
+"""The requests of a pod, as the releases count them: the cells ``incoming``, ``footprint`` and their non-zero
 versions.
 
 Requests are dicts of whole numbers: cpu in millicores, everything else by integer value. They have only names
@@ -188,8 +188,8 @@ def half_gated_sums(pod: Pod, gates: Gates) -> Requests:
 
 
 def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
-    """What the incoming pod counts in scores without defaults: as :func:`gated_sums`, but the overhead by its
-    integer value."""
+    """The requests of the incoming pod in scores without defaults: as :func:`gated_sums`, but the overhead by
+    its integer value."""
     total = of_all_containers(pod, gates)
     if not gates.get(STORAGE_GATE, True):
         total.pop(EPHEMERAL_STORAGE, None)
@@ -282,7 +282,7 @@ def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
 
 
 def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
-    """What the pod as a whole asks for, of what a pod can ask for; nothing without the gate."""
+    """The requests of the pod as a whole, of resources that a pod can request; none without the gate."""
     requests = pod.spec.requests
     if not requests or not gates.get(POD_LEVEL, False):
         return NO_QUANTITIES

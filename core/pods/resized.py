@@ -1,4 +1,4 @@
-"""What containers count while a pod is resized in place: cells ``resized``. Each gives the pod with the
+"""The requests of containers while a pod is resized in place: cells ``resized``. Each gives the pod with the
 requests that count.
 
 The pod itself is the answer where these are what the spec says, as for all pods but a few. All need gate
@@ -28,18 +28,17 @@ _Rule = Callable[[Container, ContainerStatus, bool], Amounts]
 
 
 def by_allocated(pod: Pod, gates: Gates) -> Pod:
-    """What is asked for or allocated, whichever is more; what is allocated where the resize is infeasible."""
+    """The larger of requests and allocation; the allocation where the resize is infeasible."""
     return _with_requests(pod, _allocated, pod.status.resize == INFEASIBLE) if gates.get(GATE, False) else pod
 
 
 def by_reported(pod: Pod, gates: Gates) -> Pod:
-    """What is asked for or what the container has, whichever is more; what it has where the resize is
-    infeasible."""
+    """The larger of requests and the container's own; the container's where the resize is infeasible."""
     return _with_requests(pod, _reported, pod.status.resize == INFEASIBLE) if gates.get(GATE, False) else pod
 
 
 def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
-    """What is asked for, what the container has or what is allocated, whichever is most; for sidecars too.
+    """The largest of requests, the container's own and the allocation; for sidecars too.
 
     What is asked for does not count where condition PodResizePending says that it is infeasible.
     """

@@ -101,7 +101,8 @@ Port = tuple[str, str, int]
 
 @attrs.frozen
 class Group:
-    """What a selector can see of an existing pod: namespace, labels, and whether it is being deleted."""
+    """The parts of an existing pod that a selector can see: namespace, labels, and whether it is being
+    deleted."""
 
     namespace: str
     labels: Map[str]

@@ -1,4 +1,4 @@
-"""Which pods the terms of pod affinity and anti-affinity match, and which terms are invalid.
+"""The pods that terms of pod affinity and anti-affinity match, and invalid terms.
 
 A term selects pods by namespaces and labels; its topology key says in which domain they count. A term without
 namespaces means the namespace of the pod that carries it. Some releases let it select namespaces by their

@@ -1,4 +1,4 @@
-"""Who has to leave so that a pod that fits nowhere fits somewhere.
+"""Preemption: the pods that have to leave so that a pod that fits nowhere fits somewhere.
 
 * ``select``: an attempt of the releases of predicates; that of the framework is
   ``framework/cycle/preemption.py``

@@ -1,4 +1,4 @@
-"""How many pods of each node use which claims, as releases count that whose trials change the counts.
+"""The number of pods of each node that use each claim, as releases count that whose trials change the counts.
 
 Upstream: PVCRefCounts in pkg/scheduler/framework/types.go, up to 1.24.
 """

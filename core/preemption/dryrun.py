@@ -218,7 +218,7 @@ class ArrayTrial:
         return made
 
     def judge(self) -> Verdict:
-        """Where the pod fits now, and what rules out the other rows."""
+        """The rows where the pod fits now, and the reasons against the others."""
         found = judge(self.cycle, self.sums, check_all=False)
         return Verdict(found, found.fits)
 
@@ -240,7 +240,7 @@ class ArrayTrial:
         self.sums.put(sign, {name: amounts[numbers] * sign for name, amounts in self.footprints.items()})
 
     def fits(self, here: Mask) -> Mask:
-        """Where of *here* the pod fits now: bool[k], of no meaning elsewhere."""
+        """The rows of *here* where the pod fits now: bool[k], of no meaning elsewhere."""
         fits = here
         for predicate in self.predicates:
             found = predicate.check(self.cycle.template, self.sums, self.cycle)
@@ -348,7 +348,7 @@ Environment = tuple[int, int, int]
 
 @attrs.define(eq=False, repr=False)
 class Outcomes:
-    """What the dry run for pods of one template and priority came to on each row of a table.
+    """The outcomes of the dry run for pods of one template and priority on each row of a table.
 
     ``known``: bool[rows], where the rest is up to date; ``occupied``: bool[rows], where some pod may have to
     leave; ``fits``: bool[rows]. ``criteria``, ``started``: as in :class:`~.victimchoice.Candidates`, by row;
@@ -407,7 +407,7 @@ class Outcomes:
         self.victims[: len(places), found.rows] = places
 
     def candidates(self, layout: PodLayout, rows: Rows) -> Candidates:
-        """Those of *rows*, all of which are known, where the pod fits."""
+        """The candidates of *rows*, all of which are known."""
         at = rows[self.fits[rows]]
         return Candidates.at(
             layout, at, self.criteria.take(at, axis=1), self.started[at], self.victims.take(at, axis=1)

@@ -116,7 +116,8 @@ class PodLayout:
         return number
 
     def ranks(self, names: list[str]) -> Ints:
-        """How *names*, those of all rows of the table, compare: int64[rows]. They must not change any more."""
+        """The order of *names*, those of all rows of the table: int64[rows]. They must not change any
+        more."""
         if self._ranked is None or self._ranked[0] is not names:
             ranks = np.empty(len(names), np.int64)
             ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
@@ -124,7 +125,7 @@ class PodLayout:
         return self._ranked[1]
 
     def footprint(self, resource: str) -> Ints:
-        """What a pod of each template takes of *resource*, by the template's number: int64[templates]."""
+        """The usage of *resource* by a pod of each template, by the template's number: int64[templates]."""
         known = self._footprints.get(resource, np.zeros(0, np.int64))
         if len(known) < len(self.templates):
             further = [template.footprint.get(resource, 0) for template in self.templates[len(known) :]]
@@ -157,12 +158,12 @@ class PotentialVictims:
 
     @property
     def any(self) -> Mask:
-        """Which rows have any: bool[k]."""
+        """The rows with any: bool[k]."""
         found: Mask = np.logical_or.reduce(self.there, axis=0)
         return found
 
     def some(self, at: Rows) -> PotentialVictims:
-        """Those of some of the rows, by index."""
+        """The potential victims of some of the rows, by index."""
         if len(at) == len(self.rows):
             return self
         return PotentialVictims(
@@ -202,13 +203,13 @@ class PotentialVictims:
         ), victim
 
     def places(self, places: Rows) -> Ints:
-        """Where the pods of some *places* are in the layout: int64[len(places), k]."""
+        """The places in the layout of the pods of some *places*: int64[len(places), k]."""
         if self.order is None:
             return np.repeat(places[:, None], len(self.rows), axis=1)
         return self.order[places]
 
     def of_layout(self, array: Ints, places: Rows | int) -> Ints:
-        """What an *array* of the layout holds for *places*, int64[len(places), k], or for one of them,
+        """The values of an *array* of the layout at *places*, int64[len(places), k], or at one of them,
         int64[k]; of no meaning where there is no pod."""
         found: Ints
         if self.order is None:

@@ -1,5 +1,4 @@
-"""Which pods would have to go so that a pod that fits nowhere fits somewhere, as the releases of predicates
-do it.
+"""Preemption in the releases with predicates: the pods that would have to go for a pod that fits nowhere.
 
 Upstream: Preempt in pkg/scheduler/core/generic_scheduler.go.
 """
@@ -98,7 +97,7 @@ def preempt(
 def _candidates(
     cycle: Cycle, nominations: Nominations, found: SearchResult, rows: Rows, runs: DryRuns
 ) -> Candidates:
-    """Those of *rows* where the pod would fit without all lower priorities."""
+    """The candidates of *rows*: there the pod would fit without all lower priorities."""
     coming = coming_pods(cycle, nominations)
     protection = exhausted(cycle.listings.budgets)
     if not is_plain(cycle, coming):
@@ -218,7 +217,7 @@ MOST_KEPT = 64
 
 @attrs.define(eq=False, repr=False)
 class UnschedulableTemplate:
-    """Why pods of one template fit on none of the rows that a pass visits."""
+    """The failures of one template on all rows that a pass visits."""
 
     answers: Sequence[Answer]
     """Of the predicates, in running order."""
@@ -276,8 +275,8 @@ class UnschedulableCache:
         self._kept = {template: kept for template, kept in self._kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
-        """Why the pod of *cycle* still fits nowhere; None where nothing is known, or where it fits now.
-        Nothing moves."""
+        """The failures of the pod of *cycle*, if it still fits nowhere; None where nothing is known, or where
+        it fits now. Nothing moves."""
         kept = self._kept.pop(cycle.template, None)
         if kept is None:
             return None

@@ -50,7 +50,7 @@ class Candidates:
 
     @classmethod
     def of(cls, potential: PotentialVictims, victim: Mask) -> Candidates:
-        """Those of all potential victims who have to leave: bool[places, k]."""
+        """The candidates where these of all potential victims have to leave: bool[places, k]."""
         layout = potential.layout
         rows = potential.rows
         if layout.sorts_again:
@@ -85,7 +85,8 @@ class Candidates:
 
     @classmethod
     def at(cls, layout: PodLayout, rows: Rows, criteria: Ints, started: Ints, places: Ints) -> Candidates:
-        """Those on *rows*, whose victims have these *places* in *layout*, which is up to date there."""
+        """The candidates on *rows*, whose victims have these *places* in *layout*, which is up to date
+        there."""
         layout.table.shared_names = True
         return cls(rows, criteria, started, layout.table.names, layout.ranks, layout.entries[rows], places)
 
@@ -108,13 +109,13 @@ class Candidates:
 
     @property
     def violations(self) -> Ints:
-        """How many victims a budget protects: int64[k]."""
+        """The number of victims that a budget protects: int64[k]."""
         found: Ints = self.criteria[0]
         return found
 
     @property
     def has_victims(self) -> Mask:
-        """Where anybody would have to leave: bool[k]."""
+        """The nodes with victims: bool[k]."""
         found: Mask = self.criteria[3] > 0
         return found
 
@@ -156,7 +157,7 @@ class Candidates:
         return self._names[int(self.rows[i])]
 
     def victims(self, i: int) -> Victims:
-        """Who would have to leave node *i*."""
+        """The victims on node *i*."""
         return Victims(
             [self._entries[i][place].pod for place in self._places[:, i].tolist() if place != GAP],
             int(self.violations[i]),
@@ -226,6 +227,6 @@ def pick_one_node(candidates: dict[str, Victims], by_start_time: bool) -> str:
 
 
 def _earliest_start(victims: Victims) -> str:
-    """When the first of the most important victims started; RFC 3339 texts in UTC compare as times."""
+    """The earliest start among the most important victims; RFC 3339 texts in UTC compare as times."""
     highest = max(pod.priority for pod in victims.pods)
     return min(pod.status.start_time or NEVER_STARTED for pod in victims.pods if pod.priority == highest)

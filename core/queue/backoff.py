@@ -1,4 +1,4 @@
-"""How long a pod that failed has to wait before it may be tried again.
+"""The back-off of pods that failed.
 
 Upstream: pkg/scheduler/internal/queue/pod_backoff.go (before 1.15: pkg/scheduler/util/backoff_utils.go);
 backend/queue/backoff_queue.go.
@@ -188,7 +188,7 @@ class Backoff:
     """In ascending order of their failures."""
 
     def until(self, key: str) -> int | None:
-        """When the wait of *key* ends; None for a pod that is not known (any more)."""
+        """The end of the back-off of *key*; None for an unknown pod."""
         step = self._steps.get(key)
         return None if step is None else step.failed + step.wait
 

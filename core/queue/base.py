@@ -46,7 +46,7 @@ class SchedulingQueue(ABC):
     @property
     @abstractmethod
     def pending(self) -> Pending:
-        """How many pods are active, back off, and are parked as unschedulable."""
+        """The numbers of pods that are active, back off, and are parked as unschedulable."""
 
     @abstractmethod
     def pods(self) -> list[Pod]:
@@ -134,7 +134,8 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def next_due(self) -> int | None:
-        """When, in nanoseconds, the next flush comes that could change something; None where none could now."""
+        """The time in nanoseconds of the next flush that could change something; None where none could
+        now."""
 
 
 BACKOFF_FLUSH = SECOND
@@ -185,7 +186,7 @@ class QueueBase(SchedulingQueue):
 
     @abstractmethod
     def _ends(self, item: QueuedPod) -> float:
-        """When the backoff of a pod ends; ``-inf``: it has none."""
+        """The end of a pod's back-off; ``-inf``: it has none."""
 
     @abstractmethod
     def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
@@ -277,7 +278,7 @@ class QueueBase(SchedulingQueue):
             raise CacheError(self.cells.refusals[place].format(key))
 
     def _place_of(self, key: str) -> int | None:
-        """Where a pod is: parked (0), active (1), backing off (2); None if it is not in the queue."""
+        """The place of a pod: parked (0), active (1), backing off (2); None if it is not in the queue."""
         found = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
         return next((place for place, item in enumerate(found) if item is not None), None)
 

@@ -17,7 +17,7 @@ from ...api.objects import Pod, PodAffinityTerm
 
 
 class Pending(NamedTuple):
-    """How many pods wait where."""
+    """The numbers of waiting pods by place."""
 
     active: int
     backoff: int

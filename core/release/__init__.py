@@ -1,6 +1,4 @@
-"""What a release is, as a table of cells. The values are in ``facts``, in ``gates.txt``, and where releases
-are made.
-"""
+"""Releases as tables of cells. The values are in ``facts``, in ``gates.txt``, and where releases are made."""
 
 from __future__ import annotations
 

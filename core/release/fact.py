@@ -51,7 +51,7 @@ mapping."""
 
 @attrs.frozen(kw_only=True)
 class Fact:
-    """What *release* does otherwise than the one before it."""
+    """A difference of *release* from the one before it."""
 
     id: str
     release: str
@@ -88,7 +88,7 @@ class Fact:
 
 @attrs.frozen
 class ReleaseText:
-    """What the text of a release says."""
+    """The text of a release."""
 
     like: str
     """The patch level that it is like."""
@@ -107,7 +107,7 @@ class ReleaseText:
 
 @cache
 def text_of(version: str) -> ReleaseText:
-    """What ``facts/VERSION.txt`` says."""
+    """The text of a release in ``facts/VERSION.txt``."""
     (_, like, other_patches, _, values), *found = _paragraphs(version)
     facts = tuple(
         Fact(
@@ -128,7 +128,7 @@ def text_of(version: str) -> ReleaseText:
 
 @attrs.frozen(kw_only=True)
 class RuleFact:
-    """What a predicate, a priority or something built in became in the first release with plugins."""
+    """The successor of a predicate, a priority or something built in, in the first release with plugins."""
 
     rule: str
     """Its name; of what was built in, that of the plugin."""

@@ -31,7 +31,7 @@ class CellGroup(Struct, frozen=True, kw_only=True):
 
 
 class FrameworkCells(CellGroup, frozen=True, kw_only=True):
-    """How a release of the framework decides."""
+    """The decisions of a release of the framework."""
 
     # --- the search -----------------------------------------------------------------------------------------
     outside_text: str | None = "node is filtered out by the prefilter result"
@@ -361,7 +361,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
-    """How a release of the framework reads its component configuration, and which plugins it has."""
+    """The component configuration of a release of the framework, and its plugins."""
 
     capacity_gate: str = "VolumeCapacityPriority"
     """The gate with which VolumeBinding scores the capacity of volumes."""
@@ -468,7 +468,7 @@ Room = Literal["requested", "again", "left"]
 
 
 class DeviceCells(CellGroup, frozen=True, kw_only=True):
-    """How a release allocates devices."""
+    """The allocation of devices in a release."""
 
     gated: Mapping[str, Mapping[str, Any]] = field(
         default_factory=lambda: {"DRAAdminAccess": {"admin_access": True}}

@@ -1,4 +1,4 @@
-"""What a release is, as a table of cells: every point in which two releases of the scheduler differ.
+"""A release as a table of cells: every point in which two releases of the scheduler differ.
 
 The values are in ``facts``, and where releases are made; all other code reads cells and never asks for a
 version. A cell is a value or, where behaviour differs, a function. What it means is said below it, as in
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class QueueingCells(CellGroup, frozen=True, kw_only=True):
-    """Which events a release of the framework has, which plugins wait for them, and what its queue does with
-    them."""
+    """The events of a release of the framework, the plugins that wait for them, and the moves of its
+    queue."""
 
     # --- events ---------------------------------------------------------------------------------------------
     each_node_change: bool = False
@@ -127,7 +127,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class PolicyCells(CellGroup, frozen=True, kw_only=True):
-    """How a release makes a profile of a Policy."""
+    """The profile that a release makes of a Policy."""
 
     # --- rules and plugins ----------------------------------------------------------------------------------
     predicates: Mapping[str, str] = _NONE
@@ -224,7 +224,7 @@ class FeatureGate(Struct, frozen=True):
 
 
 class GateEffect(Struct, frozen=True, kw_only=True):
-    """What a gate changes in the names of a release when it is on."""
+    """The effect of a gate on the names of a release when it is on."""
 
     gate: str
     registers: tuple[str, ...] = ()
@@ -242,7 +242,7 @@ class GateEffect(Struct, frozen=True, kw_only=True):
 
 
 class VolumeCells(CellGroup, frozen=True, kw_only=True):
-    """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
+    """Volumes in a release: how they are counted, bound and matched (reference C.9 to C.12 and G)."""
 
     counts_unresolved_claims: bool
     """A claim that cannot be resolved counts towards the limit of every type of disk. Else only if its class
@@ -323,7 +323,7 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
 
 
 class PreemptionCells(CellGroup, frozen=True, kw_only=True):
-    """How a release preempts (reference E).
+    """Preemption in a release (reference E).
 
     Three differences are not cells, because they change no decision:
 
@@ -354,7 +354,7 @@ class PreemptionCells(CellGroup, frozen=True, kw_only=True):
 
 
 class NominationCells(CellGroup, frozen=True, kw_only=True):
-    """How a release keeps which pods are nominated to which node (reference F.5)."""
+    """Nominations of pods to nodes in a release (reference F.5)."""
 
     by_uid: bool
     """Pods that wait for a node are told apart by UID (no: by name). An explicit node wins over the pod's
@@ -371,7 +371,7 @@ class NominationCells(CellGroup, frozen=True, kw_only=True):
 
 
 class QueueCells(CellGroup, frozen=True, kw_only=True):
-    """How a release queues pods (reference F)."""
+    """The queue of a release (reference F)."""
 
     by_timestamp: bool
     """Pods of equal priority are tried by age (no: in no order)."""
@@ -413,7 +413,7 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
 
 
 class LiveCells(CellGroup, frozen=True, kw_only=True):
-    """What a release writes to the API server as it schedules."""
+    """The writes of a release to the API server."""
 
     binding_failure_texts: bool = True
     """After a binding that failed condition PodScheduled has the error as its message."""
@@ -427,7 +427,7 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
 
 
 class ClientCells(CellGroup, frozen=True, kw_only=True):
-    """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
+    """Requests, lists and watches of a release's clients. Recordings of 1.15.5 and 1.28.7 hold these."""
 
     resources: Mapping[str, str]
     """The kinds that it lists and watches, with the version of the API."""
@@ -463,7 +463,7 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
 
 
 class ExtenderCells(CellGroup, frozen=True, kw_only=True):
-    """How a release talks to extenders (reference H)."""
+    """Extenders in a release (reference H)."""
 
     adds_nodes: bool
     """An extender's filter may answer with nodes that it was not sent."""

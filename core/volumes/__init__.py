@@ -1,1 +1,1 @@
-"""Which volumes a pod's claims get, on which nodes, and what the scheduler assumes of volumes and claims."""
+"""Volumes for the claims of pods: their choice, their nodes, and the scheduler's assumptions."""

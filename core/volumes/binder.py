@@ -34,7 +34,7 @@ BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 def basic_checks(
     pod: Pod, claims: Listing[PersistentVolumeClaim], ephemeral: bool = False, foreign: str = ""
 ) -> str | None:
-    """Why *pod* is refused before any rule: one of its claims is missing or being deleted; None where there
+    """The refusal of *pod* before any rule: one of its claims is missing or being deleted; None where there
     is no such claim.
 
     *ephemeral*: generic ephemeral volumes have claims; *foreign*: the text for one that was not made for the

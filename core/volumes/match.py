@@ -42,12 +42,12 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def requested_size(claim: PersistentVolumeClaim) -> int:
-    """How much storage *claim* asks for, exactly, in units of 1e-9 bytes."""
+    """The storage that *claim* requests, exactly, in units of 1e-9 bytes."""
     return claim.spec.requests.get("storage", NOTHING).nanos
 
 
 def size(volume: PersistentVolume) -> int:
-    """How much storage *volume* has, exactly, in units of 1e-9 bytes."""
+    """The storage of *volume*, exactly, in units of 1e-9 bytes."""
     return volume.spec.capacity.get("storage", NOTHING).nanos
 
 
@@ -202,7 +202,7 @@ class VolumeMatcher:
     def _unreadable(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]
     ) -> Mask | None:
-        """Where the search comes to a volume without volumeMode before it ends: bool[n].
+        """The nodes where the search comes to a volume without volumeMode before it ends: bool[n].
 
         Upstream: the API's default was not applied, which is an error in 1.12.
         """
@@ -275,7 +275,7 @@ def storage_left(
     listings: Listings,
     by_maximum: bool = True,
 ) -> tuple[Mask, Ints] | None:
-    """Where a CSIStorageCapacity has room for *claim*, and how much the first of them has, in bytes: bool[n]
+    """The nodes where a CSIStorageCapacity has room for *claim*, and the bytes in the first of them: bool[n]
     and int64[n].
 
     *by_maximum*: the largest volume that it allows counts before its capacity. None if the driver does not

@@ -1,5 +1,4 @@
-"""What the nodes of a batch can do for a pod's claims: reach bound volumes, match free ones, or have new ones
-provisioned.
+"""Nodes and a pod's claims: bound volumes within reach, free volumes that match, or new ones to provision.
 
 Upstream: pkg/controller/volume/scheduling/scheduler_binder.go FindPodVolumes (before 1.15 in
 pkg/controller/volume/persistentvolume).
@@ -51,7 +50,7 @@ class VolumeSearch:
     claims: AssumeCache[PersistentVolumeClaim]
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """What each of *nodes* can do for the claims with these keys."""
+        """The volumes of each of *nodes* for the claims with these keys."""
         finding = Finding.of(nodes.n)
         gates = self.gates
         classes = self.cells.attributes_class_gate
@@ -82,7 +81,7 @@ class VolumeSearch:
         return finding
 
     def needs(self, claims: Sequence[str]) -> PodClaims:
-        """What the claims with these keys need; raises :class:`VolumeError` for a claim without an answer.
+        """The needs of the claims with these keys; raises :class:`VolumeError` for a claim without an answer.
         Upstream: GetPodVolumeClaims."""
         needs = PodClaims()
         for key in claims:

@@ -69,14 +69,15 @@ CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 
 @attrs.frozen
 class RatioParameters:
-    """What RequestedToCapacityRatio scores each share with."""
+    """The shape of RequestedToCapacityRatio: a score for each share."""
 
     shape: tuple[ShapePoint, ...] = ()
 
 
 @attrs.frozen
 class ScoringStrategy:
-    """How NodeResourcesFit scores: ``LeastAllocated``, ``MostAllocated`` or ``RequestedToCapacityRatio``."""
+    """The strategy of NodeResourcesFit: ``LeastAllocated``, ``MostAllocated`` or
+    ``RequestedToCapacityRatio``."""
 
     type: str = ""
     resources: tuple[ResourceSpec, ...] = ()
@@ -126,7 +127,7 @@ def _label_name(name: str, path: str) -> Faults:
 
 @attrs.frozen
 class NodeResourcesFitArgs(Arguments):
-    """Which extended resources are ignored, and how nodes are scored."""
+    """Ignored extended resources, and the scoring strategy."""
 
     ignored_resources: tuple[str, ...] = ()
     ignored_resource_groups: tuple[str, ...] = ()
@@ -169,7 +170,7 @@ class NodeResourcesFitArgs(Arguments):
 
 @attrs.frozen
 class NodeResourcesBalancedAllocationArgs(Arguments):
-    """Which resources should be used equally."""
+    """The resources to balance."""
 
     resources: tuple[ResourceSpec, ...] = ()
 
@@ -188,7 +189,7 @@ class NodeResourcesBalancedAllocationArgs(Arguments):
 
 @attrs.frozen
 class NodeResourcesLeastAllocatedArgs(Arguments):
-    """Which resources should stay free."""
+    """The resources to leave free."""
 
     resources: tuple[ResourceSpec, ...] = ()
 
@@ -207,12 +208,12 @@ class NodeResourcesLeastAllocatedArgs(Arguments):
 
 
 class NodeResourcesMostAllocatedArgs(NodeResourcesLeastAllocatedArgs):
-    """Which resources should be used up."""
+    """The resources to use up."""
 
 
 @attrs.frozen
 class RequestedToCapacityRatioArgs(Arguments):
-    """Which resources count, and what each share of them scores."""
+    """The resources that count, and the score of each share of them."""
 
     shape: tuple[ShapePoint, ...] = ()
     resources: tuple[ResourceSpec, ...] = ()
@@ -243,7 +244,7 @@ class RequestedToCapacityRatioArgs(Arguments):
 
 @attrs.frozen
 class NodeLabelArgs(Arguments):
-    """Which labels a node must have, must not have, should have, and should not have."""
+    """The labels that a node must have, must not have, should have, and should not have."""
 
     present_labels: tuple[str, ...] = ()
     absent_labels: tuple[str, ...] = ()
@@ -277,7 +278,7 @@ class ServiceAffinityArgs(Arguments):
 
 @attrs.frozen
 class InterPodAffinityArgs(Arguments):
-    """How much the required affinity of existing pods counts in the score."""
+    """The weight of the required affinity of existing pods in the score."""
 
     hard_pod_affinity_weight: Int32 = 1
     ignore_preferred_terms_of_existing_pods: bool = False
@@ -358,7 +359,7 @@ class PodTopologySpreadArgs(Arguments):
 
 @attrs.frozen
 class VolumeBindingArgs(Arguments):
-    """How long a binding may take, and how the use of volumes is scored."""
+    """The timeout of a binding, and the shape that scores the use of volumes."""
 
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] | None = None
@@ -382,7 +383,7 @@ class VolumeBindingArgs(Arguments):
 
 @attrs.frozen
 class DefaultPreemptionArgs(Arguments):
-    """How many candidate nodes preemption looks for."""
+    """The number of candidate nodes of preemption."""
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
@@ -407,7 +408,7 @@ def _duration(value: Any) -> float:
 
 @attrs.frozen
 class DynamicResourcesArgs(Arguments):
-    """How long the search for devices on one node may take, and how long they may take to become ready."""
+    """The time limits of the search for devices on one node, and of devices to become ready."""
 
     filter_timeout: Annotated[float | None, ReadBy(_duration)] = None
     """Seconds; 0: as long as it takes."""

@@ -70,7 +70,7 @@ _UNREAD = {"unread": True}
 
 @attrs.frozen(kw_only=True)
 class KubeSchedulerConfiguration:
-    """What scheduling reads from a component configuration, with defaults."""
+    """A component configuration with defaults, as far as scheduling reads it."""
 
     release: Release = attrs.field(default=PROFILE_RELEASE, metadata=_UNREAD)
     """The release that reads it."""
@@ -114,7 +114,7 @@ class KubeSchedulerConfiguration:
             raise PolicyError(found)
 
     def faults(self) -> Iterator[str]:
-        """What upstream's validation finds, in its words and in its order."""
+        """The faults that upstream's validation finds, in its words and in its order."""
         if self.parallelism <= 0:
             yield invalid("parallelism", self.parallelism, "should be an integer value greater than zero")
         yield from profile_faults(self.profiles, self.api_version, self.context)

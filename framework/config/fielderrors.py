@@ -167,12 +167,12 @@ class Context:
 
     @property
     def cells(self) -> ConfigurationCells:
-        """How the release reads configurations of the version."""
+        """The cells of the release for configurations of the version."""
         return cells_in(self.release.configuration, self.version)
 
     @property
     def framework(self) -> FrameworkCells:
-        """How the release decides, and words faults of fields."""
+        """The cells that decide, and word faults of fields."""
         return self.release.framework
 
     @property

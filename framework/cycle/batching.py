@@ -116,7 +116,7 @@ READ_VOLUMES = frozenset({"NodeVolumeLimits", "VolumeBinding", "VolumeRestrictio
 
 @attrs.frozen(eq=False, repr=False)
 class Signer:
-    """What signs the pods of a profile."""
+    """The signatures of a profile's pods."""
 
     plugins: tuple[Any, ...]
     reads_volumes: bool
@@ -124,7 +124,7 @@ class Signer:
 
     @classmethod
     def of(cls, profile: Profile, has_extenders: bool) -> Signer | None:
-        """That of *profile*; None where no pod can have a signature."""
+        """The signer of *profile*; None where no pod can have a signature."""
         plugins = {plugin.name: plugin for point in POINTS for plugin in profile.points[point]}
         can_sign = all(
             name in SIGNERS and type(plugin).__module__.startswith(OURS) for name, plugin in plugins.items()
@@ -160,7 +160,7 @@ class Signer:
 
 @attrs.frozen(eq=False, repr=False)
 class Kept:
-    """What the latest cycle of a profile that found a host leaves to the next one."""
+    """The hints that the latest cycle of a profile that found a host leaves to the next one."""
 
     signature: Hashable
     cycle: int

@@ -1,4 +1,4 @@
-"""Why a pod fits nowhere: the status of each node, and the FitError.
+"""The failure of a pod that fits nowhere: the status of each node, and the FitError.
 
 Upstream: Diagnosis and FitError in pkg/scheduler/framework/types.go.
 """
@@ -22,7 +22,7 @@ EXTENDER = "Extender"
 
 @attrs.define(eq=False, repr=False)
 class Diagnosis:
-    """Why nodes were rejected in one cycle; rows are those of the table at that time."""
+    """The rejections of nodes in one cycle; rows are those of the table at that time."""
 
     names: list[str]
     order: Rows
@@ -161,7 +161,7 @@ class Diagnosis:
         return attrs.evolve(status, reasons=reasons)
 
     def status_of(self, row: int) -> Status | None:
-        """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
+        """The status of the node of *row* in ``statuses``; cheaper than to list them all."""
         if self.rejected is not None:
             return self.rejected if (self.order == row).any() else None
         status = None

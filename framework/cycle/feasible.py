@@ -35,7 +35,7 @@ from .state import FrameworkCycle, PreFilterResult
 
 @attrs.frozen(repr=False)
 class PreFilterOutcome:
-    """What all PreFilter plugins together say: why the pod is rejected, or the nodes that have to be filtered
+    """The outcome of all PreFilter plugins: a rejection of the pod, or the nodes that have to be filtered
     (None: all)."""
 
     status: Status | None = None
@@ -48,7 +48,7 @@ EVERYTHING = PreFilterOutcome()
 
 
 def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
-    """Why *pod* may not be tried at all; None if it may. Upstream: runPreEnqueuePlugins."""
+    """The reason why *pod* may not be tried at all; None if it may. Upstream: runPreEnqueuePlugins."""
     for plugin in profile.points["preEnqueue"]:
         status: Status | None = plugin.pre_enqueue(pod)
         if status is not None and not status.is_success:
@@ -118,8 +118,8 @@ def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
 
 @attrs.define(eq=False, repr=False)
 class PluginCheck:
-    """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are
-    concerned."""
+    """The check whether the quick path can be taken for a pod of the profile, as far as PreFilter and
+    PreScore are concerned."""
 
     profile: Profile
     signs: Callable[[FrameworkCycle, str], bool] | None = None
@@ -131,8 +131,8 @@ class PluginCheck:
     for."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
-        """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the
-        nodes."""
+        """The reason why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor
+        narrow the nodes."""
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
         if cycle.table.has_huge or cycle.templates.has_huge:
@@ -318,8 +318,8 @@ def search(
 def _leave_effects(
     cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]
 ) -> None:
-    """What is left when the nodes of *rows* have been filtered in this order, those of *before* once more
-    before that."""
+    """Leaves the effects of filtering the nodes of *rows* in this order, those of *before* once more before
+    that."""
     run_effects(cycle, verdict, rows)
     if cycle.claim_users is not None:
         cycle.claim_users.filtered(cycle, nominations, (*before, *rows.tolist()))
@@ -328,7 +328,7 @@ def _leave_effects(
 def _left_by_extenders(
     cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None
 ) -> Rows:
-    """What extenders leave of the nominated node."""
+    """The nominated node, if extenders leave it."""
     if pass_extenders is None:
         return rows
     try:

@@ -1,4 +1,4 @@
-"""What is tried for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
+"""PostFilter: the attempts for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
 pkg/scheduler/framework/runtime/framework.go."""
 
 from __future__ import annotations

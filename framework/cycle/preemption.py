@@ -1,4 +1,4 @@
-"""Which pods would have to go so that a pod that fits nowhere fits somewhere.
+"""Preemption in the framework: the pods that would have to go for a pod that fits nowhere.
 
 Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption.
 """
@@ -49,7 +49,8 @@ LEAVING = "not eligible due to a terminating pod on the nominated node."
 
 
 def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
-    """Why the pod may not preempt; None where it may. *unresolvable*: bool[rows], where no removal helps."""
+    """The reason why the pod may not preempt; None where it may. *unresolvable*: bool[rows], where no removal
+    helps."""
     pod = cycle.pod
     if refuses_to_preempt(cycle):
         return NEVER
@@ -196,7 +197,8 @@ class Evaluator:
         return found.some(np.flatnonzero(kept))
 
     def _dry_run(self, rows: Rows) -> Candidates:
-        """Those of *rows* where the pod would fit without all lower priorities, in order of *rows*."""
+        """The candidates of *rows*, in order of *rows*: there the pod would fit without all lower
+        priorities."""
         found = self._kept(rows) if self._keeps else None
         return self._tried(rows) if found is None else found
 
@@ -272,8 +274,8 @@ class Evaluator:
 
 
 def shortlisted(violations: Ints, wanted: int) -> tuple[Mask, bool]:
-    """Which candidates upstream keeps, bool[k], of those found in this order with that many *violations*, and
-    whether it then stops.
+    """The candidates that upstream keeps, bool[k], of those found in this order with that many *violations*,
+    and whether it then stops.
 
     It keeps *wanted* of those that violate a budget and as many that do not, and stops with as many together
     if one does not.

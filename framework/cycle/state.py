@@ -28,7 +28,7 @@ class PreFilterResult:
 
 @attrs.define(eq=False, repr=False)
 class PostFilterResult:
-    """What a PostFilter plugin came to. ``nominated``: the node that the pod is to wait for, "" for none any
+    """The result of a PostFilter plugin. ``nominated``: the node that the pod is to wait for, "" for none any
     more, None: as before."""
 
     nominated: str | None = None
@@ -40,7 +40,7 @@ class PostFilterResult:
 
 @attrs.frozen(eq=False, repr=False)
 class PostFilterContext:
-    """What a PostFilter plugin may use besides its cycle."""
+    """The tools of a PostFilter plugin besides its cycle."""
 
     pre_filters: Sequence[Any]
     """The PreFilter plugins of the profile, in running order."""

@@ -62,7 +62,7 @@ PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
 
 
 def left_out(rule: str) -> str:
-    """Why no plugin replaces *rule*, for a migration that leaves it out."""
+    """The reason why no plugin replaces *rule*, for a migration that leaves it out."""
     return RULES[rule].sentence.replace("gone: ", "left out: ")
 
 

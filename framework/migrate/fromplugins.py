@@ -82,8 +82,8 @@ LEFT_OUT = {
 def running(
     policy: Policy | None, release: Release, config: AlgorithmConfiguration, percentage: int = 0
 ) -> KubeSchedulerConfiguration:
-    """What *release* runs with *policy*, or without one with the provider of *config*; nodes are looked at by
-    *percentage*."""
+    """The configuration that *release* runs with *policy*, or without one with the provider of *config*;
+    nodes are searched by *percentage*."""
     started: dict[str, Any] = {
         "gates": config.gates,
         "percentage": percentage,

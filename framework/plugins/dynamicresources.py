@@ -103,7 +103,7 @@ _LISTS = "has subrequests, but the DRAPrioritizedList feature is disabled"
 
 @attrs.define(eq=False, repr=False)
 class _State:
-    """What the plugin knows of the pod's claims in a cycle. ``claims`` is empty if the pod needs none."""
+    """The plugin's state of the pod's claims in a cycle. ``claims`` is empty if the pod needs none."""
 
     claims: Sequence[ResourceClaim] = ()
     """Those that users made; a special one for the extended resources of the pod may come last."""
@@ -182,7 +182,7 @@ class DynamicResources(Plugin):
     def _fault(
         self, claim: ResourceClaim, request: DeviceRequest, classes: Listing[DeviceClass]
     ) -> Status | None:
-        """Why *request* cannot be tried; None where it can."""
+        """The reason why *request* cannot be tried; None where it can."""
         named = {request.name: request.exactly.device_class_name if request.exactly is not None else ""}
         if request.first_available and request.exactly is None and self.handle.devices.alternatives:
             if not self.handle.enabled("DRAPrioritizedList"):
@@ -300,8 +300,8 @@ class DynamicResources(Plugin):
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
-        """What rules out each device on *row* for the pod's claims; none for claims that cannot be used, or
-        have devices."""
+        """The reasons against each device on *row* for the pod's claims; none for claims that cannot be used,
+        or have devices."""
         found = self._claims_of(cycle.pod, cycle.listings.resource_claims)
         if isinstance(found, str) or not self.enabled:
             return ()
@@ -356,8 +356,8 @@ class DynamicResources(Plugin):
 
     @property
     def idle_text(self) -> str:
-        """What :meth:`post_filter` says of a pod without claims, where PreFilter came to the plugin; empty:
-        nothing."""
+        """The text of :meth:`post_filter` for a pod without claims, where PreFilter came to the plugin;
+        empty: none."""
         if not self.enabled:
             return DISABLED
         return NO_CLAIMS if self.handle.devices.speaks_without_claims else ""
@@ -514,7 +514,8 @@ class DynamicResources(Plugin):
         return []
 
     def readiness(self, pod: Pod) -> str | None:
-        """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
+        """The reason why the devices of *pod* cannot be used; empty: they are ready; None: that is not known
+        yet."""
         for claim in self._used_claims(pod):
             try:
                 if are_true(claim):
@@ -532,12 +533,12 @@ class DynamicResources(Plugin):
 
     @property
     def binding_seconds(self) -> float:
-        """How long a device may take to become ready."""
+        """The longest time that a device may take to become ready."""
         return getattr(self.args, "binding_timeout", None) or BINDING_SECONDS
 
     @cached_property
     def cells(self) -> DeviceCells:
-        """How devices are allocated with the gates that are on."""
+        """The cells of device allocation with the gates that are on."""
         return with_gates(self.handle.devices, self.handle.gates)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

@@ -233,7 +233,7 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
 
 
 def _faults(pod: Template, cells: FrameworkCells) -> str:
-    """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
+    """The faults of the selectors of *pod*'s terms, preferred ones included; empty where there is none."""
     if not pod.has_pod_affinity:
         return ""
     texts: list[str] = []

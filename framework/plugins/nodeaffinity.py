@@ -140,7 +140,7 @@ class NodeAffinityPlugin(Plugin):
         )
 
     def _fault(self, pod: Template) -> str:
-        """What is wrong with the preferred terms that count; empty where nothing is."""
+        """The faults of the preferred terms that count; empty where there is none."""
         found = preferred_faults(preferred_terms(pod), self.handle.cells) if preferred_terms(pod) else []
         # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
         return aggregated(found if self.handle.cells.reads_preferred_fields else found[:1])

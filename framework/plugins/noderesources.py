@@ -62,7 +62,7 @@ class ScoredResources:
 
     @classmethod
     def of(cls, resources: Sequence[ResourceSpec], cells: FrameworkCells) -> ScoredResources:
-        """Those of the arguments."""
+        """The scored resources of the arguments."""
         if cells.scored_by_name:
             resources = tuple({resource.name: resource for resource in resources}.values())
         names = tuple(resource.name for resource in resources)
@@ -149,7 +149,7 @@ def _overhead(pod: Template, resource: str) -> int:
 
 
 def _asked_bare(pod: Template, resource: str) -> int:
-    """What *pod* adds of *resource* to a node, without its overhead."""
+    """The request of *pod* for *resource*, without its overhead."""
     # Upstream: the plugin does not hand on to its score that gate PodOverhead is on.
     return wrap_int64(request(pod, resource) - _overhead(pod, resource))
 
@@ -426,7 +426,8 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
 
 
 def _balance(requested: Ints, shares: Shares) -> Scores:
-    """How even the shares of *requested*, int64[R, n], are: one minus their standard deviation, in percent."""
+    """The balance of the shares of *requested*, int64[R, n]: one minus their standard deviation, in
+    percent."""
     if shares.counts_all and len(requested) == 2:
         used = fractions(requested, shares.allocatable, is_proper=True)
         is_within = is_everywhere(used.view(np.uint64) <= BITS_OF_ONE)

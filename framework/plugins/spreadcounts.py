@@ -115,7 +115,7 @@ def _of_key(key: str, constraints: Constraints) -> Constraints:
 
 @attrs.frozen(eq=False)
 class Skews:
-    """How far the domain of each node of a batch is above the smallest count, with the edits of the batch."""
+    """The skew of each node's domain over the smallest count, with the edits of the batch."""
 
     pod: Template
     constraints: Constraints
@@ -130,7 +130,7 @@ class Skews:
     """Upstream: an edit can turn a value into a domain that was none, and its count can be negative."""
 
     def exceeding(self, hard: HardConstraint) -> Mask | None:
-        """Where the count of the node's domain is too far above the smallest: bool[n]; None: nowhere."""
+        """The nodes whose domain's count is too far above the smallest: bool[n]; None: there are none."""
         domains = self.domains[hard.sharing]
         is_zero = self.zeroes_minimum and domains.number < hard.constraint.min_domains
         codes = self.nodes.label(hard.constraint.topology_key).codes
@@ -153,7 +153,7 @@ class Skews:
         return counts - (0 if is_zero else domains.least_if(codes, counts, known)) > hard.most
 
     def touched(self, constraints: Constraints) -> Mask:
-        """Where an edit adds or removes a peer, on nodes with all keys: bool[n]."""
+        """The nodes with all keys where an edit adds or removes a peer: bool[n]."""
         found = np.zeros(self.nodes.n, np.bool_)
         for constraint in constraints:
             query = constraint.peers.followed(self.pod.namespace)
@@ -204,7 +204,7 @@ def clauses_of(
 
 @attrs.frozen(eq=False, repr=False)
 class SoftCounts:
-    """What scores depend on besides the node: the counts of domains, and a weight for each constraint.
+    """The counts of domains and the weights of constraints, from which scores follow.
 
     ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``:
     for each constraint int64[values], or None for one on hosts. Without them it is right until a node object
@@ -237,7 +237,7 @@ class SoftCounts:
         *,
         requires_all: bool,
     ) -> SoftCounts:
-        """Where the peers of *pod* are counted, without counts and weights."""
+        """The counters of the peers of *pod*, without counts and weights."""
         by_node = "" if cells.spreads_by_share else HOSTNAME
         required = constraints if requires_all else ()
         judges_all = not requires_all or all(
@@ -355,7 +355,7 @@ class SoftCounts:
         return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
 
     def _peers(self, at: int, nodes: Batch) -> Ints:
-        """Those of constraint number *at*."""
+        """The peers of constraint number *at*."""
         constraint = self.constraints[at]
         counts = self.counts[at]
         if counts is None:

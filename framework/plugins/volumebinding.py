@@ -97,7 +97,7 @@ class VolumeBinding(Plugin):
         return None if names is None else PreFilterResult(names)
 
     def _fault(self, pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
-        """Why the claim of *volume* makes the pod unschedulable; None if it does not."""
+        """The reason why the claim of *volume* makes the pod unschedulable; None if it does not."""
         cells = self.handle.cells
         name = claim_name(pod.pod, volume, has_ephemeral_claims(cycle.release.volumes, self.handle.gates))
         if name is None:
@@ -132,8 +132,8 @@ class VolumeBinding(Plugin):
         return None if self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes)) else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """How well the volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without
-        the gate."""
+        """The fit of volumes to claims, by storage class: int64[n]; 0 where there are none, or without the
+        gate."""
         if self._line is None or not pod.claims:
             return np.zeros(nodes.n, np.int64)
         finding = cycle.binder.find(pod.claims, nodes)
@@ -260,7 +260,8 @@ def _uses(finding: Finding) -> list[_Use]:
 
 
 def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_Use]:
-    """What is left, and asked for, where no volume is matched and new ones are provisioned, by storage class."""
+    """The storage left and requested where no volume is matched and new ones are provisioned, by storage
+    class."""
     unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), np.ones(nodes.n, np.bool_))
     found: dict[str, _Use] = {}
     for claim, needed in finding.provisions:

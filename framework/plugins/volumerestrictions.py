@@ -75,7 +75,7 @@ class VolumeRestrictions(Plugin):
         return Failures.joined([conflict, Failures.where(self._in_use, free & (count > 0))])
 
     def _refusal(self, pod: Template, cycle: FrameworkCycle) -> str | None:
-        """Why the pod's claims leave no node to it; None if they leave some."""
+        """The refusal of all nodes for the pod's claims; None if they leave some."""
         cells = self.handle.cells
         claims = cycle.listings.claims
         for name in _claims(pod):
@@ -120,7 +120,7 @@ def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:
 
 
 def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str]:
-    """Those of the claims that a pod in the cluster uses."""
+    """The claims of *sole* that a pod in the cluster uses."""
     if cycle.claim_users is not None:
         return {name for name in sole if cycle.claim_users.in_use(f"{pod.namespace}/{name}")}
     cluster = Batch(cycle.table)

@@ -1,5 +1,5 @@
-"""What a Policy means on a release that makes plugins of it: which run, in which order, with which weights,
-and what has no effect."""
+"""The meaning of a Policy on a release that makes plugins of it: plugins, order, weights, and names without
+effect."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def is_first_unread(release: Release) -> bool:
 def check_file(
     read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE
 ) -> PolicyCheck:
-    """What a Policy or a provider means on *release*, with the component configuration that names it; a
+    """The meaning of a Policy or a provider on *release*, with the component configuration that names it; a
     refusal is part of the report.
 
     Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`.
@@ -152,7 +152,7 @@ def check_translated(
 
 
 def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
-    """Why *plugin* runs: the first predicate that brings it, or what brings that."""
+    """The origin of *plugin*: the first predicate that brings it, or the origin of that."""
     if policy.predicates is None:
         return DEFAULT_PROVIDER
     named = {cells.aliases.get(entry.name, entry.name) for entry in policy.predicates}

@@ -1,4 +1,4 @@
-"""Which rules a Policy names, and the arguments of their plugins.
+"""The rules that a Policy names, and the arguments of their plugins.
 
 Upstream: ProcessPredicatePolicy and ProcessPriorityPolicy in
 pkg/scheduler/framework/plugins/legacy_registry.go.
@@ -54,8 +54,8 @@ class PolicyRules:
 
     @classmethod
     def of(cls, policy: Policy, cells: PolicyCells, gates: Gates) -> PolicyRules:
-        """Those of *policy*. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a
-        rule that does not exist."""
+        """The rules of *policy*. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for
+        a rule that does not exist."""
         found = cls(cells, gates)
         if policy.predicates is None:
             found.predicates = dict.fromkeys(name for name in cells.default_predicates if found._is_on(name))

@@ -93,7 +93,7 @@ def configuration_of_policy(
     hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
     scheduler_name: str = DEFAULT_SCHEDULER,
 ) -> KubeSchedulerConfiguration:
-    """What *release* runs when it is started with *policy*.
+    """The configuration that *release* runs when it is started with *policy*.
 
     *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with
     upstream's text.
@@ -206,7 +206,7 @@ def configuration_of_provider(
     percentage: int = 0,
     hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
 ) -> KubeSchedulerConfiguration:
-    """What *release* runs when it is started with the name of a provider.
+    """The configuration that *release* runs when it is started with the name of a provider.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for one that does not exist.
     """

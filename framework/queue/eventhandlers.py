@@ -1,5 +1,4 @@
-"""What each event of the cluster does to a scheduler of the framework: which objects it learns of, and which
-pods it tries again.
+"""Event handlers of the framework: the objects that a scheduler learns of, and the pods that it tries again.
 
 Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
 """

@@ -17,7 +17,7 @@ from ...core.release import QueueingCells
 
 
 class Action(enum.Flag):
-    """What happened to an object. An update of a node or a pod says which part changed; ``UPDATE`` is any of
+    """A change of an object. An update of a node or a pod says which part changed; ``UPDATE`` is any of
     them."""
 
     ADD = enum.auto()
@@ -171,7 +171,7 @@ def full_label(event: ClusterEvent) -> str:
 
 
 def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEvent]:
-    """What happened to a node that may let a pod fit: all that applies, or the first."""
+    """The changes of a node that may let a pod fit: all that apply, or the first."""
     # Upstream: where the first change is reported, quantities are compared as they are kept, so 1 is another
     # amount than 1000m.
     amounts = [

@@ -67,7 +67,7 @@ class Flights:
             self._events.append(happening)
 
     def since(self, uid: str) -> list[Happening] | None:
-        """What happened since a pod was taken out; None if it is not being tried."""
+        """The events since a pod was taken out; None if it is not being tried."""
         start = self._starts.get(uid)
         return None if start is None else self._events[start - self._dropped :]
 

@@ -1,4 +1,4 @@
-"""What the plugins wait for: which event may help a pod that they rejected.
+"""The registrations of plugins: events that may help a pod that they rejected.
 
 Upstream: buildQueueingHintMap in pkg/scheduler/scheduler.go, isPodWorthRequeuing in the queue, and
 fillEnqueueExtensions in pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
@@ -74,7 +74,7 @@ class Registrations:
         return self._wanted[event]
 
     def actions(self, kind: str) -> Action:
-        """What plugins wait for to happen to objects of *kind*."""
+        """The actions on objects of *kind* that plugins wait for."""
         found = Action(0)
         for plugins in self._by_profile.values():
             for event in (event for events in plugins.values() for event in events):

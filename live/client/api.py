@@ -1,5 +1,4 @@
-"""What an API server is asked: lists, watches, single objects, and which resources it has; and which requests
-are sent once more, and when.
+"""Requests to an API server: lists, watches, single objects, its resources; and repeated requests.
 
 An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is
 an :class:`ApiError`. Objects are mappings in JSON form. The original's clients are the model for paths,
@@ -403,7 +402,7 @@ WAIT_AFTER_ERROR = 1.0
 
 @attrs.frozen
 class Retries:
-    """What one generation of clients sends again.
+    """The requests that one generation of clients repeats.
 
     An answer 429 or 5xx with a header ``Retry-After`` in whole seconds is always followed, also for writes:
     the server has not carried the request out. Without an answer only reads are sent again, as it is unknown
@@ -560,7 +559,7 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> Manifest:
-        """What the server answers about one object, or a part of it: the object as it is now, or a Status.
+        """The server's answer about one object, or a part of it: the object as it is now, or a Status.
 
         The body of a PATCH is a strategic merge patch. *timeout*: how many seconds the answer may take.
         """

@@ -1,5 +1,5 @@
-"""What is needed to reach an API server: its address, how to trust it, and who asks: tokens, passwords,
-programs that fetch them.
+"""Credentials for an API server: its address and certificate, and the caller's tokens, passwords, or programs
+that fetch them.
 
 Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec); the
 format of programs is client.authentication.k8s.io.
@@ -48,17 +48,17 @@ NO_HEADER = "got a character that no header can have"
 
 @attrs.frozen
 class Grant:
-    """What a request shows: headers, and for TLS perhaps a certificate with its key."""
+    """The credentials of a request: headers, and for TLS perhaps a certificate with its key."""
 
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     certificate: tuple[bytes, bytes] | None = attrs.field(default=None, repr=False)
 
 
 class Credentials(Protocol):
-    """Where grants come from, for several connections, which may be on several threads."""
+    """A source of grants, for several connections, which may be on several threads."""
 
     async def grant(self, now: float) -> Grant:
-        """What to show *now* (seconds since 1970). Raises :class:`CredentialsError`."""
+        """The grant for a request *now* (seconds since 1970). Raises :class:`CredentialsError`."""
 
     def refused(self) -> bool:
         """The server has answered 401. Whether it is worth asking once more with a new grant."""
@@ -132,7 +132,7 @@ class CertificateFiles:
     _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
-        """What *inner* grants, and the certificate and key; if they cannot be read, the last ones."""
+        """The grant of *inner*, with the certificate and key; if they cannot be read, the last ones."""
         if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
             try:
                 self._pair = self.certificate.read_bytes(), self.key.read_bytes()
@@ -194,7 +194,7 @@ _LONGEST = 100
 
 
 class CredentialStatus(msgspec.Struct, rename="camel"):
-    """What a plugin gives."""
+    """The credentials from a plugin."""
 
     token: str | None = None
     client_certificate_data: str | None = None
@@ -203,7 +203,7 @@ class CredentialStatus(msgspec.Struct, rename="camel"):
 
 
 class ExecCredential(msgspec.Struct, rename="camel"):
-    """What a plugin prints."""
+    """The output of a plugin."""
 
     status: CredentialStatus
     kind: str = ""
@@ -313,8 +313,8 @@ class ExecPlugin:
     # --- the program ----------------------------------------------------------------------------------------
 
     def _output(self, stop: threading.Event) -> bytes:
-        """What the program prints. It is ended when it prints too much, takes too long, or is not needed any
-        more."""
+        """The output of the program. It is ended when it prints too much, takes too long, or is not needed
+        any more."""
         asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
         spec = {
             "interactive": self.is_interactive,

@@ -205,7 +205,7 @@ def _told(request: Request, server: str) -> Iterator[None]:
 
 
 def _text(error: BaseException) -> str:
-    """What went wrong, in one line; the system's own words where there are some."""
+    """The error in one line; the system's own words where there are some."""
     import aiohttp
 
     if isinstance(error, aiohttp.ClientConnectorCertificateError):

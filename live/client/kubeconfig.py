@@ -271,7 +271,7 @@ class _Reading:
     def _credentials(
         self, user: Mapping[str, Any], named: tuple[str, str] | None, cluster: Mapping[str, Any], who: str
     ) -> Credentials:
-        """How the user shows who it is; *named*: a user and a password in the server's address."""
+        """The credentials of the user; *named*: a user and a password in the server's address."""
         if user.get("auth-provider"):
             raise self._error(
                 f"{who}: auth-provider: expected exec, a plugin; Kubernetes has given up auth-provider"
@@ -315,7 +315,7 @@ class _Reading:
         )
 
     def _told(self, cluster: Mapping[str, Any]) -> dict[str, Any]:
-        """What a plugin learns of its cluster."""
+        """The cluster as a plugin is told about it."""
         ca = self._data(cluster, "certificate-authority", "cluster")
         told = {
             name: cluster[name]

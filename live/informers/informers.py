@@ -370,7 +370,7 @@ class Pauses:
 
 
 def retries_of(cells: ClientCells) -> Retries:
-    """What the clients of a release send again."""
+    """The requests that the clients of a release repeat."""
     return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches)
 
 
@@ -387,7 +387,7 @@ def informers_of(
     handler: Handler,
     report: Callable[[str], None],
 ) -> Informers:
-    """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
+    """The informers of a scheduler of *release* with *gates*; see :class:`Informers`."""
     cells = replace(release.client, resources=listed(release.client, gates))
     return Informers(transport, cells, handler, report)
 

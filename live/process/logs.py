@@ -36,7 +36,7 @@ _CALLER = 2
 
 @attrs.frozen
 class LogSettings:
-    """Which lines are written, and how."""
+    """The format of lines, and the level from which they are written."""
 
     level: int = 0
     """``--v``: lines of higher levels are left out. Warnings and errors have no level."""

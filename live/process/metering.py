@@ -237,7 +237,7 @@ class SchedulerMetrics:
             ProcessCollector(registry=self.registry)
 
     def text(self) -> bytes:
-        """What ``/metrics`` answers."""
+        """The answer of ``/metrics``."""
         if self.scheduler is not None:
             self._read(self.scheduler)
         return generate_latest(self.registry)
@@ -358,7 +358,7 @@ class SchedulerMetrics:
         self._since = time.perf_counter()
 
     def made_plan(self, plan: Preemption) -> None:
-        """Who has to leave for a pod was found out, perhaps after its cycle, as extenders were asked."""
+        """The victims for a pod were found, perhaps after its cycle, as extenders were asked."""
         if plan.node is not None:
             self.feed("victims", len(plan.victims))
 

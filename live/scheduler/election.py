@@ -82,7 +82,7 @@ class LeaseLock:
         return f"{self.namespace}/{self.name}"
 
     async def read(self) -> LeaseRecord | None:
-        """What the lock says now; None: there is none."""
+        """The record in the lock now; None: there is none."""
         try:
             await self._ask("GET", self.name)
         except ApiError as error:
@@ -137,7 +137,7 @@ class LeaderLostError(KubeclassicError):
 
 @attrs.frozen
 class LeaseTimes:
-    """How long things take, in seconds."""
+    """The times of an election, in seconds."""
 
     lease: float = 15.0
     """How long others wait after the last change of the lock before one of them takes over."""
@@ -147,7 +147,7 @@ class LeaseTimes:
 
     @property
     def request(self) -> float:
-        """How long a request for the lock may take: half of the time for a renewal, so that there is a second
+        """The time limit of a request for the lock: half of the time for a renewal, so that there is a second
         try."""
         return max(1.0, self.renew / 2)
 
@@ -203,7 +203,7 @@ class Elector:
         return self.leads and loop_time() < self._renewed_at + self.times.lease
 
     def fault(self) -> str:
-        """Why the health check ``leaderElection`` fails; empty if it does not.
+        """The fault that the health check ``leaderElection`` reports; empty if there is none.
 
         Upstream: a replica that waits is healthy, and so is a leader until long after it should have ended.
         """

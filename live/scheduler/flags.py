@@ -1,5 +1,4 @@
-"""What ``kubeclassic run`` is started with beside the scheduler itself: flags and a configuration, as one
-typed value.
+"""The flags and the configuration of ``kubeclassic run``, beside the scheduler itself, as one typed value.
 
 Flags have the names that kube-scheduler's have. A flag counts more than the configuration.
 Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their defaults.
@@ -77,7 +76,7 @@ class ClientConnection:
 
 @attrs.frozen
 class Surroundings:
-    """What a configuration says about all that is not scheduling."""
+    """The parts of a configuration that are not scheduling."""
 
     kind: str = ""
     api_version: str = ""
@@ -89,8 +88,8 @@ class Surroundings:
 
 
 def load_surroundings(file: str) -> Surroundings:
-    """What the configuration in *file* says. Whether the release reads its apiVersion is for the reader of
-    the scheduler's part.
+    """The surroundings in the configuration in *file*. Whether the release reads its apiVersion is for the
+    reader of the scheduler's part.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
@@ -156,7 +155,7 @@ def _wrong(name: str, got: str, wanted: str) -> FlagError:
 
 @attrs.frozen
 class ElectionSettings:
-    """Which Lease names the leader."""
+    """The Lease that names the leader."""
 
     namespace: str = "kube-system"
     name: str = "kube-scheduler"
@@ -251,8 +250,8 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
 
 
 def _listeners(flags: Values, found: Surroundings) -> Iterator[Listening]:
-    """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who
-    they are."""
+    """The addresses to listen on. Without an address it is loopback, other than upstream, as callers are not
+    asked who they are."""
     certificate = flags.of("tls-cert-file", "")
     key = flags.of("tls-private-key-file", "")
     if bool(certificate) != bool(key):
@@ -290,7 +289,7 @@ def _place(written: str) -> tuple[str, int]:
 
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
-    """How the API server is reached. Raises :class:`~kubeclassic.live.client.credentials.KubeconfigError`."""
+    """The access to the API server. Raises :class:`~kubeclassic.live.client.credentials.KubeconfigError`."""
     if settings.kubeconfig:
         access = read_kubeconfig(settings.kubeconfig, context)
         return attrs.evolve(access, server=settings.master) if settings.master else access

@@ -1,4 +1,4 @@
-"""How long a live scheduler runs: until a signal, for some seconds, or until something fails."""
+"""The lifetime of a live scheduler: until a signal, for some seconds, or until something fails."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def follow(informers: Informers, run: Callable[[], Coroutine[Any, Any, Non
 async def unless(
     end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = ""
 ) -> T | None:
-    """What *work* answers; None if *end* was set before. *wait* is said to *log* if it takes more than
+    """The result of *work*; None if *end* was set before. *wait* is said to *log* if it takes more than
     :data:`PATIENCE`."""
     task = asyncio.create_task(work)
     ended = asyncio.create_task(end.wait())

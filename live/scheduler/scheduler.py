@@ -56,7 +56,7 @@ IN_CACHE = "is in the cache, so can't be assumed"
 
 @attrs.define(eq=False)
 class Consequences:
-    """What follows for others; the two generations of schedulers write the rest, as
+    """The consequences for others; the two generations of schedulers write the rest, as
     :class:`~...core.driver.Driver` has it."""
 
     state: LiveState

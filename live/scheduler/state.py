@@ -1,4 +1,5 @@
-"""What the parts of a live scheduler share: the engine, its queue, the clock, and the way to the API server."""
+"""The state that the parts of a live scheduler share: the engine, its queue, the clock, and the API
+server."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is written before a pod is bound: its volumes, one after another, which then have to be bound, and its
-claims to devices.
+"""Writes before a pod is bound: its volumes, one after another, which then have to be bound, and its claims
+to devices.
 
 Upstream: BindPodVolumes in pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in
 pkg/controller/volume/persistentvolume; 1.27: pkg/scheduler/framework/plugins/volumebinding/binder.go);
@@ -45,7 +45,7 @@ class ClaimWork:
         return self.state.listings.resource_claims
 
     def taken(self) -> list[ClaimWrite]:
-        """What is to be written, and is no longer noted."""
+        """The claims to be written, which are no longer noted."""
         found = self.claims.writes or []
         self.claims.writes = []
         return found

@@ -1,5 +1,5 @@
-"""What the live scheduler asks of an API server, the errors that it gets, changes of a pod's status, and a
-dry run of it all.
+"""Requests of the live scheduler to an API server, their errors, changes of a pod's status, and a dry run of
+it all.
 
 Upstream: the typed clients of k8s.io/client-go; UpdatePodCondition in pkg/api/v1/pod/util.go, PatchPodStatus
 in pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
@@ -62,7 +62,7 @@ class ClusterApi:
         subresource: str = "",
         body: Mapping[str, Any] | None = None,
     ) -> Json:
-        """What the server answers to a request; without a server the body itself."""
+        """The server's answer to a request; without a server the body itself."""
         if self.api is None:
             return dict(body or {})
         try:

@@ -116,7 +116,7 @@ class ServedCluster(SchedulingState):
 
     @property
     def object_count(self) -> int:
-        """How many objects there are."""
+        """The number of objects."""
         listed = sum(len(getattr(self.listings, name)) for name in LISTED.values())
         return self.engine.node_count + len(self.router.pods) + listed + len(self._classes)
 
@@ -241,7 +241,8 @@ class ServedCluster(SchedulingState):
             yield cycle, details
 
     def filter(self, body: bytes) -> bytes:
-        """Which of the nodes fit, and why the others do not. This and the others raise :class:`RequestError`."""
+        """The nodes that fit, and the reasons against the others. This and the others raise
+        :class:`RequestError`."""
         pod, asked = extender_args(body)
         rows = self.rows(asked)
         pod = self.completed(pod)
@@ -280,8 +281,8 @@ class ServedCluster(SchedulingState):
         )
 
     def preempt(self, body: bytes) -> bytes:
-        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's
-        own rules want them gone."""
+        """The victims on the nodes. The victims of the request stay victims, as its scheduler's own rules
+        want them gone."""
         pod, asked, victims = preemption_args(body)
         rows = self.rows(asked)
         pod = self.completed(pod)
@@ -371,8 +372,8 @@ def scaled(totals: Scores) -> Ints:
 
 
 def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
-    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not
-    fit, empty where they do."""
+    """The rows of *rows* that fit, bool[k]; those where the removal of pods cannot help, bool[k]; and the
+    reasons against each, empty where it fits."""
     if details.search is None:
         refusal = details.refusal(engine.flow.node_list()[0])
         is_final = refusal is not None and refusal.code != UNSCHEDULABLE
@@ -399,7 +400,7 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, l
 
 
 def _texts(verdict: Verdict, rows: Rows) -> list[str]:
-    """Why each of *rows* fails; nodes with the same findings share the text."""
+    """The reasons against each of *rows*; nodes with the same findings share the text."""
     if not len(rows):
         return []
     keys = np.zeros(len(rows), np.int64)

@@ -284,7 +284,7 @@ class ServeError(KubeclassicError):
 
 @attrs.frozen
 class Listening:
-    """Where to listen, and how callers are known."""
+    """An address to listen on, and the check of callers."""
 
     address: str = "127.0.0.1"
     port: int = 0
@@ -527,7 +527,7 @@ class Worker:
         return self._thread.submit(function, *arguments)
 
     async def ask(self, function: Callable[..., T], *arguments: object) -> T:
-        """What *function* answers. A call that is cancelled before its turn does not run."""
+        """The result of *function*. A call that is cancelled before its turn does not run."""
         self.waiting += 1
         try:
             return await asyncio.wrap_future(self.submit(function, *arguments))

@@ -1,1 +1,1 @@
-"""What a live scheduler is started with, and in what the releases differ there."""
+"""Settings of a live scheduler, and the differences between releases there."""

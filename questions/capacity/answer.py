@@ -63,7 +63,7 @@ class Account:
         }
 
     def asked(self, item: KubeObject) -> dict[str, Quantity]:
-        """What *item* uses of the quota; nothing if the quota does not count it."""
+        """The usage of the quota by *item*; none if the quota does not count it."""
         if item.namespace == self.quota.namespace:
             if isinstance(item, Pod) and counts(self.quota, item):
                 return usage(item)
@@ -74,7 +74,7 @@ class Account:
 
 @attrs.frozen(eq=False, repr=False)
 class Charge:
-    """What every copy of a template is charged: itself, or one of its claims."""
+    """A charge on a quota for every copy of a template: itself, or one of its claims."""
 
     asked: dict[str, Quantity]
     accounts: Sequence[Account]
@@ -93,8 +93,8 @@ class Gate:
     accounts: list[Account] = attrs.Factory(list)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
-        """Why *pod*, a copy of template number *at*, is refused now; None if it is not, and is there from now
-        on."""
+        """The refusal of *pod*, a copy of template number *at*, now; None if there is none, and it is there
+        from now on."""
         for charge in self.charges[at]:
             why = charge.refused
             for account in charge.accounts:
@@ -149,11 +149,11 @@ class CapacityQuestion:
 
     @property
     def objects(self) -> tuple[KubeObject, ...]:
-        """What is there before any copy: the cluster, and what comes with the templates."""
+        """The objects before any copy: the cluster, and what comes with the templates."""
         return (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
 
     def gate(self) -> Gate:
-        """What the API server has to say about copies."""
+        """The API server's admission of copies."""
         gate = Gate([[] for _ in self.templates])
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
         quotas = (item for item in there if isinstance(item, ResourceQuota) and self.admits)
@@ -471,7 +471,7 @@ class CopyShortage(Record):
 
 
 class Stop(Record, kw_only=True):
-    """Why no more copies were placed."""
+    """The reason why no more copies were placed."""
 
     message: str
     """The message of the scheduler, or of the API server, for the first copy that does not fit."""
@@ -571,7 +571,7 @@ class PendingPods(Record):
 
 
 class CapacityDocument(ResultDocument, kw_only=True):
-    """How many more copies of one or several pods fit into a cluster, where they go, and what stops the next
+    """The copies of one or several pods that still fit into a cluster, their nodes, and what stops the next
     one."""
 
     KIND = "Capacity"

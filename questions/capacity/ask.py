@@ -65,7 +65,7 @@ TAKES = "takes copies"
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class CapacityResult(Result):
-    """How many copies fit, where they go, and what stops the next one."""
+    """The copies that fit, their nodes, and what stops the next one."""
 
     release: str
     counted: Counted
@@ -86,7 +86,7 @@ class CapacityResult(Result):
 
     @property
     def fits(self) -> int:
-        """How many copies fit, of all templates together."""
+        """The number of copies that fit, of all templates together."""
         return sum(self.templates.values())
 
     @property
@@ -117,7 +117,7 @@ class CapacityResult(Result):
 
     @property
     def stop(self) -> Stop:
-        """Why there are not more."""
+        """The reason why there are not more."""
         return self.counted.stop
 
     @cached_property
@@ -336,14 +336,14 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
 
 
 def _requests(placed: PlacedTemplate) -> str:
-    """What a copy requests, exact."""
+    """The requests of a copy, exact."""
     return (
         ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items()) or "nothing"
     )
 
 
 def _stop_lines(stop: Stop) -> Iterator[str]:
-    """What has run out, and what is free where no copy can use it."""
+    """The resource that has run out, and the parts of it that are free where no copy can use them."""
     for one in stop.shortages:
         names = listed([*one.examples, *[""] * (one.nodes - len(one.examples))], len(one.examples))
         left = f"; {rounded(one.resource, one.left)} left there in all" if one.left else ""
@@ -362,7 +362,7 @@ def _stop_lines(stop: Stop) -> Iterator[str]:
 
 
 def _headroom(found: CapacityResult) -> Table:
-    """What is left of each resource; short text has only those that copies or pods request."""
+    """The remainder of each resource; short text has only those that copies or pods request."""
     columns = columns_of(f"""
         resource | name | seen
         resource || data

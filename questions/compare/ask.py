@@ -32,7 +32,7 @@ from .view import ClusterEnd, comparison_view
 
 @attrs.frozen(eq=False, repr=False)
 class CompareResult(Result):
-    """Which pods get another node under another configuration, and why."""
+    """The pods that get another node under another configuration, and why."""
 
     document: ComparisonDocument
     """Everything."""

@@ -74,7 +74,7 @@ class Loss(Record):
 
 
 class LossReason(Record):
-    """How many pods have no node for one reason."""
+    """The number of pods that have no node for one reason."""
 
     reason: str
     pods: Positive
@@ -96,7 +96,8 @@ Told = tuple[Cause, str]
 def losses(
     moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str, evicted: Mapping[str, str]
 ) -> Losses:
-    """Why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with these nodes.
+    """The reasons why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with
+    these nodes.
 
     *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and
     for whom.
@@ -155,7 +156,7 @@ class ComparedConfiguration(Record):
 
 
 class ComparedPod(Record):
-    """Where a pod is in the end in both."""
+    """The end of a pod in both."""
 
     pod: str
     first: str | None
@@ -198,7 +199,7 @@ class AgreementCounts(Record):
 
 
 class CauseCount(Record):
-    """How often a cause came with a verdict."""
+    """The count of a cause with a verdict."""
 
     verdict: Verdict
     kind: CauseKind
@@ -234,7 +235,7 @@ class ConfigurationPair(Record):
 
 
 class ComparedDecision(Record):
-    """What one configuration decides."""
+    """The decision of one configuration."""
 
     host: str | None
     error: str | None
@@ -249,7 +250,7 @@ class ComparedDecision(Record):
 
 
 class DifferenceCause(Cause, kw_only=True):
-    """Why a configuration decides differently from the first one, and how much that matters."""
+    """The cause of a different decision, and its weight."""
 
     verdict: Verdict
 
@@ -292,7 +293,7 @@ class ComparisonDocument(ResultDocument, kw_only=True):
 
 @attrs.define(eq=False, repr=False)
 class Agreement:
-    """How often *second* decides as *first* does."""
+    """The agreement of *second* with *first*, in counts."""
 
     first: Side
     second: Side
@@ -550,7 +551,7 @@ def compare(
 
 
 def label(found: ComparisonDocument, at: int) -> str:
-    """What sentences call a configuration: its release, where all releases differ; else its name."""
+    """The name of a configuration in sentences: its release, where all releases differ; else its name."""
     name = found.configurations[at].name
     releases = [one.release for one in found.configurations]
     if len(name) > 1:
@@ -576,7 +577,7 @@ def verdict(found: ComparisonDocument) -> str:
 
 
 def in_error(found: AgreementCounts) -> str:
-    """How many of the decisions that are the same say nothing."""
+    """The number of equal decisions that say nothing."""
     of_them = " of them" if found.decisions > 1 else ""
     return f", but {found.errors:,}{of_them} ended in an error on both sides" if found.errors else ""
 

@@ -1,4 +1,4 @@
-"""What people see of a comparison: the verdict, sentences, tables, and the list of pods."""
+"""The view of a comparison: the verdict, sentences, tables, and the list of pods."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def comparison_view(found: ComparisonDocument, show: int | None, ends: Sequence[
 
 
 def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
-    """Where pods end, and how full the clusters are."""
+    """The ends of pods, and the use of the clusters."""
     yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
     bars = []
     for at, against in enumerate(found.against):
@@ -123,7 +123,7 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
 
 
 def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
-    """How decisions agree, and why they differ."""
+    """The agreement of decisions, and the causes of differences."""
     for at, against in enumerate(found.against):
         first = against.first
         second = against.second
@@ -170,7 +170,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
 
 
 def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
-    """Where each pod ends under each configuration, and why."""
+    """The end of each pod under each configuration, and its reason."""
     hosts = [one.hosts for one in found.configurations]
     columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
     rows = [
@@ -306,7 +306,7 @@ def _who(found: ComparisonDocument) -> PodOutcomes:
 
 
 def _next(found: ComparisonDocument) -> Iterator[NextStep]:
-    """Which release changes it, where releases are all that differs."""
+    """The command that names the release of a change, where releases are all that differs."""
     releases = [one.release for one in found.configurations]
     if (
         len(releases) == 2
@@ -339,7 +339,7 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
 
 
 def _decisions_alike(against: ConfigurationPair) -> list[Share]:
-    """How decisions agree; what does not occur but for the gated ones is there too."""
+    """The agreement of decisions; what does not occur but for the gated ones is there too."""
     found = against.agreement
     gated = [Share("gated", found.gated, "held")] if found.gated else []
     good = Share("equally good", found.equally_good, "near")
@@ -388,7 +388,7 @@ def _use(found: ComparisonDocument) -> Table:
 
 
 def cause_table(against: ConfigurationPair) -> Table:
-    """How often each cause occurred."""
+    """The number of times that each cause occurred."""
     rows = [
         [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
     ]
@@ -502,8 +502,8 @@ class PodList:
         )
 
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
-        """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which
-        pod replaced this one."""
+        """The row of a pod: its ends, outcomes and causes, and why the first differing decision differs, or
+        which pod replaced this one."""
         shown = []
         outcomes = []
         why = [cause_text(cause) for one in found[:1] for cause in one.causes.values()]

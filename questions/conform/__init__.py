@@ -1,1 +1,1 @@
-"""How many cases that an original scheduler decided come out as it decided."""
+"""Recorded decisions of original schedulers, compared with ours."""

@@ -34,7 +34,7 @@ COUNTED = ("conforming", "families")
 
 @attrs.frozen(eq=False, repr=False)
 class ConformResult(Result):
-    """How many cases are identical, by family."""
+    """The number of identical cases, by family."""
 
     reports: tuple[FamilyReport, ...]
     show: int = 0
@@ -120,7 +120,7 @@ def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:
 
 
 def manner_of(options: ConformOptions) -> Manner:
-    """How a case is decided."""
+    """The manner of deciding a case."""
     memory = 0 if options.no_memory else options.memory
     return Manner(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
 

@@ -1,2 +1,1 @@
-"""Which nodes can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere as its
-controller makes it again."""
+"""Drain: the nodes that can go, with every pod evicted as ``kubectl drain`` does it and placed elsewhere."""

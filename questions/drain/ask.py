@@ -1,4 +1,4 @@
-"""Which nodes can go?"""
+"""Drain: the question, and its view."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class DrainResult(Result):
-    """Which nodes can go together, which cannot and why, and who moves where."""
+    """The nodes that can go together, the others and why, and the moves of pods."""
 
     answer: DrainDocument
     cluster: tuple[Node, ...]
@@ -101,7 +101,7 @@ class DrainResult(Result):
 
     @property
     def about_reasons(self) -> str | None:
-        """Which nodes the reasons call unschedulable, where none of the input is: those that the drain
+        """The nodes that reasons call unschedulable, where none of the input is: those that the drain
         closes."""
         if any(node.spec.unschedulable for node in self.cluster) or not any(
             "unschedulable" in why for why in self.reasons
@@ -111,7 +111,7 @@ class DrainResult(Result):
 
     @property
     def moves(self) -> tuple[DrainMove, ...]:
-        """Who moves, from where, and to which node."""
+        """The moves of pods, from node to node."""
         return self.answer.moves
 
     @property
@@ -201,8 +201,8 @@ def drain(given: Input, options: DrainOptions, observer: Observer) -> DrainResul
 
 
 def _verdict(answer: DrainDocument) -> str:
-    """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their
-    pods."""
+    """The number of nodes that can go, and what it takes, in one sentence; of nodes that are gone the fates
+    of their pods."""
     summary = answer.summary
     if answer.gone:
         return (
@@ -308,7 +308,7 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
-    """What becomes of the pods of nodes that are gone, and of those that make room."""
+    """The fates of the pods of nodes that are gone, and of those that make room."""
     summary = answer.summary
     preempted = sum(one.by is not None for one in answer.evictions)
     for number, verb, what in (

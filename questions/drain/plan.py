@@ -235,7 +235,7 @@ class DrainSummary(Record):
 
 
 class DrainDocument(ResultDocument, kw_only=True):
-    """Which nodes can go together, which cannot and why, and who moves where."""
+    """The nodes that can go together, the others and why, and the moves of pods."""
 
     KIND = "Drain"
     release: str
@@ -397,8 +397,8 @@ def planned(
     flags: DrainFlags,
     on_node: OnNode = ignored,
 ) -> Plan:
-    """Which of the nodes *asked* about, or that a search may choose, can go; or what becomes of the pods
-    where they are gone at once."""
+    """The plan for the nodes *asked* about, or that a search may choose; or the fates of pods where they are
+    gone at once."""
     if options.auto:
         return _plan(steady, asked, find(steady, asked, options.keep, flags, on_node), searched=True)
     if not options.gone:

@@ -77,7 +77,7 @@ def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
 
 
 class NotDrainable(Exception):
-    """Why a node cannot go."""
+    """The reason why a node cannot go."""
 
 
 @attrs.define(eq=False)
@@ -105,7 +105,7 @@ MadeAgain = list[tuple[Pod, EvictedPod]]
 
 @attrs.define(eq=False)
 class DrainTrial:
-    """What is done to the cluster of *run*; in a savepoint each step notes how it is undone."""
+    """A drain on the cluster of *run*; in a savepoint each step notes how it is undone."""
 
     run: Run
     budgets: Budgets
@@ -131,7 +131,7 @@ class DrainTrial:
         return sorted(self.engine.pods_on(node), key=lambda pod: pod.key.split("/"))
 
     def refused(self, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
-        """Those of *nodes* from which nothing is evicted at all, and why."""
+        """The nodes of *nodes* from which nothing is evicted at all, each with the reason."""
         return {name: why for name in nodes if (why := flags.sort(self.pods_on(name)).refusal) is not None}
 
     def cordon(self, name: str) -> None:

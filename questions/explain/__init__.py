@@ -1,1 +1,1 @@
-"""Why a pod has its node, or none, and what would help."""
+"""Explain: why a pod has its node, or none, and what would help."""

@@ -1,4 +1,4 @@
-"""Why does a pod go there, or nowhere?"""
+"""Explain: the question."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _standing(close: CloseUp) -> Iterator[str]:
 
 
 def room_table(close: CloseUp) -> Table:
-    """How much the pod requests of each resource, and what is free on the node."""
+    """The pod's request of each resource, and the room on the node."""
     table = columns_of("""
         resource || text
         resource | name | page
@@ -213,7 +213,7 @@ def rule_name(rule: str) -> str:
 
 
 def score_cell(score: NodeScore) -> str:
-    """How a score comes about: raw, reduced, weight."""
+    """The steps to a score: raw, reduced, weight."""
     return f"{score.raw} -> {score.reduced} x {score.weight}"
 
 
@@ -225,13 +225,13 @@ def leads_told(leads: Sequence[Lead], ahead: str, behind: str) -> Iterator[str]:
 
 
 def lead_told(lead: Lead, scale: str = "") -> str:
-    """How two nodes score by one rule."""
+    """The scores of two nodes by one rule."""
     weight = f", times weight {lead.weight:,}" if lead.weight != 1 else ""
     return f"{rule_name(lead.rule)}, {lead.ours}{scale} against {lead.theirs}{weight}"
 
 
 def short_of(short: NodeShortage) -> str:
-    """What is missing, with both sides; exact where these look alike when they are rounded.
+    """The shortage, with both sides; exact where these look alike when they are rounded.
 
     >>> short_of(NodeShortage("cpu", 2000, 500)), short_of(NodeShortage("cpu", 1190, 1188))
     ('1.5 cpu (needs 2, free 0.5)', '0.002 cpu (needs 1.19, free 1.188)')

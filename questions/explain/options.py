@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False)
 class ExplainOptions(ClusterOptions, MorePods):
-    """Which pod, and how it is looked at."""
+    """The options of ``explain``: a pod, and how it is looked at."""
 
     pod: str | Pod | Mapping[str, Any] = option(
         takes="argument",

@@ -1,4 +1,4 @@
-"""What an explanation looks like: the verdict, sentences, and tables of nodes and reasons; or all about one
+"""The view of an explanation: the verdict, sentences, and tables of nodes and reasons; or all about one
 node."""
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from .closeup import (
 
 
 def verdict(found: ExplanationDocument) -> str:
-    """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits
+    """The pod's node and what decided, or the reasons against the nodes; of one node, whether the pod fits
     there."""
     if found.close_up is not None:
         return _on_node(found, found.close_up)
@@ -116,7 +116,7 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
 
 
 def _against(found: ExplanationDocument) -> str:
-    """What rules out the nodes."""
+    """The reasons against the nodes."""
     nodes: dict[str, set[str]] = {}
     for group in found.reasons:
         nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
@@ -128,7 +128,7 @@ def _against(found: ExplanationDocument) -> str:
 
 
 def _because(found: ExplanationDocument) -> str:
-    """Why this node."""
+    """The reason for this node."""
     choice = found.choice
     counts = found.counts
     if choice is None:
@@ -232,7 +232,7 @@ def message_parts(decision: Decision) -> Part:
 
 
 def subject_lines(found: ExplanationDocument) -> Iterator[str]:
-    """Which pod it is, and how it was decided."""
+    """The pod, and the way it was decided."""
     host = found.host
     choice = found.choice
     node = found.placed_on
@@ -265,7 +265,7 @@ def subject_lines(found: ExplanationDocument) -> Iterator[str]:
 
 
 def of_workload(found: ExplanationDocument) -> str:
-    """Which pod of its workload it is, and how many of them find a node."""
+    """The pod's place in its workload, and how many of its pods find a node."""
     name = quoted(found.pod.partition("/")[2])
     count = len(found.workload_pods)
     waiting = found.workload_waiting or ()
@@ -279,7 +279,7 @@ def of_workload(found: ExplanationDocument) -> str:
 
 
 def _why(found: Explanation) -> Iterator[str]:
-    """Why the host is the host, or how near the pod is to one."""
+    """The reason for the host, or how near the pod is to one."""
     answer = found.answer
     host = answer.host
     counts = answer.counts
@@ -312,7 +312,7 @@ def _why(found: Explanation) -> Iterator[str]:
 
 
 def reached(found: ExplanationDocument) -> Iterator[str]:
-    """How far the search went, where it did not look at every node."""
+    """The reach of the search, where it did not look at every node."""
     counts = found.counts
     if counts.visited < counts.nodes and found.choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
@@ -330,7 +330,7 @@ def best_told(host: str, choice: HostChoice) -> str:
 
 
 def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
-    """What evicting pods would do."""
+    """The effect of evicting pods."""
     if eviction is None:
         return
     if eviction.node is not None:
@@ -450,7 +450,7 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
 
 
 def reasons_table(found: ExplanationDocument) -> Table:
-    """Why nodes were turned down: each reason with its nodes, and the node that is nearest to it."""
+    """The reasons against nodes: each with its nodes, and the node that is nearest to it."""
     groups = found.reasons
     most = max((group.count for group in groups), default=1)
     table = columns_of(f"""
@@ -619,7 +619,7 @@ def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: 
 
 
 def state_of(found: ExplanationDocument, node: NodeReport) -> str:
-    """How the node fares, in a word or two."""
+    """The state of the node, in a word or two."""
     if node.name == found.host:
         return CHOSEN
     if node.fits:

@@ -73,7 +73,7 @@ class ImportResult(Result):
         )
 
     def asides(self, form: str) -> list[str]:
-        """How many objects there are, and what was dropped."""
+        """The number of objects, and of those dropped."""
         nodes = self.kinds["Node"]
         pods = self.kinds["Pod"]
         others = self.kinds.total() - nodes - pods

@@ -61,7 +61,7 @@ _AMOUNT = re.compile(
 
 @attrs.frozen
 class AmountColumn:
-    """Where the amount of a resource is, times what, and in which unit."""
+    """A column with the amount of a resource, its factor and unit."""
 
     column: str
     unit: str
@@ -74,7 +74,7 @@ class AmountColumn:
 
 @attrs.frozen(kw_only=True)
 class ColumnMap:
-    """Which column is what; empty where a table does not have it."""
+    """A map of columns to their meaning; empty where a table lacks one."""
 
     kind: str = "pods"
     name: str

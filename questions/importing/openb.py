@@ -35,7 +35,7 @@ def read(nodes: PathLike, pods: PathLike) -> Trace:
 
 
 def listed_in(path: PathLike) -> str:
-    """What a file of the trace lists, judged by its columns: ``nodes`` or ``pods``."""
+    """The kind of rows in a file of the trace, judged by its columns: ``nodes`` or ``pods``."""
     with opened(path) as file:
         header = [column.strip() for column in next(csv.reader(file), [])]
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):

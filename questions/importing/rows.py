@@ -218,7 +218,7 @@ class TraceRow:
         return Decimal(self.whole(column)) if self.text(column) else None
 
     def copies(self, column: str) -> int:
-        """How many pods or nodes the row stands for."""
+        """The number of pods or nodes that the row stands for."""
         if not self.text(column):
             raise self.error(column, A_WHOLE_NUMBER)
         found = self.whole(column)

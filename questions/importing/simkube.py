@@ -153,7 +153,7 @@ class _Made:
 
 
 def _template(manifest: Manifest) -> Manifest:
-    """What the pods of a workload are made of; a bare pod without its node."""
+    """The template of a workload's pods; a bare pod without its node."""
     spec = manifest.get("spec") or {}
     if manifest["kind"] == "Pod":
         return {"spec": {name: value for name, value in spec.items() if name != "nodeName"}}
@@ -221,7 +221,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _spans(part: Any, owner: Key) -> Iterator[tuple[Key, Life]]:
-    """When pods ran below *part*, by the nearest keys that are a kind and a name."""
+    """The lives of pods below *part*, by the nearest keys that are a kind and a name."""
     for inner in part if isinstance(part, list) else ():
         yield from _spans(inner, owner)
     for key, inner in part.items() if isinstance(part, dict) else ():

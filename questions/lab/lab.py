@@ -52,7 +52,7 @@ class SearchStopped(Exception):
 
 
 class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
-    """What the page asks about a state."""
+    """A question of the page about a state."""
 
     question: Literal["start", "simulate", "explain", "capacity", "manifest", "load", "save"]
     state: LabState | None = None
@@ -65,7 +65,7 @@ class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
 
 @attrs.frozen
 class Given:
-    """What the lab was started with and cannot move: paths, and words of the command line."""
+    """The input of the lab that it cannot move: paths, and words of the command line."""
 
     paths: tuple[str, ...]
     pods: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ class Lab:
     # --- questions ------------------------------------------------------------------------------------------
 
     def _start(self, state: LabState, asked: LabQuestion) -> Json:
-        """What the page begins with."""
+        """The answer that the page begins with."""
         return {
             "state": plain(self.start),
             "releases": list(ALL_RELEASES),
@@ -146,7 +146,7 @@ class Lab:
         }
 
     def _simulate(self, state: LabState, asked: LabQuestion) -> Json:
-        """Where the pods go, what the rules of the state are, and what the page does not know of the cluster."""
+        """The nodes of pods, the rules of the state, and what the page does not know of the cluster."""
         with self.input(state) as given:
             run = SimulationRun(given, SimulationOptions(forms=()))
             for _ in run.decisions():
@@ -177,7 +177,7 @@ class Lab:
         }
 
     def _explain(self, state: LabState, asked: LabQuestion, observer: Observer) -> Json:
-        """Why a pod goes where it goes, or what would help it."""
+        """The reason for a pod's node, or what would help it."""
         options = _options(WhatIfOptions, asked, str)
         with self.input(state) as given:
             try:
@@ -195,7 +195,7 @@ class Lab:
         return {**plain(document), "told": list(map(helping_words, result.suggestions))}
 
     def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
-        """How many more pods fit."""
+        """The number of further pods that fit."""
         options = _options(CapacityOptions, asked, dict)
         with self.input(state) as given:
             pass
@@ -297,7 +297,7 @@ class Lab:
 
 
 def helping_words(found: Suggestion) -> tuple[str, bool, bool]:
-    """What comes of a change that helps, in words; whether that costs others their node; whether it is an
+    """The result of a change that helps, in words; whether that costs others their node; whether it is an
     edit."""
     return outcome_of(found), found.is_costly, found.is_edit
 

@@ -46,7 +46,7 @@ AFFINITY = "InterPodAffinity"
 
 
 def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Json:
-    """What the page has of the *options* that the lab is started with, of which *spec* was made.
+    """The scheduler as the page shows it, from the *options* of the lab, of which *spec* was made.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a Policy in a release of the framework.
     """
@@ -248,7 +248,7 @@ class StateRules:
         return options_of(_without(values, [HARD_WEIGHT]) if profiles else values)
 
     def spec(self) -> SchedulerSpec:
-        """What its scheduler is made from; raises as :meth:`options`."""
+        """The spec of its scheduler; raises as :meth:`options`."""
         return SchedulerSpec.of(self.options(), self.start.extenders)
 
 

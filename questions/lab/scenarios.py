@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 
 class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the page sends with each question; undo and redo are a list of such states."""
+    """A state of the lab, sent with each question; undo and redo are a list of such states."""
 
     scheduler: Json
     """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was
@@ -60,7 +60,7 @@ Objects = tuple[KubeObject, ...]
 
 @attrs.define(eq=False)
 class LabScenarios:
-    """What *files* hold, state by state. One more edit costs that edit alone."""
+    """The scenarios of *files*, state by state. One more edit costs that edit alone."""
 
     files: Files
     cron_jobs: bool
@@ -117,7 +117,7 @@ class LabScenarios:
         return applied(objects, pairs), tuple(told)
 
     def _once(self, key: Any, made: Callable[[], T]) -> T:
-        """What *made* gives, which is kept for a while."""
+        """The value of *made*, kept for a while."""
         found: T = self._kept.pop(key) if key in self._kept else made()
         self._kept[key] = found
         while len(self._kept) > KEPT:
@@ -134,7 +134,7 @@ class LabScenarios:
         return found
 
     def notices(self, scenario: Scenario, algorithm: Algorithm) -> tuple[Notice, ...]:
-        """What is odd in *scenario*, and what of it *algorithm* does not read."""
+        """The notices about *scenario*, and the parts of it that *algorithm* does not read."""
         known = {}
         if self._noticed is not None and _warn_alike(self._noticed[0], scenario):
             known = self._noticed[1]
@@ -165,7 +165,7 @@ def _with_others(
 
 
 def _sort(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
-    """What decides whether *item* is there or waits; None for a pod that is passed over."""
+    """The properties that decide whether *item* is there or waits; None for a pod that is passed over."""
     if not isinstance(item, Pod):
         return item.kind, item.key
     why = why_not_waiting(item, names)

@@ -77,7 +77,7 @@ EVERY_NODE = 100
 
 
 class MigrationReport(Record):
-    """What was translated, and what it became."""
+    """The report of a migration: what was translated, and what it became."""
 
     release: str
     target: str
@@ -94,7 +94,7 @@ class MigrationReport(Record):
 
 @attrs.frozen(kw_only=True, repr=False)
 class Migrating:
-    """What is translated, and how."""
+    """A migration: the input, and the way of translating it."""
 
     policy: Policy | None
     """None: the provider of *config*."""
@@ -165,8 +165,8 @@ class Migrating:
 
     @property
     def scheduler_names(self) -> list[str]:
-        """Whose pods it schedules. Raises :class:`~kubeclassic.exceptions.PolicyError` for a profile that is
-        refused."""
+        """The schedulerNames of its pods. Raises :class:`~kubeclassic.exceptions.PolicyError` for a profile
+        that is refused."""
         if self.profile is None:
             return [self.config.scheduler_name]
         return [
@@ -329,8 +329,8 @@ class MigrateResult(Result):
 
 
 def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
-    """What *given* is, and the releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
-    cannot be read or asked."""
+    """The migration of *given*, with its releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError`
+    for what cannot be read or asked."""
     policy, config, written, profile = _read(given)
     release = options.release or DEFAULT_RELEASE
     to = options.to
@@ -474,7 +474,7 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
 
 
 def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[str]:
-    """What to do next, the most urgent first."""
+    """The steps to do next, the most urgent first."""
     option = "policy" if report.source == "Policy" else "profile"
     if against.agreement.different or against.agreement.gated:
         yield "Check whether each decision that differs is acceptable."

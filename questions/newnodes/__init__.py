@@ -1,2 +1,1 @@
-"""Which new nodes are needed so that pods that wait are placed: the fewest, or the cheapest mix, proven by
-simulation."""
+"""New nodes for pods that wait: the fewest, or the cheapest mix, found by simulation."""

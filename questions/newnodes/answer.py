@@ -59,7 +59,7 @@ class NewNode(Record):
 
 @attrs.frozen(kw_only=True, eq=False)
 class MixTrial:
-    """What came of one mix."""
+    """The outcome of one mix."""
 
     mix: Mix
     wanted: int
@@ -98,7 +98,7 @@ class MixTrials:
             self.known[mix] = attrs.evolve(trial, wanted=self.wanted, missing=missing)
 
     def of(self, mix: Mix) -> MixTrial:
-        """What comes of *mix*: simulated once."""
+        """The outcome of *mix*: simulated once."""
         if mix in self.known:
             return self.known[mix]
         engine = self.new_engine()
@@ -141,7 +141,7 @@ class MixTrials:
 
     @property
     def wanted(self) -> int:
-        """How many pods want a node and count."""
+        """The number of pods that want a node and count."""
         copies = self.question.limit or 0
         waiting = len(self.question.scenario.pending)
         return (
@@ -200,7 +200,7 @@ class Demand:
 
     @classmethod
     def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
-        """That of *pods*, in shapes in the order in which they first occur."""
+        """The demand of *pods*, in shapes in the order in which they first occur."""
         question = trials.question
         runs = []
         rooms = []
@@ -269,7 +269,7 @@ SWAPPED = 3
 
 @attrs.frozen(kw_only=True, eq=False)
 class MixesFound:
-    """What the search has found."""
+    """The results of the search."""
 
     best: MixTrial
     """The mix that does; if none does the one with which fewest pods were left."""
@@ -314,7 +314,7 @@ class MixSearch:
         )
 
     def _key(self, mix: Mix) -> tuple[Decimal, int]:
-        """What *mix* costs, and how many nodes it has."""
+        """The cost of *mix*, and its number of nodes."""
         return sum(
             (count * price for count, price in zip(mix, self.demand.prices, strict=True)), Decimal(0)
         ), sum(mix)
@@ -458,7 +458,7 @@ class PodsWithoutNode(Record):
 
 
 class NewNodesDocument(ResultDocument, kw_only=True):
-    """Which new nodes let pods find a node, and what became of the pods."""
+    """The new nodes that let pods find a node, and the fates of the pods."""
 
     KIND = "NewNodes"
     release: str
@@ -610,7 +610,7 @@ def _mix(kinds: Sequence[NodeKind], trial: MixTrial) -> dict[str, int]:
 
 
 def left(trial: MixTrial) -> str:
-    """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
+    """The pods that *trial* leaves, in words: their number, and the first with the scheduler's message."""
     if not trial.missing:
         return "all pods find a node"
     number = len(trial.missing)

@@ -1,4 +1,4 @@
-"""How many new nodes are needed?"""
+"""New nodes: the question, and its view."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MOST_NODES = 10
 
 @attrs.frozen(eq=False, repr=False)
 class NewNodesResult(Result):
-    """Which nodes to add, and with one fewer of each kind how many pods wait."""
+    """The nodes to add, and with one fewer of each kind the number of pods that wait."""
 
     found: NewNodesDocument
     without_node: Mapping[str, str]
@@ -73,7 +73,7 @@ class NewNodesResult(Result):
 
     @property
     def cost(self) -> Decimal | None:
-        """What they cost in all; each node 1 if no costs were given. None if no number is enough.
+        """The cost of all; each node 1 if no costs were given. None if no number is enough.
 
         Pods that found no node with any mix do not count: *added* and *cost* are for the others.
         """
@@ -81,7 +81,7 @@ class NewNodesResult(Result):
 
     @property
     def with_one_fewer(self) -> str | None:
-        """What happens with one node less of each kind that is added; None if nothing is added."""
+        """The effect of one node less of each kind that is added; None if nothing is added."""
         return self.found.with_one_fewer
 
     @property
@@ -158,7 +158,7 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> New
 def capacity_or_nodes(
     given: Input, options: NewNodesOptions, observer: Observer
 ) -> CapacityResult | NewNodesResult:
-    """What the command answers: how many copies fit, or which nodes to add."""
+    """The answer of the command: the copies that fit, or the nodes to add."""
     return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
 
 
@@ -166,7 +166,7 @@ def capacity_or_nodes(
 
 
 def _verdict(found: NewNodesDocument) -> str:
-    """What to add, or that nothing helps, in one sentence."""
+    """The nodes to add, or that nothing helps, in one sentence."""
     pods = f"{found.pods:,}"
     left = found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}

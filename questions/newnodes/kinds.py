@@ -92,7 +92,7 @@ def _of_file(where: str, loaded: Loaded) -> NodeKind:
 
 
 def read_cost(name: str, value: Any) -> Decimal:
-    """What one node costs. Raises :class:`NewNodeError` for what is no number above 0."""
+    """The cost of one node. Raises :class:`NewNodeError` for what is no number above 0."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise wrong_type(f"cost: {name}", value, "a number above 0")
     try:

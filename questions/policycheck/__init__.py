@@ -1,1 +1,1 @@
-"""What runs under a Policy or a configuration."""
+"""Policy check: the rules under a Policy or a configuration."""

@@ -1,4 +1,4 @@
-"""What runs under a Policy or a KubeSchedulerConfiguration?"""
+"""Policy check: the question, and its view."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Check: TypeAlias = "PolicyCheck | ProfileCheck"
 
 @attrs.frozen(eq=False, repr=False)
 class PolicyCheckResult(Result):
-    """What runs, or why the release does not start with it."""
+    """The rules that run, or why the release does not start with them."""
 
     document: Check
     file: str
@@ -42,7 +42,7 @@ class PolicyCheckResult(Result):
 
     @property
     def faults(self) -> list[str]:
-        """What the release refuses; what begins with blanks belongs to the one before."""
+        """The faults that the release refuses; a line that begins with blanks belongs to the one before."""
         report = self.document
         if isinstance(report, ProfileCheck):
             told = []
@@ -113,7 +113,7 @@ class PolicyCheckResult(Result):
 
 
 def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) -> PolicyCheckResult:
-    """What runs under the Policy or the configuration in *file*."""
+    """The rules under the Policy or the configuration in *file*."""
     read = read_policy_file(file)
     name = "standard input" if str(file) == "-" else str(file)
     if (profile := profile_to_check(read, options.release)) is not None:
@@ -135,7 +135,7 @@ def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) ->
 
 
 def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table | str]:
-    """What runs, in tables and sentences."""
+    """The rules in tables and sentences."""
     if isinstance(report, ProfileCheck):
         for profile in report.profiles:
             yield f"pods of {profile.scheduler_name}"

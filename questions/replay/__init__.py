@@ -1,1 +1,1 @@
-"""What would have happened: a cluster and its scheduler on a virtual clock."""
+"""Replay: a cluster and its scheduler on a virtual clock."""

@@ -1,4 +1,4 @@
-"""What would have happened over time?"""
+"""Replay: the question, and its view."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
 
 @attrs.frozen(kw_only=True, repr=False)
 class ReplayInput:
-    """What a replay starts from, and a new scheduler for it."""
+    """The input of a replay, and a new scheduler for it."""
 
     inputs: Inputs
     """Their warnings also say what the release does not read."""
@@ -94,7 +94,7 @@ class ReplayInput:
         objects: Iterable[KubeObject] = (),
         keeps_manifests: bool = False,
     ) -> ReplayInput:
-        """What *paths* and *objects* are, and the scheduler that *settle* finds for the nodes, of which
+        """The input in *paths* and *objects*, and the scheduler that *settle* finds for the nodes, of which
         *spec* is a first guess.
 
         *release*: as it was asked for, None for the default. Raises
@@ -128,7 +128,7 @@ class ReplayInput:
 
 @attrs.frozen(eq=False, repr=False)
 class ReplayResult(Result):
-    """What happened over virtual time."""
+    """The course of a cluster over virtual time."""
 
     release: str
     summary: ReplaySummary
@@ -256,7 +256,7 @@ def replayed(
 
 
 def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
-    """What a replay starts from, as Python gives it."""
+    """The input of a replay, as Python gives it."""
     chosen = options.scheduler
     first = spec_of(None if chosen == AUTO else chosen)
     return ReplayInput.read(
@@ -399,7 +399,7 @@ def _who(history: ReplayHistory) -> PodOutcomes:
 
 
 def _reason_of(pod: PodHistory) -> str:
-    """Why *pod* waits."""
+    """The reason why *pod* waits."""
     return next(iter(reasons_in(pod.message))) if pod.message else "not tried yet"
 
 

@@ -1,5 +1,4 @@
-"""What happens to a cluster from outside in a replay: events that create, change and delete objects, and that
-let nodes fail.
+"""Events from outside in a replay: they create, change and delete objects, and let nodes fail.
 
 Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there;
 ``kubectl drain``.
@@ -35,7 +34,7 @@ OURS = {UNSCHEDULABLE, *UNREACHABLE}
 
 @attrs.define(eq=False, repr=False)
 class ExternalEvents:
-    """What users do to *cluster*: the events of the inputs, and the operations of a scenario."""
+    """The events from outside of *cluster*: those of the inputs, and the operations of a scenario."""
 
     cluster: SimulatedCluster
     pods: PodLifecycles

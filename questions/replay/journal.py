@@ -136,7 +136,7 @@ class BarrierGivenUp(ReplayEvent, kw_only=True):
 
 
 class ReplaySummary(Record, kw_only=True):
-    """What a replay came to."""
+    """The outcome of a replay."""
 
     warnings: tuple[InputWarning, ...]
     """What is odd in the input, and what of it does not count."""

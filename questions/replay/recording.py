@@ -119,7 +119,7 @@ class Thinned:
 
 @attrs.define(repr=False)
 class PodHistory:
-    """What became of a pod."""
+    """The history of a pod."""
 
     pod: str
     came: float
@@ -290,8 +290,8 @@ def check_places(places: Places) -> None:
 
 @contextmanager
 def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """What appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for example if
-    the disk is full.
+    """A function that appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for
+    example if the disk is full.
 
     An error inside leaves no file; devices, pipes and links stay as they are.
     """
@@ -367,7 +367,7 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
 
 @attrs.frozen(kw_only=True, repr=False)
 class Places:
-    """Where results go. What has no path is not written."""
+    """The places of results. What has no path is not written."""
 
     events: Path | None = None
     series: Path | None = None

@@ -136,7 +136,7 @@ class Replay:
         self._pass_time(now if self.until is None else max(nanoseconds(self.until), now))
 
     def next_time(self) -> int | None:
-        """When the next thing happens that can change anything, in nanoseconds; None: never."""
+        """The time of the next thing that can change anything, in nanoseconds; None: never."""
         events = self.inputs.events
         cluster = self.cluster
         coming = [time for time in (cluster.agenda.next_time, self.workload.deadline) if time is not None]
@@ -212,5 +212,5 @@ class Replay:
 
 
 def _due(event: Event) -> int:
-    """When *event* happens, in nanoseconds; what is there from the beginning has no time of its own."""
+    """The time of *event*, in nanoseconds; what is there from the beginning has none of its own."""
     return nanoseconds(max(event.time, 0.0))

@@ -69,7 +69,7 @@ class Ledger:
 
     @property
     def placed_pods(self) -> int:
-        """How many pods have a node."""
+        """The number of pods with a node."""
         return len(self.pods) - self.waiting_pods
 
     # --- nodes ----------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _misfits(asked: Ints, room: Ints) -> Mask:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Delays:
-    """How long things take, in virtual seconds."""
+    """The delays of a cluster, in virtual seconds."""
 
     cycle: float = 0.0
     """From one scheduling cycle to the next: the scheduler does one thing at a time."""
@@ -264,7 +264,7 @@ class ReplayCounts:
 
     @property
     def evicted(self) -> int:
-        """How often a pod had to leave its node."""
+        """The number of times that a pod had to leave its node."""
         return self.events["Evicted"] + self.events["Preempted"]
 
     def pass_time(self, seconds: float, ledger: Ledger) -> None:
@@ -330,12 +330,12 @@ class Agenda:
     """The numbers of tasks that are in the heap still, but will not be done."""
 
     def __len__(self) -> int:
-        """How many tasks are left."""
+        """The number of tasks that are left."""
         return len(self._heap) - len(self._cancelled)
 
     @property
     def next_time(self) -> int | None:
-        """When the next task is due; None if there is none."""
+        """The time of the next task; None if there is none."""
         while self._heap and self._heap[0][1] in self._cancelled:
             self._cancelled.remove(heapq.heappop(self._heap)[1])
         return self._heap[0][0] if self._heap else None

@@ -1,1 +1,1 @@
-"""Where the pods that wait go."""
+"""Simulate: the nodes of the pods that wait."""

@@ -1,5 +1,4 @@
-"""Where do the waiting pods go? What became of each pod, who was evicted, and the document that ``-o json``
-prints.
+"""Simulate: the outcome of each pod, the evictions, and the document that ``-o json`` prints.
 
 A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :data:`POD_COLUMNS`.
 """
@@ -147,7 +146,7 @@ class SimulationRun:
             self._pods_before = pods_on(engine, [use.node for use in self._uses.found()])
 
     def result(self) -> SimulationResult:
-        """What came of it."""
+        """The result of the simulation."""
         simulation = self.simulation
         options = self.options
         given = self.given
@@ -214,7 +213,7 @@ class SimulationRun:
 
 @attrs.frozen(eq=False, repr=False, slots=False)
 class SimulationResult(Result):
-    """What became of the pods that waited."""
+    """The outcome of the pods that waited."""
 
     outcome: SimulationDocument
     """The document without decisions, nodes and warnings."""
@@ -253,7 +252,7 @@ class SimulationResult(Result):
 
     @property
     def summary(self) -> Summary:
-        """How many pods found a node, and how full the nodes are."""
+        """The number of pods that found a node, and the use of the nodes."""
         return self.outcome.summary
 
     @property
@@ -422,7 +421,7 @@ def simulate(given: Input, options: SimulationOptions, observer: Observer) -> Si
 
 
 def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
-    """How many pods find a place, what the others lack, and who has to leave."""
+    """The number of pods that find a place, the needs of the others, and the evictions."""
     placed = summary.placed + summary.waiting
     missing = summary.unschedulable
     pods = f"{summary.pods:,}"

@@ -37,7 +37,7 @@ SHOWN = 5
 
 
 class PodRecord(Record):
-    """What became of a pod in the end."""
+    """A pod, and its outcome in the end."""
 
     pod: PodKey
     namespace: str
@@ -98,14 +98,15 @@ class PodRecord(Record):
 
     @property
     def reason(self) -> str | None:
-        """Why it has no node, shortly: what most nodes have against it, or that another took its place."""
+        """The reason why it has no node, shortly: the one of most nodes, or that another pod took its
+        place."""
         if self.outcome == "evicted":
             return "evicted to make room"
         return next(iter(reasons_in(self.error))) if self.error else None
 
 
 class ScoredPod(PodRecord):
-    """What became of a pod, with what wide tables say of its last cycle."""
+    """A pod and its outcome, with the columns of wide tables about its last cycle."""
 
     nodes_that_fit: int | None = None
     score: int | None = None
@@ -289,7 +290,7 @@ def pod_table(
 
 
 def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
-    """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
+    """The details of a cycle about nodes: reasons with the nodes that have them, and the best scores."""
     found = {}
     failed = cycle.failed or {}
     scores = cycle.scores or {}
@@ -315,7 +316,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
-    """Who had to leave, in order: for whom, from where; and what came in its place, where something did."""
+    """The evictions in order: for whom, from where; and the replacement, where there is one."""
     again = any(one.replacement for one in evicted)
     columns = columns_of(f"""
         evicted | name

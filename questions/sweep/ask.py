@@ -1,4 +1,4 @@
-"""Which configuration is best? Many, in one table."""
+"""Sweep: the question, and its view."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SweepResult(Result):
 
     @property
     def failed(self) -> int:
-        """How many runs have an error."""
+        """The number of runs with an error."""
         return sum(row[ERROR] is not None for row in self.rows)
 
     @property
@@ -85,7 +85,7 @@ class SweepResult(Result):
 
     @property
     def document(self) -> SweepDocument:
-        """What the command prints."""
+        """The document that the command prints."""
         return SweepDocument(
             warnings=self.told_warnings(),
             settings=self.settings,
@@ -201,7 +201,7 @@ def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer) -> SweepR
 
 
 def _verdict(found: SweepResult) -> str:
-    """Which configuration is best, and in what, in one sentence."""
+    """The best configuration, and its objective, in one sentence."""
     compared = found.compared
     groups = defaultdict[tuple[str, ...], list[Best]](list)
     if not compared:

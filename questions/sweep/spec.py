@@ -61,7 +61,7 @@ def is_objective(name: object) -> bool:
 
 
 def more_is_better(name: str) -> bool | None:
-    """Which way of an objective most people call better; None for what is neither.
+    """The direction of an objective that most people call better; None for one without.
 
     >>> more_is_better("placed"), more_is_better("cpu fragmentation"), more_is_better("pods")
     (True, False, None)
@@ -123,8 +123,8 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float | None:
-    """How unevenly the pods of an owner lie in the zones: most in one less fewest in one, on average over
-    owners of two pods or more.
+    """The skew of an owner's pods over the zones: most in one less fewest in one, on average over owners of
+    two pods or more.
 
     *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
     """
@@ -224,7 +224,8 @@ def configurations(
 
 
 def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
-    """Who is best in each objective in which configurations differ and of which one way is better."""
+    """The best configurations by objective, of those in which they differ and of which one direction is
+    better."""
     answer = []
     for objective in objectives:
         values = [one.values[objective] for one in found if objective in one.values]
@@ -430,7 +431,7 @@ class _Reader:
         return Spec(cluster, pods, trace, seconds, grid, runs, tuple(listed), self.folder)
 
     def _placed(self, key: str) -> GivenCluster:
-        """What is given with paths as seen from the current folder; they must exist."""
+        """The cluster at *key*, with paths as seen from the current folder; they must exist."""
         given = self.data.get(key, ())
         found = list[Any]()
         if isinstance(given, Cluster):

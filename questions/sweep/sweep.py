@@ -124,7 +124,7 @@ class Task:
 
     @property
     def place(self) -> Place:
-        """How the input is read."""
+        """The place of the input."""
         spec = self.scheduler_spec
         return spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ())
 
@@ -148,7 +148,7 @@ def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
 
 @attrs.define(eq=False, repr=False)
 class Shared:
-    """What runs have in common, handed over once for all of them: the input, read once a place."""
+    """The input that runs have in common, handed over once for all of them and read once a place."""
 
     until: float | None
     read: dict[Place, Scenario | Inputs | str] = attrs.Factory(dict)
@@ -177,7 +177,7 @@ class Shared:
             self.read[place] = str(error)
 
     def notices(self, task: Task) -> Sequence[Notice]:
-        """What is odd in the input of *task*, and what of it does not count."""
+        """The notices about the input of *task*, and the parts of it that do not count."""
         given = self.read[task.place]
         if isinstance(given, str):
             return ()
@@ -293,7 +293,7 @@ class Sweep:
         return rows
 
     def notices(self) -> list[Notice]:
-        """What is odd in the input, and what of it some release of the runs does not read."""
+        """The notices about the input, and the parts of it that some release of the runs does not read."""
         return list(
             dict.fromkeys(notice for task in self._planned.values() for notice in self.shared.notices(task))
         )

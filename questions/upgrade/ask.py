@@ -1,4 +1,4 @@
-"""Which upgrade moves which pod, and by which fact of the release?"""
+"""Upgrade: the question, and its view."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["
 
 @attrs.frozen(eq=False, repr=False)
 class UpgradeResult(Result):
-    """Which step of an upgrade moves which pod, and why."""
+    """The steps of an upgrade, the pods that each moves, and why."""
 
     document: UpgradeDocument
     """Everything."""
@@ -80,7 +80,7 @@ class UpgradeResult(Result):
         return self.document.same if not self.pod else self.first_step(self.pod) is None
 
     def why(self, found: MovedPod) -> str:
-        """Why a decision became another one: the fact of the release, and how many points its node gains by
+        """The cause of a changed decision: the fact of the release, and the points that its node gains by
         it."""
         if found.effect == "earlier decision":
             return "an earlier decision differs, so the nodes are filled differently"
@@ -145,7 +145,7 @@ class UpgradeResult(Result):
 
 
 def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
-    """What a page shows, and the tables as data."""
+    """The sections of a page, and the tables as data."""
     columns = "Each column is a release, each band a group of pods."
     words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
     yield Section("The way", [*on_page(words), _bands(found)], name="way")
@@ -220,8 +220,8 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
 
 
 def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
-    """What other patch levels of the releases on the way decide otherwise; *under_policy*: of those that run
-    a Policy alone."""
+    """The patch levels of releases on the way that decide otherwise; *under_policy*: of those that run a
+    Policy alone."""
     return [
         stage.other_patches
         for stage in found.stages

@@ -52,7 +52,7 @@ Ways = Mapping[str, Callable[[FollowingSide, int], bool]]
 
 @attrs.frozen(repr=False)
 class FoundCause:
-    """Why a decision became another one."""
+    """The cause of a changed decision."""
 
     effect: Effect
     fact: Fact | None
@@ -80,8 +80,8 @@ class UpgradeTrial:
     _told: int = 0
 
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[FoundCause]:
-        """Why the newer release decides otherwise in each of the steps *numbers*, which rise; what both
-        decide is with them."""
+        """The causes of the newer release's decision in each of the steps *numbers*, which rise; both
+        decisions are with them."""
         few = FEW if len(self.fitting) == 1 else max(FEW, len(self.newer.led.each) // ONE_IN)
         known = {} if len(numbers) <= few else self._at_once(numbers)
         for number, outcomes in numbers.items():
@@ -130,7 +130,7 @@ class UpgradeTrial:
         return [number for number in among if each[number].outcome == numbers[number][0]]
 
     def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> FoundCause:
-        """Why the newer release's decision in the step *number*, the *other*, differs; both are its latest,
+        """The cause of the newer release's decision in the step *number*, the *other*; both are its latest,
         with details."""
         wanted = decided(one)
         found = decided(other)
@@ -318,8 +318,8 @@ def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:
 
 
 def _points(cause: Cause, first: SideView, second: SideView) -> int | None:
-    """How many points of 100 more the rule gives the second's node beside the first's node, by weight; None
-    if it is not about scores."""
+    """The points of 100 that the rule gives the second's node over the first's, by weight; None if it is not
+    about scores."""
     hosts = first.decision.host, second.decision.host
     if cause.kind != "score" or cause.rule is None or hosts[0] is None or hosts[1] is None:
         return None

@@ -1,4 +1,4 @@
-"""What a cluster has for which releases differ: by it the likely facts are tried first where a decision
+"""The traits of a cluster that releases treat differently: facts about them are tried first where a decision
 differs."""
 
 from __future__ import annotations

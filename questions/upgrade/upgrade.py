@@ -49,7 +49,7 @@ Change = Annotated[
 
 
 class UpgradeCause(Record):
-    """How often a step changes decisions for one reason."""
+    """The number of decisions that a step changes for one reason."""
 
     effect: Effect
     """A fact of the release; or an earlier decision, after which the nodes were filled differently; or
@@ -175,8 +175,8 @@ class Upgrade:
         return traits_of(self.scenario, self.configuration)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What other processes get: of decisions only what takes effect, as their details are larger than all
-        the rest."""
+        """The state for other processes: of decisions only what takes effect, as their details are larger
+        than all the rest."""
         each = []
         for step in self._led.each if self._led else ():
             its = step.decision
@@ -231,8 +231,8 @@ class Upgrade:
     # --- from one side to the next --------------------------------------------------------------------------
 
     def facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
-        """What the side *number* does otherwise than the one before it: what fits the cluster, and what does
-        not seem to."""
+        """The facts of the side *number* over the one before it: those that fit the cluster, and the
+        others."""
         facts = list(facts_between(self.specs[number - 1].version, self.specs[number].version))
         fitting = [fact for fact in facts if concerns(fact, self.traits)]
         return fitting, [fact for fact in facts if fact not in fitting]
@@ -312,7 +312,7 @@ class Upgrade:
     # --- here or elsewhere ----------------------------------------------------------------------------------
 
     def run(self, task: Task) -> Any:
-        """What a method comes to in another process; or its error, which the process that asked raises. A
+        """The result of a method in another process; or its error, which the process that asked raises. A
         defect is a RuntimeError."""
         name, *arguments = task
         try:
@@ -323,7 +323,7 @@ class Upgrade:
             return RuntimeError(f"{type(error).__name__}: {error}")
 
     def results(self, tasks: Sequence[Task], executor: Executor | None, observer: Observer) -> Iterator[Any]:
-        """What each of *tasks*, methods with their arguments, comes to, in order.
+        """The results of *tasks*, methods with their arguments, in order.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
         that is lost.

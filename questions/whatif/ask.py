@@ -1,4 +1,4 @@
-"""What would help a pod that finds no node, or not the one that is wanted?"""
+"""What-if: the question, and its view."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ GROUPS = {
 
 @attrs.frozen(eq=False, repr=False)
 class WhatIfResult(Result):
-    """What would help a pod."""
+    """The changes that would help a pod."""
 
     explanation: Explanation
     """The decision before any change; with a wanted node, all about that one."""
@@ -220,7 +220,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer) -> WhatIfR
 def explained_or_helped(
     given: Input, options: WhatIfOptions, observer: Observer
 ) -> ExplainResult | WhatIfResult:
-    """What the command answers: why, or what would help."""
+    """The answer of the command: an explanation, or the changes that would help."""
     return (what_if if options.what_if or options.want is not None else explain).ask(given, options, observer)
 
 
@@ -234,12 +234,12 @@ def helping(found: Sequence[Suggestion]) -> str:
 
 
 def _how(one: Suggestion, patch: str) -> CodeText | str:
-    """How to try a change."""
+    """The way to try a change."""
     return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit or patch.startswith("pod ") else patch
 
 
 def _parts(found: WhatIfResult) -> Iterator[Section]:
-    """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
+    """The answer in text: the decision, the obstacles on the wanted node, and the changes."""
     explained = found.explanation.answer
     close = explained.close_up
     first: list[Item] = [Paragraph(where_to(explained), wraps=False)]

@@ -47,7 +47,7 @@ def corrected(context: WhatIfContext) -> Iterator[Change]:
 
 
 def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
-    """What was probably meant by what none has."""
+    """A hint for a name that none has: the one that was probably meant."""
     return f"ask for {wanted}, not for {given}: no {noun} has that, and {have(count, noun)} {wanted}"
 
 
@@ -435,7 +435,7 @@ def labelled(context: WhatIfContext) -> Iterator[Change]:
 
 
 def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
-    """What to change of the labels of *node* so that the pod selects it, for each term of the node affinity;
+    """The changes of the labels of *node* with which the pod selects it, for each term of the node affinity;
     None: the label goes."""
     wrong: Labels = {
         key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value

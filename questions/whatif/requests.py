@@ -82,8 +82,8 @@ def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
 
 
 def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
-    """What is short on a node if its pods of the same controller ask for less, too: so that one more fits,
-    and all that wait."""
+    """The shortage on a node if its pods of the same controller ask for less, too: so that one more fits, and
+    all that wait."""
     siblings = {one.key for one in context.siblings}
     there = sum(entry.pod.key in siblings for entry in context.on(report.name))
     waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
@@ -97,8 +97,8 @@ def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeSh
 
 
 def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
-    """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as
-    they are."""
+    """The edits with which the pod requests exactly what is free of a resource; None if that cannot be.
+    Sidecars stay as they are."""
     name = short.resource
     spec = context.pod.spec
     if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):

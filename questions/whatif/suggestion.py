@@ -86,12 +86,12 @@ class Change:
 
     @property
     def disturbs(self) -> int:
-        """How much it disturbs; see :data:`DISTURBS`."""
+        """The disturbance that it causes; see :data:`DISTURBS`."""
         return min(DISTURBS.values()) if self.corrects else DISTURBS[self.kind]
 
 
 class Effect(Record):
-    """What a change does to all pods in the end, once each has had its turn."""
+    """The effect of a change on all pods in the end, once each has had its turn."""
 
     pods: Count
     """Pods that have a turn."""
@@ -179,7 +179,7 @@ class Helpful:
 
     @classmethod
     def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Helpful:
-        """That *change* makes *host* the pod's node."""
+        """The suggestion that *change* makes *host* the pod's node."""
         suggestion = Suggestion(
             change=change.words,
             patch=change.patch,
@@ -201,7 +201,7 @@ class Helpful:
 
 
 class Keeps(Record):
-    """What keeps a pod from a node."""
+    """The obstacles between a pod and a node."""
 
     fits: bool
     reasons: Names
@@ -360,8 +360,7 @@ class WhatIfContext:
             )
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
-        """What would be decided on *pod*, or on the pod as it is, now; *makes_room*: and who would have to
-        leave."""
+        """The decision on *pod*, or on the pod as it is, now; *makes_room*: with the victims."""
         self.pause()
         asked = self.pod if pod is None else pod
         self.tried += 1
@@ -369,8 +368,8 @@ class WhatIfContext:
             return self.engine.schedule(asked, details=False, only_host=not makes_room)
 
     def helpful(self, change: Change) -> Helpful | None:
-        """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned
-        to it as well."""
+        """The suggestion of *change*, if it helps; where another node than the wanted one wins, the pod is
+        pinned to it as well."""
         try:
             for pins in (False, True):
                 if pins:
@@ -392,8 +391,8 @@ class WhatIfContext:
         return None
 
     def outcome(self, change: Change, decision: Decision) -> Helpful | None:
-        """What *change* comes to by *decision* after it, with room made if it *evicts*; None if that is not
-        what is asked for."""
+        """The suggestion of *change* by *decision* after it, with room made if it *evicts*; None if it does
+        not do what is asked for."""
         host = decision.host
         victims = tuple[Pod, ...]()
         if change.evicts:

@@ -1,5 +1,5 @@
-"""What would help a pod: every family of changes is tried, and what helps comes in the order of how much it
-disturbs."""
+"""The search for changes that help a pod: every family is tried, and results come in the order of how much
+they disturb."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ were asked for."""
 
 
 def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[[str], None]) -> Found:
-    """What would help the pod; *simulation* is a new one of *asked*. *tell* is called with each family of
-    changes before it is tried.
+    """The changes that would help the pod; *simulation* is a new one of *asked*. *tell* is called with each
+    family of changes before it is tried.
 
     The observer learns of each change that helps as soon as it is found, before it is known what it does to
     the other pods. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the
@@ -309,7 +309,7 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
 
 
 def _in_whole_run(asked: ScheduledPod, one: Helpful, before: Simulation, start: Start) -> Helpful:
-    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a
+    """The pods that make room or take the pod's place, the fates of the others, and how many pods of a
     workload find a node."""
     pod = asked.subject.pod
     simulation = start.whole(Edits.parse(one.change.edits, defaults=asked.defaults))

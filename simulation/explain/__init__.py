@@ -1,1 +1,1 @@
-"""Why a pod goes where it goes: explanations as values, of which the command line makes tables and JSON."""
+"""Explanations of decisions as values, of which the command line makes tables and JSON."""

@@ -1,5 +1,5 @@
-"""What labels and taints there are, for people: how many have one, and which one is near a label or a
-toleration that fits none."""
+"""Labels and taints of a cluster, for people: their numbers, and the one near a label or a toleration that
+fits none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def near_keys(key: str, keys: Collection[str]) -> list[str]:
 
 
 def have(count: int, noun: str = "") -> str:
-    """How many have something.
+    """The number of those that have something.
 
     >>> have(1), have(2, "node")
     ('1 has', '2 nodes have')
@@ -52,7 +52,7 @@ class LabelFacts:
 
     @classmethod
     def of(cls, labels: Iterable[Mapping[str, str]], noun: str = "node") -> LabelFacts:
-        """Those of *labels*, one map for each object."""
+        """The facts of *labels*, one map for each object."""
         counts: dict[str, Counter[str]] = {}
         for one in labels:
             for key, value in one.items():
@@ -60,7 +60,7 @@ class LabelFacts:
         return cls(counts, noun)
 
     def having(self, key: str, value: str) -> int:
-        """How many have the label."""
+        """The number of objects with the label."""
         return self.counts.get(key, Counter())[value]
 
     def near(self, key: str, value: str) -> tuple[str, str] | None:
@@ -76,7 +76,7 @@ class LabelFacts:
         )
 
     def note(self, key: str, value: str) -> str:
-        """How many have the label; if none, what they have in its place.
+        """The number of objects with the label; if none, what they have in its place.
 
         >>> facts = LabelFacts.of([{"pool": "general"}, {"pool": "general"}, {"pool": "gpu"}])
         >>> facts.note("pool", "gpu"), facts.note("pool", "genral"), facts.note("pol", "gpu")
@@ -93,7 +93,7 @@ class LabelFacts:
         return f"no {self.noun} has it; {self._values(key)}" if key in self.counts else self.without(key)
 
     def without(self, key: str) -> str:
-        """That none has the label *key*, and which one is near; empty if one has it.
+        """A note that none has the label *key*, and which one is near; empty if one has it.
 
         >>> LabelFacts.of([{"zone": "a"}]).without("zne")
         'no node has the label zne; there is zone'

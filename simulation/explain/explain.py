@@ -188,7 +188,7 @@ class JudgedNodes:
         return verdict.plain, row
 
     def objections(self, row: int) -> tuple[Objection, ...]:
-        """What every predicate or plugin has against a row, in running order."""
+        """The objections of every predicate or plugin to a row, in running order."""
         judged = self.judged(row)
         if judged is None or self.details.search is None:
             return ()
@@ -376,7 +376,7 @@ _DEVICES = re.compile("ResourceClaim|device class")
 
 
 def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
-    """What the pod of *found* needs and *scenario* lacks, if it finds no node for that."""
+    """The needs of the pod of *found* that *scenario* lacks, if it finds no node for that."""
     decision = found.decision
     if decision.host is not None or not _NEEDED.search(decision.error or ""):
         return ()
@@ -439,7 +439,7 @@ def freed(pod: Pod) -> Pod:
 
 
 def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation:
-    """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move.
+    """The decision of *engine* on *pod* now, and its reasons; visiting order and round robin do not move.
 
     With *node* the explanation has all about that node. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
@@ -459,7 +459,7 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
 
 
 def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
-    """What each rule has against each node for *pod*, which leaves no trace; by node."""
+    """The objections of each rule to each node for *pod*, which leaves no trace; by node."""
     with engine.preserving_state(pod):
         decision = engine.schedule(pod)
     if not decision.has_details or decision.details.search is None:

@@ -1,5 +1,4 @@
-"""What of the pod or of the node is behind a reason: the selector, the term, the constraint, the port or the
-taint that fails.
+"""The demand behind a reason: the selector, the term, the constraint, the port or the taint that fails.
 
 Selectors of nodes, and taints, are read off the objects. What depends on other pods is asked of the
 scheduler: the pod is decided once more with this one demand in place of all of its kind, and the nodes that
@@ -103,7 +102,7 @@ class SpreadCounts:
 
 
 def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
-    """Those of *pod*, which has one hard constraint; None where there are no domains, or its selector is
+    """The counts of *pod*, which has one hard constraint; None where there are no domains, or its selector is
     invalid."""
     cycle: Any = engine.begin(pod)
     template = cycle.template
@@ -138,8 +137,8 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
 
 
 def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
-    """What makes the *counted* amount of a resource, in words; empty if it is what the containers of *pod*
-    request.
+    """The parts of the *counted* amount of a resource, in words; empty if it is the request of the containers
+    of *pod*.
 
     Of a pod on a node sidecars are containers like others: they run there.
     """
@@ -188,7 +187,7 @@ def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
 
 
 def count_of_spec(engine: Engine, spec: PodSpec, name: str) -> int:
-    """How much of a resource a pod with *spec* asks for, as the release counts it."""
+    """The request for a resource by a pod with *spec*, as the release counts it."""
     counts: Mapping[str, int] = engine.release.incoming(Pod(spec=spec), engine.gates)
     return counts.get(name, 0)
 
@@ -550,7 +549,8 @@ class Causes:
     # --- notes ----------------------------------------------------------------------------------------------
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
-        """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
+        """The number of pods on nodes that *selector* matches; of one that matches none the label that is
+        near."""
         pods = self.engine.pods()
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
         count = sum(_selects(selector, one) for one in labels)

@@ -1,4 +1,4 @@
-"""Which pod a name means, waiting or on a node, or as one of a workload; and why a pod is not scheduled."""
+"""The pod behind a name, waiting or on a node, or as one of a workload; and why a pod is not scheduled."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Subject:
 
     @property
     def concerns(self) -> frozenset[str]:
-        """What bears on the pod besides the cluster as a whole: itself, its owners and its claims, by kind
-        and key."""
+        """The objects that bear on the pod besides the cluster as a whole: itself, its owners and its claims,
+        by kind and key."""
         pod = self.pod
         claims = (
             f"PersistentVolumeClaim {pod.namespace}/{volume.persistent_volume_claim}"

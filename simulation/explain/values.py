@@ -76,7 +76,7 @@ Scores = Annotated[Mapping[str, NodeScore], says("Priority or plugin -> score.")
 
 
 class Objection(Record):
-    """Why one predicate or plugin rejects a node."""
+    """The reason why one predicate or plugin rejects a node."""
 
     rule: str
     reasons: Names
@@ -124,7 +124,7 @@ class NodeReport(Record):
 
     @property
     def obstacles(self) -> int:
-        """How many things rule out the node."""
+        """The number of things that rule out the node."""
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property
@@ -210,7 +210,7 @@ def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
 
 
 class Lead(Record):
-    """How a node scores by one rule beside another node, both before the weight."""
+    """The lead of a node by one rule over another node, both before the weight."""
 
     rule: str
     ours: int
@@ -224,7 +224,7 @@ class Lead(Record):
 
 
 class HostChoice(Record):
-    """How the host was chosen among several nodes that fit."""
+    """The choice of the host among several nodes that fit."""
 
     best: int
     """The highest total."""
@@ -328,7 +328,7 @@ class EvictionOutcome(Record, kw_only=True):
 
 
 def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> EvictionOutcome | None:
-    """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an
+    """The outcome of preemption in *decision*; None if the pod did not need it, or the cycle ended with an
     error."""
     if not decision.is_fit_error:
         return None
@@ -367,7 +367,7 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:
-    """Why evicting pods would make no room on a node that preemption did not come to."""
+    """The reason why evicting pods would make no room on a node that preemption did not come to."""
     # The scheduler leaves a node out of preemption for a reason that stays whichever pods leave.
     stays = not all(objection.evictable for objection in node.objections if objection.counted)
     if node.visited and (node.code != "Unschedulable" if node.code else stays):
@@ -385,7 +385,7 @@ Verdict = Literal["passes", "fails", "not asked"]
 
 
 class RuleVerdict(Record):
-    """What one predicate or plugin says of the node."""
+    """The verdict of one predicate or plugin on the node."""
 
     rule: str
     outcome: Verdict
@@ -397,7 +397,7 @@ class RuleVerdict(Record):
 
 
 class RequestedResource(Record):
-    """How much of one resource the pod requests and the node has, in millicores, bytes or pieces."""
+    """The pod's request of one resource and the node's amount, in millicores, bytes or pieces."""
 
     resource: str
     asked: int
@@ -443,7 +443,7 @@ class CloseUp(Record):
 
     @property
     def reasons(self) -> Names:
-        """Why the node does not fit, each reason once."""
+        """The reasons against the node, each once."""
         return tuple(
             dict.fromkeys(
                 [*self.whole_pod, *(reason for verdict in self.verdicts for reason in verdict.reasons)]
@@ -486,7 +486,7 @@ class RuleConcerned(Record):
 
 
 class NodeCounts(Record):
-    """How many nodes there are, and what became of them."""
+    """The numbers of nodes by outcome."""
 
     nodes: Count
     visited: Count
@@ -496,7 +496,7 @@ class NodeCounts(Record):
 
 
 class ExplanationDocument(ResultDocument, kw_only=True):
-    """Why a pod goes where it goes, or nowhere. Resources are in millicores, bytes or pieces."""
+    """The reasons why a pod goes where it goes, or nowhere. Resources are in millicores, bytes or pieces."""
 
     KIND = "Explanation"
     pod: str
@@ -558,7 +558,7 @@ class ExplanationDocument(ResultDocument, kw_only=True):
 
     @property
     def not_scheduled(self) -> str:
-        """Why the pod is not scheduled at all, as a sentence."""
+        """The reason why the pod is not scheduled at all, as a sentence."""
         told = f"Not scheduled: {self.ignored}"
         return told if told.endswith("?") else f"{told}."
 

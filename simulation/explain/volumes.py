@@ -1,4 +1,4 @@
-"""Why claims keep a pod from nodes."""
+"""The obstacles of claims between a pod and nodes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
 
 
 def _needs(volume: PersistentVolume, node: Node) -> str:
-    """Where *volume* can be reached, if not from *node*."""
+    """The place where *volume* can be reached, if not from *node*."""
     affinity = volume.spec.node_affinity
     terms = () if affinity is None else affinity.node_selector_terms
     if terms and not any(compile_node_term(term)(node.labels, node.name) for term in terms):

@@ -176,7 +176,7 @@ def _too_large(where: str, got: str, limit: int) -> ManifestError:
 
 
 def _allowed() -> int | None:
-    """What the environment allows, if it says something."""
+    """The limit set in the environment, if there is one."""
     written = os.environ.get(MAX_UNPACKED)
     try:
         return Quantity.parse(written).value() if written else None
@@ -214,12 +214,12 @@ def unpacked(content: bytes, where: str) -> bytes:
 
 
 def _most_unpacked(packed: int) -> int:
-    """How many bytes *packed* bytes may hold."""
+    """The most bytes that *packed* bytes may hold."""
     return _allowed() or min(MOST_BYTES, max(_ALWAYS_ALLOWED, packed * _MOST_TIMES))
 
 
 def check_unpacked(size: int, packed: int, where: str) -> int:
-    """How many bytes an archive of *packed* bytes may hold. Raises
+    """The most bytes that an archive of *packed* bytes may hold. Raises
     :class:`~kubeclassic.exceptions.ManifestError` if *size* are more."""
     limit = _most_unpacked(packed)
     if size > limit:

@@ -142,7 +142,8 @@ def may_hide_commas(content: bytes) -> bool:
 
 
 def _commas(value: Any) -> int:
-    """How many commas *value* has in JSON. Long lists are written item by item, which takes less memory."""
+    """The number of commas of *value* in JSON. Long lists are written item by item, which takes less
+    memory."""
     items = value.get("items") if isinstance(value, dict) else value
     parts: list[Any] = items if isinstance(items, list) else []
     outside = {**value, "items": None} if isinstance(value, dict) and parts else None if parts else value
@@ -260,7 +261,7 @@ class _Window:
                 raise Uncertain
 
     def between(self) -> bytes:
-        """What the next item begins with, and what stands between two items."""
+        """The text before the next item: the beginning of the list, or a comma."""
         self.next()
         found = _BEGIN.match(self.held, self.at)
         return b"" if found is None else b"}," + self.blank + found[0]

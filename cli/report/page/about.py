@@ -1,4 +1,4 @@
-"""What a page speaks of: files, counts, warnings, releases, policy, version, date, and the command that
+"""The origin of a page: files, counts, warnings, releases, policy, version, date, and the command that
 repeats it."""
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _lines(found: Chart, pane: Any) -> None:
 
 
 def ink(at: int) -> str:
-    """What matplotlib gets for the page's colour of a series."""
+    """The colour of a page's series, for matplotlib."""
     return list(_SERIES)[at % len(_SERIES)]
 
 

@@ -56,7 +56,7 @@ LEAST = 10
 
 @attrs.frozen
 class UseScale:
-    """Which colour a share of 1 has; *low* and *high* are percent. ``assets/nodetiles.js`` has the same."""
+    """The colours of shares of 1; *low* and *high* are percent. ``assets/nodetiles.js`` has the same."""
 
     low: int = 0
     high: int = 100
@@ -134,7 +134,7 @@ class DrawnMap:
 
     @cached_property
     def resources(self) -> list[str]:
-        """What squares can be coloured by; the first one is at first."""
+        """The resources that can colour squares; the first one does at first."""
         return list(dict.fromkeys(resource for side in self.found.sides for resource in side.uses))
 
     @property
@@ -149,7 +149,7 @@ class DrawnMap:
 
     @property
     def changes(self) -> list[str]:
-        """What became of any pod of the tiles, so that the legend tells it."""
+        """The changes of pods of the tiles, for the legend."""
         marks = {
             mark
             for side in self.drawn_sides
@@ -160,7 +160,7 @@ class DrawnMap:
         return [mark for mark in (CAME, LEFT) if mark in marks]
 
     def data(self) -> dict[str, Any]:
-        """What the script reads; shares are in thousandths, -1 for none, and pods and values of labels stand
+        """The data of the script; shares are in thousandths, -1 for none, and pods and values of labels stand
         by number."""
         names: dict[str, int] = {}
         sides = []

@@ -35,7 +35,7 @@ FIRST = 50
 
 
 def list_data(table: Table) -> dict[str, Any]:
-    """What the script reads: columns with all values, and details."""
+    """The data of the script: columns with all values, and details."""
     columns = []
     for at, column in enumerate(table.columns):
         # Texts that come again and again stand once each, by number.
@@ -120,7 +120,7 @@ length."""
 
 @attrs.frozen(repr=False)
 class PageSection:
-    """What stands under one heading of a page."""
+    """The parts under one heading of a page."""
 
     title: str
     key: str

@@ -1,5 +1,4 @@
-"""What a notebook shows of clusters, decisions and results: the parts of pages, as far as they need no
-scripts."""
+"""Clusters, decisions and results in a notebook: the parts of pages, as far as they need no scripts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What the cluster's scheduler did with a pod, beside our own decision: the same, among our best, or
-different, and why.
+"""The cluster's decision on a pod beside our own: the same, among our best, or different, and why.
 
 The message with which it refuses a pod has reasons and counts, but neither rules nor nodes; which rule is
 behind it is found here.
@@ -179,7 +178,7 @@ COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")
 
 @attrs.define
 class ShadowAgreement:
-    """How often the two agreed."""
+    """The agreement of both, in counts."""
 
     counts: dict[str, int] = attrs.field(
         factory=lambda: dict.fromkeys(("same", "equally good", ORDER_UNKNOWN, "different"), 0)
@@ -195,7 +194,7 @@ class ShadowAgreement:
 
     @property
     def pods(self) -> int:
-        """How many decisions were compared."""
+        """The number of decisions that were compared."""
         return sum(self.counts.values())
 
     def record(self) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Backlog:
     """In the order in which they came."""
 
     def turn(self, key: str) -> UnjudgedPod | None:
-        """Where the pod stands in the order; None if that is not known, as for one that is tried again."""
+        """The turn of the pod in the order; None if that is not known, as for one that is tried again."""
         return self.waiting.get(key) if self.is_ordered else None
 
     def candidates(self) -> list[UnjudgedPod]:
@@ -186,7 +186,7 @@ def _node_of(item: KubeObject | None) -> str:
 
 
 def _read(item: KubeObject | None) -> object:
-    """What decisions on other pods read of an object."""
+    """The parts of an object that decisions on other pods read."""
     if isinstance(item, Pod):
         if _node_of(item):
             return (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec)
@@ -334,7 +334,7 @@ class Shadow:
         seen: float,
         turn: UnjudgedPod | None = None,
     ) -> None:
-        """What was seen at a time counts from now on; *turn*: of a decision."""
+        """Makes a change seen at a time count from now on; *turn*: of a decision."""
         old = self._known(item)
         tell(item)
         change = SeenChange(seen, old, self._known(item), turn)
@@ -547,7 +547,7 @@ class Shadow:
         return False
 
     def _later(self) -> Iterator[SeenChange]:
-        """What was seen and has no effect yet, in the order in which it was seen."""
+        """The changes that were seen and have no effect yet, in the order in which they were seen."""
         events = [(one, self._backlog.turn(key)) for key, found in self._outcomes.items() for one in found]
         last: dict[tuple[str, str], KubeObject | None] = {}
         for one, turn in sorted(
@@ -593,7 +593,7 @@ class Shadow:
 
 
 def message(pod: Pod) -> str:
-    """Why a pod has no node, as its condition says it."""
+    """The reason why a pod has no node, in its condition's words."""
     condition = scheduled_condition(pod)
     return "" if condition is None else condition.message
 

@@ -1,1 +1,1 @@
-"""What a replay starts from: manifests, recordings, published traces and scenarios."""
+"""Inputs of a replay: manifests, recordings, published traces and scenarios."""

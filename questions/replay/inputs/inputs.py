@@ -1,4 +1,4 @@
-"""What a replay starts from: manifests, recordings, published traces and scenarios, merged into one list of
+"""Inputs of a replay: manifests, recordings, published traces and scenarios, merged into one list of
 events."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ START = float("-inf")
 
 @attrs.frozen(kw_only=True, repr=False)
 class Lifetime:
-    """How long a pod lasts, in virtual seconds; None: until something else ends it."""
+    """The lifetime of a pod, in virtual seconds; None: until something else ends it."""
 
     runs_for: float | None = None
     """Counted from when it runs."""
@@ -196,8 +196,8 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 @attrs.frozen(kw_only=True, repr=False)
 class InputOptions:
-    """How to read inputs. Without more, times and durations are as given, and pods without a run time run for
-    ever."""
+    """Options of reading inputs. Without more, times and durations are as given, and pods without a run time
+    run for ever."""
 
     ignore_times: bool = False
     """Everything comes at once, and stays."""
