@@ -53,11 +53,13 @@ class EventFeed:
         if waits or assumed or states != sum(map(len, placed.values())):
             return False
         for name, info in engine.cache.infos.items():
-            there = placed.get(name, [])
-            if name in mixed or [entry.pod for entry in info.pods] != there:
-                for pod in there:
-                    self.delete(pod)
-                self.put_all(there)
+            if name in mixed or info.is_reordered:
+                there = placed.get(name, [])
+                if name in mixed or [entry.pod for entry in info.pods] != there:
+                    for pod in there:
+                        self.delete(pod)
+                    self.put_all(there)
+                info.is_reordered = False
         engine.fresh_table().transient[:] = 0
         engine.look_for_huge()
         return True

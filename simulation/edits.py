@@ -448,8 +448,10 @@ class Edits:
         :class:`EditError`."""
         found: list[Pair] = []
         told = []
+        pairs: list[Pair] = []
         there = tuple(objects)
         for edit in self.edits:
+            there = applied(there, pairs)
             with _named(edit):
                 chosen = edit.chosen(there)
                 pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
@@ -457,7 +459,6 @@ class Edits:
                     _told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)])
                 )
             found = [*found, *pairs]
-            there = applied(there, pairs)
         return found, told
 
 
@@ -466,11 +467,12 @@ def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeO
     if not pairs:
         return tuple(objects)
     after = {id(one): other for one, other in pairs if one is not None}
-    found = [
-        after.get(id(item), item) for item in (*objects, *(other for one, other in pairs if one is None))
-    ]
-    while any(id(item) in after for item in found):  # what several edits changed
-        found = [after.get(id(item), item) for item in found]
+    for key, other in after.items():
+        while id(other) in after:  # several edits changed it
+            other = after[id(other)]
+        after[key] = other
+    new = (other for one, other in pairs if one is None)
+    found = [after.get(id(item), item) for item in (*objects, *new)]
     return tuple(item for item in found if item is not None)
 
 
@@ -510,6 +512,8 @@ Event = tuple[str, KubeObject]
 
 def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
     """The objects only in *before*, and those only in *now*."""
+    if before is now:
+        return {}, {}
     # Without the objects that both begin with, and those that both end with.
     most = min(len(before), len(now))
     start = next(compress(count(), map(is_not, before, now)), most)

@@ -215,6 +215,8 @@ class NodeInfo:
     used_ports: set[Port] = attrs.Factory(set)
     images: dict[str, tuple[int, int]] = attrs.Factory(dict)
     """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
+    is_reordered: bool = False
+    """A pod that was not the last one has left: the others are in another order than they came."""
 
 
 NO_IMAGES: Mapping[str, tuple[int, int]] = {}
@@ -404,8 +406,10 @@ class Cache:
         index = next((i for i, other in enumerate(info.pods) if other is entry), None)
         if index is None:
             return False
-        info.pods[index] = info.pods[-1]
-        info.pods.pop()
+        last = info.pods.pop()
+        if last is not entry:
+            info.pods[index] = last
+            info.is_reordered = True
         info.used_ports.difference_update(entry.template.ports)
         self._changed(info.name, CacheChange(entry, -1))
         self._drop_if_empty(info)

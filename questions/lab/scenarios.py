@@ -23,7 +23,17 @@ from ...core.engine import Engine
 from ...core.feed import EventFeed
 from ...core.rule import Algorithm
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.edits import Edit, Edited, Edits, applied, differing, events_between, is_handed_on, tell
+from ...simulation.edits import (
+    Edit,
+    Edited,
+    Edits,
+    Event,
+    applied,
+    differing,
+    events_between,
+    is_handed_on,
+    tell,
+)
 from ...simulation.releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ...simulation.scenario import Files, Scenario, sorted_out
 
@@ -207,11 +217,16 @@ MOST_ENGINES = 4
 # Schedulers that know the cluster already, for one question after the other: what is new of the next state
 # comes to them as events. An answer on a new scheduler and an answer here are the same;
 # ``tests/questions/lab`` compares them. What a question did is taken back by a savepoint. What the next
-# question can use depends on what it has in common with the last one of its release and gates: | in common |
-# what is kept | |---|---| | options of the scheduler, and all but nodes and pods | the scheduler, with its
-# boards | | the same but for weights | listings, and what the rules answered | | release and gates | the
-# table of nodes and pods | Where an event would not leave the cluster as if it had been read so, as when a
-# node goes, there is a new scheduler.
+# question can use depends on what it has in common with the last one of its release and gates:
+#
+# | in common                                                | what is kept                          |
+# |----------------------------------------------------------|---------------------------------------|
+# | options of the scheduler, and all but nodes and pods     | the scheduler, with its boards        |
+# | the same but for weights                                 | listings, and what the rules answered |
+# | release and gates                                        | the table of nodes and pods           |
+#
+# Where an event would not leave the cluster as if it had been read so, as when a node goes, there is a new
+# scheduler.
 
 
 @attrs.define(eq=False)
@@ -241,14 +256,14 @@ class WarmEngines:
         key = spec.version, spec.switches
         before = self._known.pop(key, None)
         with settled():
-            engine = self._told(state, spec, scenario, before)
+            engine, events = self._told(state, spec, scenario, before)
             with engine.savepoint():
                 yield engine
                 # Ports that are taken back are in another order than they came.
                 there = (engine.pod_state(pod) for pod in scenario.pending)
                 mixed = {one.node_name for one in there if one is not None and one.entry.template.ports}
-            is_same = before is not None and before.objects is scenario.objects
-            placed = before.placed if is_same and before is not None else _placed(scenario.objects)
+            has_moved = events is None or any(isinstance(item, Pod) for _, item in events)
+            placed = _placed(scenario.objects) if before is None or has_moved else before.placed
             if EventFeed(engine).reorder(placed, mixed):
                 self._known[key] = KnownCluster(engine, state, scenario.objects, placed)
                 if len(self._known) > MOST_ENGINES:
@@ -256,7 +271,8 @@ class WarmEngines:
 
     def _told(
         self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None
-    ) -> Engine:
+    ) -> tuple[Engine, list[Event] | None]:
+        """A scheduler that knows *scenario*, and the events that told it of it; None: it is a new one."""
         events = (
             None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
         )
@@ -290,7 +306,7 @@ class WarmEngines:
             if not knows_rest:
                 EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
         engine.told = scenario.objects
-        return engine
+        return engine, events
 
 
 def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:

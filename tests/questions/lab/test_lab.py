@@ -15,14 +15,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from kubeclassic.api.load import Loaded
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.lab.lab import SearchStopped
 from kubeclassic.questions.lab.rules import StateRules
 from kubeclassic.simulation.input import Observer
+from kubeclassic.simulation.scenario import Files
 from tests.conftest import ROOT
+from tests.support import build
 from tests.support.examples import examples
-from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, moved, town
+from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, lab_on, moved, town
 from tests.support.manifests import manifest
 from tests.support.program import FIND, MAIN
 
@@ -154,6 +157,16 @@ def test_what_questions_leave():
     ask(lab, "explain", state, pod="kube-system/dns-6955765f44-gq6bp", node="gpu-b1")
     assert answered(lab, replace(state, edits=("pod shop/orders-1 requests.memory=9E",)))
     assert fates(before) == answered(lab, state) == fresh(lab, state)
+
+
+def test_an_evicted_pod_comes_again_in_its_place():
+    """The pods of a node are in the order of the cluster after a question that evicted one before others."""
+    there = [build.pod("first", "2", on="a", priority=0), build.pod("second", "1", on="a", priority=5)]
+    late = build.pod("late", "3", priority=10)
+    lab = lab_on(Files(Loaded((build.node("a", "4"), *there, late))), release="1.15")
+    assert ask(lab, "simulate", lab.start)["summary"]["evicted"] == 1
+    with lab.input(lab.start) as found:
+        assert [item.name for item in found.engine.pods_on("a")] == ["first", "second"]
 
 
 # --- Rules --------------------------------------------------------------------------------------------------
