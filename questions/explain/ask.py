@@ -147,25 +147,27 @@ def explain(given: Input, options: ExplainOptions, observer: Observer) -> Explai
         else:
             found = Explanation.of(Decision(subject.pod), engine.release.version)
         found = found.told(**question, missing=missing_in(scenario, found))
+        names = [node.name for node in scenario.nodes]
+        cluster = None
+        if options.makes("page"):
+            cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names))
         if not alone:
-            found = with_its_end(given, scenario, found)
-    names = [node.name for node in scenario.nodes]
-    cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
+            found = with_its_end(simulation, found)
     return ExplainResult(found, options.every, cluster, warnings=given.warnings)
 
 
-def with_its_end(given: Input, scenario: Scenario, found: Explanation) -> Explanation:
-    """*found* with the pod that preempts this one in the run of the whole *scenario*, if one does."""
+def with_its_end(simulation: Simulation, found: Explanation) -> Explanation:
+    """*found* with the pod that preempts this one when *simulation* goes on to its end, if one does."""
     pod = found.decision.pod
     waits = found.decision.host is not None and found.answer.placed_on is None
-    if not waits or all(other.priority <= pod.priority for other in scenario.pending):
+    if not waits or all(other.priority <= pod.priority for other in simulation.scenario.pending):
         return found
-    end = _whole_run(given, scenario).finish().get(pod.key)
+    end = simulation.finish().get(pod.key)
     by = end and end.eviction and end.eviction.by
     return found.told(evicted_by=by) if by else found
 
 
-def _whole_run(given: Input, scenario: Scenario) -> Simulation:
+def whole_run(given: Input, scenario: Scenario) -> Simulation:
     """A new run of *scenario*, which does not change the one that explains."""
     return Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)
 
@@ -182,4 +184,4 @@ def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario
         return scenario, subject, alone
     if alone:
         scenario = attrs.evolve(scenario, pending=tuple(pod for pod in scenario.pending if pod.key in ours))
-    return scenario, subject.after(_whole_run(given, scenario)), False
+    return scenario, subject.after(whole_run(given, scenario)), False

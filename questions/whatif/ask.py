@@ -32,7 +32,7 @@ from ...simulation.explain.subject import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
-from ..explain.ask import ExplainResult, explain, with_all_pods, with_its_end
+from ..explain.ask import ExplainResult, explain, whole_run, with_all_pods, with_its_end
 from ..explain.closeup import close_up_sections, lead_told, paragraphs
 from ..explain.options import WhatIfOptions
 from ..explain.view import message_parts, of_workload, until, where_to
@@ -207,7 +207,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer) -> WhatIfR
             asked, Simulation(scenario, given.engine, given.order), tell
         )
         if not alone:
-            explanation = with_its_end(given, scenario, explanation)
+            explanation = with_its_end(whole_run(given, scenario), explanation)
     found = WhatIfResult(explanation, options.want, suggestions, tried, warnings=given.warnings)
     if not options.makes("page"):
         return found
