@@ -48,8 +48,13 @@ class ExternalEvents:
         exist."""
         item = event.item
         cluster = self.cluster
-        current = cluster.node(item.name) if isinstance(item, Node) else None
-        if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
+        if isinstance(item, Node):
+            current = cluster.node(item.name)
+            if event.verb in (ADD, UPDATE):
+                if event.where and current is None:
+                    cluster.note(NodeEvent(event="NodeAdded", node=item.name))
+                cluster.put(item)
+                return
             if current is None:
                 raise ManifestError(
                     f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}"
@@ -64,10 +69,6 @@ class ExternalEvents:
         elif isinstance(item, Pod):
             if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
                 self.pods.arrive(item, event.lifetime)
-        elif isinstance(item, Node):
-            if event.where and current is None:
-                cluster.note(NodeEvent(event="NodeAdded", node=item.name))
-            cluster.put(item)
         elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
 
@@ -117,10 +118,18 @@ class ExternalEvents:
         self._change(node, "NodeFailed", (*node.spec.taints, *UNREACHABLE), ready="Unknown")
         for life in self._pods_on(node.name):
             pod = self.cluster.pod(life.key)
-            delay = None if pod is None else self._seconds_to_eviction(pod)
+            if pod is None or is_mirror(pod):  # its kubelet lets it tolerate everything
+                continue
+            # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
+            # pkg/apis/core/v1/helper/helpers.go.
+            matching = (one for one in pod.spec.tolerations if toleration_tolerates(one, UNREACHABLE[1]))
+            toleration = next(matching, None)
+            delay: float | None = self.cluster.delays.failure
+            if toleration is not None:
+                delay = toleration.toleration_seconds
             if delay is not None:
                 self._evict_later(
-                    life, delay, "node failed", lambda name: self._failures.get(name) == failure
+                    life, max(delay, 0), "node failed", lambda name: self._failures.get(name) == failure
                 )
 
     def recover(self, node: Node) -> None:
@@ -176,24 +185,6 @@ class ExternalEvents:
     def _pods_on(self, name: str) -> list[PodLifecycle]:
         return [life for life in self.pods.all.values() if life.node == name]
 
-    def _seconds_to_eviction(self, pod: Pod) -> float | None:
-        """Seconds until a pod on a failed node is evicted; None: never."""
-        if is_mirror(pod):  # its kubelet lets it tolerate everything
-            return None
-        # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
-        # pkg/apis/core/v1/helper/helpers.go.
-        matching = next(
-            (
-                toleration
-                for toleration in pod.spec.tolerations
-                if toleration_tolerates(toleration, UNREACHABLE[1])
-            ),
-            None,
-        )
-        if matching is None:
-            return self.cluster.delays.failure
-        return None if matching.toleration_seconds is None else float(max(matching.toleration_seconds, 0))
-
 
 # Runs the operations of a scenario, one after the other, as virtual time passes.
 
@@ -233,7 +224,7 @@ class ChurnWorkload:
             "createNodes": self._create_nodes,
             "createPods": self._create_pods,
             "createAny": self._create_any,
-            "churn": self._start_churn,
+            "churn": lambda operation: self._churn_later(operation, self.position),
             "sleep": lambda operation: operation.interval,
             "barrier": self._raise_barrier,
             "deletePods": self._delete_pods,
@@ -342,12 +333,11 @@ class ChurnWorkload:
 
     # --- churn ----------------------------------------------------------------------------------------------
 
-    def _start_churn(self, operation: Operation) -> None:
-        self.cluster.later(operation.interval or 0.5, partial(self._churn, self.position, 0))
+    def _churn_later(self, operation: Operation, place: int, step: int = 0) -> None:
+        self.cluster.later(operation.interval or 0.5, partial(self._churn, operation, place, step))
 
-    def _churn(self, place: int, step: int) -> None:
+    def _churn(self, operation: Operation, place: int, step: int) -> None:
         """One step of churn; it goes on until the scenario is over."""
-        operation = self.operations[place]
         recreates = operation.mode == "recreate"
         if self.is_over or (not recreates and operation.number and step >= operation.number):
             return
@@ -360,7 +350,7 @@ class ChurnWorkload:
             self.make(made, operation.run_time)
             if recreates:
                 self._slots[slot] = made
-        self.cluster.later(operation.interval or 0.5, partial(self._churn, place, step + 1))
+        self._churn_later(operation, place, step + 1)
 
     # --- removing -------------------------------------------------------------------------------------------
 
@@ -372,11 +362,10 @@ class ChurnWorkload:
     def _change_nodes(self, change: Callable[[Node], None], operation: Operation) -> None:
         """The named nodes, those that a selector chooses, or *count* random ones."""
         chooses = operation.selector
-        names = operation.names
         there = sorted(
             node.name for node in self.cluster.engine.nodes() if chooses is None or chooses(node.labels)
         )
-        for name in names or (
+        for name in operation.names or (
             self.cluster.draw.sample(there, min(operation.count, len(there))) if chooses is None else there
         ):
             if (node := self.cluster.node(name)) is not None:

@@ -57,10 +57,8 @@ class Ledger:
 
     def __attrs_post_init__(self) -> None:
         self.allocatable, self.used = np.zeros((2, len(self.resources), 8), np.int64)
-        self.waiting, self.totals = (
-            np.zeros(len(self.resources), np.int64),
-            np.zeros((2, len(self.resources)), np.int64),
-        )
+        self.waiting = np.zeros(len(self.resources), np.int64)
+        self.totals = np.zeros((2, len(self.resources)), np.int64)
 
     def vector(self, amounts: Mapping[str, int]) -> Ints:
         """Amounts by name as int64[R]; the pod itself is one of ``pods``, and resources without a place in R
@@ -156,12 +154,11 @@ class Fragmentation:
 
     def __attrs_post_init__(self) -> None:
         count = len(self.ledger.resources)
-        self.asked, self._misfits = np.zeros((0, count), np.int64), np.zeros((0, 8), np.bool_)
-        self._room, self._total, self._lost = (
-            np.zeros((count, 8), np.int64),
-            np.zeros(count, np.int64),
-            [0] * count,
-        )
+        self.asked = np.zeros((0, count), np.int64)
+        self._misfits = np.zeros((0, 8), np.bool_)
+        self._room = np.zeros((count, 8), np.int64)
+        self._total = np.zeros(count, np.int64)
+        self._lost = [0] * count
 
     def see(self, asked: Ints) -> None:
         """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
@@ -202,12 +199,13 @@ class Fragmentation:
         if self._unjudged:
             self._lost = _lost(self._room, self._weights)
             self._unjudged.clear()
-        lost = np.array(self._lost, np.float64)
-        total = self._total
-        shares: Floats = np.divide(
-            lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0
-        )
-        return shares
+        return shares_of(np.array(self._lost, np.float64), self._total * max(len(self.asked), 1.0))
+
+
+def shares_of(part: Floats, whole: Any) -> Floats:
+    """What *part* is of *whole*, 0 where there is none."""
+    found: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+    return found
 
 
 def _lost(room: Ints, weights: Ints) -> list[int]:
@@ -278,9 +276,7 @@ class ReplayCounts:
         passed."""
         if self._areas is None:
             return None
-        used, there = self._areas
-        found: Floats = np.divide(used, there, out=np.zeros(len(used)), where=there > 0)
-        return found
+        return shares_of(*self._areas)
 
     def wait_record(self) -> dict[str, Any]:
         """Mean, percentiles and maximum of the waits in seconds; empty if no pod was scheduled."""
@@ -324,36 +320,38 @@ class Agenda:
     (10, None, True)
     """
 
-    _heap: list[tuple[int, int, Task]] = attrs.Factory(list)
+    _heap: list[tuple[int, int]] = attrs.Factory(list)
+    """Time and number of each task, of those too that will not be done."""
+    _tasks: dict[int, Task] = attrs.Factory(dict)
+    """Those that are left, by number."""
     _count: int = 0
-    _cancelled: set[int] = attrs.Factory(set)
-    """The numbers of tasks that are in the heap still, but will not be done."""
 
     def __len__(self) -> int:
         """The number of tasks that are left."""
-        return len(self._heap) - len(self._cancelled)
+        return len(self._tasks)
 
     @property
     def next_time(self) -> int | None:
         """The time of the next task; None if there is none."""
-        while self._heap and self._heap[0][1] in self._cancelled:
-            self._cancelled.remove(heapq.heappop(self._heap)[1])
+        while self._heap and self._heap[0][1] not in self._tasks:
+            heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
     def put(self, time: int, task: Task) -> int:
         """Do *task* at *time*. Returns its number."""
         self._count += 1
-        heapq.heappush(self._heap, (time, self._count, task))
+        self._tasks[self._count] = task
+        heapq.heappush(self._heap, (time, self._count))
         return self._count
 
     def cancel(self, number: int) -> None:
         """Do not do the task of that number, which was not done yet."""
-        self._cancelled.add(number)
+        del self._tasks[number]
 
     def pop_due(self, now: int) -> Task | None:
         """The next task if its time has come."""
         time = self.next_time
-        return None if time is None or time > now else heapq.heappop(self._heap)[2]
+        return None if time is None or time > now else self._tasks.pop(heapq.heappop(self._heap)[1])
 
 
 K = TypeVar("K", bound=KubeObject)
