@@ -294,26 +294,25 @@ def check_case(case: Any, where: str) -> Json:
     if isinstance(case, dict) and "script" in case:
         _checked(case, CaseScript, where)
         for number, operation in enumerate(case["script"]):
-            _check_operation(
-                operation, f"{where}: script[{number}]", has_events=case["version"] in FRAMEWORK_RELEASES
-            )
+            place = f"{where}: script[{number}]"
+            name = operation.get("op")
+            if name not in tuple(OPERATIONS):
+                raise ManifestError(
+                    f"{place}: op: expected one of {', '.join(OPERATIONS)}, got {shown(name)}"
+                )
+            _checked(operation, _FORMS[name], place)
+            event = operation.get("event")
+            if name == "move" and case["version"] in FRAMEWORK_RELEASES and event not in EVENTS:
+                near = did_you_mean(event or "", EVENTS)
+                raise ManifestError(
+                    f"{place}: event: expected an event of the framework, got {shown(event)}{near}"
+                )
         return case
     found = _checked(case, CaseProblem, where)
     for number, item in enumerate(found["pending"]):
         if "event" in item:
             _checked(item, CaseEvent, f"{where}: pending[{number}]")
     return found
-
-
-def _check_operation(operation: Json, where: str, *, has_events: bool) -> None:
-    name = operation.get("op")
-    if name not in tuple(OPERATIONS):
-        raise ManifestError(f"{where}: op: expected one of {', '.join(OPERATIONS)}, got {shown(name)}")
-    _checked(operation, _FORMS[name], where)
-    event = operation.get("event")
-    if name == "move" and has_events and event not in EVENTS:
-        near = did_you_mean(event or "", EVENTS)
-        raise ManifestError(f"{where}: event: expected an event of the framework, got {shown(event)}{near}")
 
 
 def check_answer(answer: Any, where: str) -> Json:

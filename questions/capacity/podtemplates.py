@@ -150,9 +150,19 @@ def _of_manifest(
     others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
     template = PodTemplate(name=name, kind=kind, pod=fresh(pods[0]), objects=others)
     if kind == "StatefulSet":
-        return _of_stateful_set(
-            template, [item for item in made.objects if isinstance(item, PersistentVolumeClaim)]
+        # Take the first pod's claims back to the names of their templates.
+        first = template.pod
+        ending = f"-{first.name}"
+        claims = tuple(
+            replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending)))
+            for one in made.objects
+            if isinstance(one, PersistentVolumeClaim)
         )
+        own = {claim.name for claim in claims}
+        spec = replace(
+            first.spec, volumes=tuple(volume for volume in first.spec.volumes if volume.name not in own)
+        )
+        return attrs.evolve(template, pod=replace(first, spec=spec), claims=claims)
     return _in_newest_replica_set(template, known) if kind == "Deployment" else template
 
 
@@ -175,18 +185,6 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
         kept = {name: value for name, value in spec.items() if name != "completions"}
         return {**rest, "spec": {**kept, "suspend": False, "parallelism": 1}}
     return {**rest, "spec": {**spec, "replicas": 1}}
-
-
-def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim]) -> PodTemplate:
-    """Take the first pod's claims back to the names of their templates."""
-    pod = template.pod
-    ending = f"-{template.pod.name}"
-    claims = tuple(
-        replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made
-    )
-    own = {claim.name for claim in claims}
-    spec = replace(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
-    return attrs.evolve(template, pod=replace(pod, spec=spec), claims=claims)
 
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:

@@ -411,7 +411,32 @@ class Comparison:
                 if verdict != "same":
                     verdicts[side.name] = verdict
             if verdicts:
-                self.differences.append(_difference(self.cycles, step, verdicts))
+                outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
+                nodes = nodes_of(*outcomes.values())
+                views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
+                ours = views[step.sides[0].name]
+                causes = {
+                    name: DifferenceCause(*astuple(cause_of(ours, views[name])), verdict=verdict)
+                    for name, verdict in verdicts.items()
+                }
+                told = {
+                    name: ComparedDecision(
+                        host,
+                        one.decision.error,
+                        room,
+                        victims,
+                        one.decision.is_gated,
+                        tuple(one.nodes.values()),
+                    )
+                    for (name, one), (host, room, victims) in zip(
+                        views.items(), outcomes.values(), strict=True
+                    )
+                }
+                for decision in step.decisions.values():
+                    decision.details = no_details()
+                self.differences.append(
+                    DifferingCycle(ours.decision.pod.key, self.cycles, step.is_retry, told, causes)
+                )
         self.cycles += 1
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> ComparisonDocument:
@@ -494,26 +519,6 @@ class Comparison:
             agreement=self.agreements[name].record(),
             causes=tuple(CauseCount(*cause, cycles) for cause, cycles in counts.most_common()),
         )
-
-
-def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -> DifferingCycle:
-    outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
-    nodes = nodes_of(*outcomes.values())
-    views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
-    first = views[step.sides[0].name]
-    causes = {
-        name: DifferenceCause(*astuple(cause_of(first, views[name])), verdict=verdict)
-        for name, verdict in verdicts.items()
-    }
-    told = {
-        name: ComparedDecision(
-            host, one.decision.error, room, victims, one.decision.is_gated, tuple(one.nodes.values())
-        )
-        for (name, one), (host, room, victims) in zip(views.items(), outcomes.values(), strict=True)
-    }
-    for decision in step.decisions.values():
-        decision.details = no_details()
-    return DifferingCycle(first.decision.pod.key, number, step.is_retry, told, causes)
 
 
 def compare(

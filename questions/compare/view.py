@@ -119,7 +119,30 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
     meanings = (
         f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments
     )
-    yield block(_use(found), *meanings)
+    # Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own.
+    configurations = with_own_cluster(found)
+    rows = []
+    for resource in dict.fromkeys(
+        usage.resource for one in found.configurations for usage in one.summary.resources
+    ):
+        uses = [
+            next((usage for usage in one.summary.resources if usage.resource == resource), None)
+            for one in configurations
+        ]
+        measures = {
+            "use": [usage.use if usage else None for usage in uses],
+            "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
+            "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
+            "fragmentation": [one.fragmentation.get(resource) for one in configurations],
+        }
+        for name, shares in measures.items():
+            if name != "fragmentation" or any(share is not None for share in shares):
+                rows.append(
+                    [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
+                )
+    names = ["all"] if found.mode == "locked" else [one.name for one in configurations]
+    columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
+    yield block(Table("use", columns, rows, forms=TEXT), *meanings)
 
 
 def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
@@ -177,7 +200,28 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
         [pod, *(nodes.get(pod) for nodes in hosts)]
         for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)
     ]
-    yield Section(parts=[_differences(found), Table("pods", columns, rows, noun="pod", forms=DATA)])
+    # A row for each decision in which a configuration differs from the first one; names as in ``-o json``.
+    heads = columns_of(
+        "decision; pod; retry; first; second; firstHost; secondHost; firstRoomOn; secondRoomOn; "
+        "verdict; kind; rule; side; node; text"
+    )
+    first = found.configurations[0].name
+    decisions = []
+    for one in found.differences:
+        ours = one.decisions[first]
+        for second, cause in one.causes.items():
+            theirs = one.decisions[second]
+            where = [one.number, one.pod, one.retry, first, second]
+            where += [ours.host, theirs.host, ours.room_on, theirs.room_on]
+            decisions.append(
+                [*where, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
+            )
+    yield Section(
+        parts=[
+            Table("decisions", heads, decisions, forms=("csv",)),
+            Table("pods", columns, rows, noun="pod", forms=DATA),
+        ]
+    )
     listed = PodList(found).table()
     many = ""
     if len(found.differences) > MOST:
@@ -359,34 +403,6 @@ def _counts(found: ComparisonDocument) -> Table:
     )
 
 
-def _use(found: ComparisonDocument) -> Table:
-    """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its
-    own."""
-    configurations = with_own_cluster(found)
-    rows = []
-    for resource in dict.fromkeys(
-        usage.resource for one in found.configurations for usage in one.summary.resources
-    ):
-        uses = [
-            next((usage for usage in one.summary.resources if usage.resource == resource), None)
-            for one in configurations
-        ]
-        measures = {
-            "use": [usage.use if usage else None for usage in uses],
-            "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
-            "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
-            "fragmentation": [one.fragmentation.get(resource) for one in configurations],
-        }
-        for name, shares in measures.items():
-            if name != "fragmentation" or any(share is not None for share in shares):
-                rows.append(
-                    [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
-                )
-    names = ["all"] if found.mode == "locked" else [one.name for one in configurations]
-    columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
-    return Table("use", columns, rows, forms=TEXT)
-
-
 def cause_table(against: ConfigurationPair) -> Table:
     """The number of times that each cause occurred."""
     rows = [
@@ -394,26 +410,6 @@ def cause_table(against: ConfigurationPair) -> Table:
     ]
     columns = columns_of("decisions | count; outcome; cause; rule; of; meaning")
     return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
-
-
-def _differences(found: ComparisonDocument) -> Table:
-    """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
-    hosts = "firstHost; secondHost; firstRoomOn; secondRoomOn"
-    columns = columns_of(
-        f"decision; pod; retry; first; second; {hosts}; verdict; kind; rule; side; node; text"
-    )
-    first = found.configurations[0].name
-    rows = []
-    for one in found.differences:
-        ours = one.decisions[first]
-        for second, cause in one.causes.items():
-            theirs = one.decisions[second]
-            where = [one.number, one.pod, one.retry, first, second]
-            ends = [ours.host, theirs.host, ours.room_on, theirs.room_on]
-            rows.append(
-                [*where, *ends, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
-            )
-    return Table("decisions", columns, rows, forms=("csv",))
 
 
 def _lost(found: ComparisonDocument) -> Table:

@@ -15,9 +15,7 @@ from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.providers import Registry
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
-from ...core.rule import Algorithm
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.config.profiles import PluginEntry, PluginSet
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import options_of, version_of
@@ -51,44 +49,6 @@ from .spec import (
 
 Weights = Mapping[str, int]
 """Name -> weight; 0: the rule does not count at all."""
-
-
-def weighed_algorithm(algorithm: Algorithm, weights: Weights, catalogue: Catalogue) -> Algorithm:
-    """*algorithm* with these *weights*; a priority that it does not have comes on top.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one that the release does not have.
-    """
-    known = Registry.of(algorithm.release, algorithm.gates, catalogue).priorities
-    found = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
-    for name, weight in weights.items():
-        if name not in found and name not in known:
-            raise _unknown(name, algorithm.release.version, {**found, **known})
-        found[name] = (found[name][0] if name in found else known[name](), weight)
-    return attrs.evolve(algorithm, priorities=tuple(found[name] for name in sorted(found) if found[name][1]))
-
-
-def weighed_profiles(
-    config: KubeSchedulerConfiguration, weights: Weights, plugins: tuple[type[Plugin], ...], version: str
-) -> KubeSchedulerConfiguration:
-    """*config* with these *weights* in each of its profiles.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a plugin that there is not.
-    """
-    known = (*registry_of(config.release), *(plugin.name for plugin in plugins))
-    for name in weights:
-        if name not in known:
-            raise _unknown(name, version, known)
-    profiles = []
-    for profile in config.profiles:
-        score = profile.at("score")
-        # What a point enables or disables itself counts before multiPoint.
-        enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
-        disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
-        enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
-        disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
-        plugin_sets = {**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))}
-        profiles.append(attrs.evolve(profile, plugins=plugin_sets))
-    return attrs.evolve(config, profiles=tuple(profiles))
 
 
 def _unknown(name: str, version: str, known: Iterable[str]) -> UnknownNameError:
@@ -138,8 +98,32 @@ class Task:
         if not weights:
             return spec.engine(config_maps)
         if spec.profiles is not None:
-            return spec.engine_of(weighed_profiles(spec.profiles, weights, spec.plugins, spec.version))
-        return spec.engine_of(weighed_algorithm(spec.algorithm(config_maps), weights, spec.catalogue))
+            # These weights in each of its profiles.
+            there = (*registry_of(spec.profiles.release), *(plugin.name for plugin in spec.plugins))
+            for name in weights:
+                if name not in there:
+                    raise _unknown(name, spec.version, there)
+            profiles = []
+            for profile in spec.profiles.profiles:
+                score = profile.at("score")
+                # What a point enables or disables itself counts before multiPoint.
+                enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
+                disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
+                enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
+                disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
+                plugin_sets = {**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))}
+                profiles.append(attrs.evolve(profile, plugins=plugin_sets))
+            return spec.engine_of(attrs.evolve(spec.profiles, profiles=tuple(profiles)))
+        # A priority that the algorithm does not have comes on top.
+        algorithm = spec.algorithm(config_maps)
+        known = Registry.of(algorithm.release, algorithm.gates, spec.catalogue).priorities
+        found = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
+        for name, weight in weights.items():
+            if name not in found and name not in known:
+                raise _unknown(name, algorithm.release.version, {**found, **known})
+            found[name] = (found[name][0] if name in found else known[name](), weight)
+        weighed = tuple(found[name] for name in sorted(found) if found[name][1])
+        return spec.engine_of(attrs.evolve(algorithm, priorities=weighed))
 
 
 def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
