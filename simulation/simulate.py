@@ -153,37 +153,36 @@ class Simulation:
         self.cycles += not decision.is_gated
         pod = decision.pod
         plan = decision.preemption
-        key = decision.pod.key
-        before = self.outcomes.get(key)
-        victims: tuple[str, ...] = ()
+        run = self._run
+        assert run is not None
+        before = self.outcomes.get(pod.key) or Outcome(pod, tries=0, replaces=self._origins.get(pod.key))
+        victims = before.victims
         if plan is not None and plan.node is not None:
-            victims = tuple(victim.key for victim in plan.victims)
+            victims += tuple(victim.key for victim in plan.victims)
             for victim in plan.victims:
-                if self._run is not None and victim.key not in self._run.evicted:
+                if victim.key not in run.evicted:
                     continue
-                eviction = Eviction(victim, key, plan.node)
+                eviction = Eviction(victim, pod.key, plan.node)
                 self.evictions.append(eviction)
-                if self._run is not None and self.engine.has_device_claims(victim):
-                    give_back(victim, self._run)
+                if self.engine.has_device_claims(victim):
+                    give_back(victim, run)
                 if (lost := self.outcomes.get(victim.key)) is not None:
-                    error = f"evicted to make room for {key}"
+                    error = f"evicted to make room for {pod.key}"
                     self.outcomes[victim.key] = attrs.evolve(
                         lost, pod=victim, host=None, error=error, eviction=eviction
                     )
-        said = WAITS.format(pod.name) if decision.is_waiting else decision.error
-        self.outcomes[key] = Outcome(
+        self.outcomes[pod.key] = attrs.evolve(
+            before,
             pod=pod,
             host=decision.host,
-            error=said,
+            error=WAITS.format(pod.name) if decision.is_waiting else decision.error,
             reasons=decision.reasons,
             is_gated=decision.is_gated,
             is_waiting=decision.is_waiting,
-            tries=(before.tries if before else 0) + (not decision.is_gated),
-            victims=(before.victims if before else ()) + victims,
-            eviction=before.eviction if before else None,
-            replaces=before.replaces if before else self._origins.get(key),
+            tries=before.tries + (not decision.is_gated),
+            victims=victims,
         )
-        for ended, failure in self._run.take_ended() if self._run is not None else ():
+        for ended, failure in run.take_ended():
             # Plugins allowed a waiting pod, or rejected it.
             waited = self.outcomes[ended.pod.key]
             if failure is None:

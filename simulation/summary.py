@@ -105,14 +105,15 @@ class Summary(Record):
 def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
     """The summary of a finished simulation; shares are rounded to *digits*."""
     engine = simulation.engine
-    outcomes = simulation.outcomes
+    outcomes = simulation.outcomes.values()
+    words = Counter(outcome.word for outcome in outcomes)
     return Summary(
         nodes=engine.node_count,
         pods=len(outcomes),
-        placed=sum(outcome.word == "placed" for outcome in outcomes.values()),
-        waiting=sum(outcome.is_waiting for outcome in outcomes.values()),
-        unschedulable=sum(outcome.word == "unschedulable" for outcome in outcomes.values()),
-        gated=sum(outcome.is_gated for outcome in outcomes.values()),
+        placed=words["placed"],
+        waiting=sum(outcome.is_waiting for outcome in outcomes),
+        unschedulable=words["unschedulable"],
+        gated=sum(outcome.is_gated for outcome in outcomes),
         evicted=len(simulation.evictions),
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         decisions=simulation.cycles,
