@@ -13,21 +13,10 @@ from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
 from ...core.pods.requests import CPU, MEMORY, NATIVE
 from ...core.release.fact import Fact
+from ...simulation.releasenotes import NAMESPACES
 from ...simulation.scenario import Scenario
 
 OnPod = Callable[[Pod], object]
-
-
-def _namespace_selectors(pod: Pod) -> object:
-    affinity = pod.spec.affinity
-    parts = () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity)
-    terms = [
-        term
-        for part in parts
-        if part is not None
-        for term in (*part.required, *(one.pod_affinity_term for one in part.preferred))
-    ]
-    return any(term.namespace_selector is not None for term in terms)
 
 
 def _shared_keys(pod: Pod) -> object:
@@ -86,7 +75,7 @@ OF_PODS: Mapping[str, OnPod] = {
         and affinity.required
         and any(term.match_fields for term in affinity.required.node_selector_terms)
     ),
-    "namespace selectors": _namespace_selectors,
+    "namespace selectors": NAMESPACES.has,
     "node preferences": lambda pod: (affinity := _to_nodes(pod)) and affinity.given_preferred is not None,
     "nominations": lambda pod: pod.status.nominated_node_name,
     "overhead": lambda pod: pod.spec.overhead,
