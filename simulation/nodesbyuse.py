@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Literal
 
 import attrs
 import numpy as np
@@ -18,7 +18,10 @@ from ..core.arrays.types import Ints, Mask
 from ..core.engine import Engine
 from ..core.pods.requests import PODS
 from .reasons import shortage_of
-from .summary import UNITS, Unit
+
+Unit = Literal["millicores", "bytes", "pieces"]
+UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
+"""Other resources are counted in pieces."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -54,6 +57,12 @@ class FreeRoom:
         """int64[R, N]: what is left, 0 where pods request more than there is."""
         left: Ints = np.maximum(self.allocatable - self.requested, 0)
         return left
+
+    def each(self) -> Iterator[tuple[str, Ints, Ints]]:
+        """Each resource that any node has, and pods, with what the nodes have and what is requested there."""
+        for name, has, asked in zip(self.resources, self.allocatable, self.requested, strict=True):
+            if has.any() or (name == PODS and self.names):
+                yield name, has, asked
 
     def uses(self, names: Sequence[str]) -> dict[str, list[float | None]]:
         """Resource -> the share of it that is requested on each node of *names*; None where a node has none
@@ -180,14 +189,10 @@ class NodeRecord(Record):
     """Resource -> amounts, for those that any node has."""
 
 
-@attrs.frozen(repr=False)
-class NodeUse:
-    """One node before and after a simulation, with its labels."""
+class NodeUse(NodeRecord):
+    """The same with its labels."""
 
-    node: str
     labels: Mapping[str, str]
-    pods: PodPlaces
-    resources: Mapping[str, ResourceUse]
 
 
 @attrs.define(eq=False, repr=False)
@@ -220,16 +225,15 @@ class NodeUses:
                 has = int(table.allocatable[at, row])
                 uses[resource] = ResourceUse.of(resource, has, before, int(table.requested[at, row]))
             places = PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row]))
-            found.append(NodeUse(name, {} if node is None else node.labels, places, uses))
+            found.append(NodeUse(name, places, uses, {} if node is None else node.labels))
         return found
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes
     without it are left out."""
-    room = FreeRoom.of(engine)
     found = {}
-    for name, allocatable, requested in zip(room.resources, room.allocatable, room.requested, strict=True):
+    for name, allocatable, requested in FreeRoom.of(engine).each():
         having = allocatable > 0
         tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
         counts: list[int] = np.bincount(tenths, minlength=TENTHS).tolist()

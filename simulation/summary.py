@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from ..api.inventory import REFUSED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, Size
-from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Floats
 from ..core.engine import Engine
+from ..core.pods.requests import PODS
+from .nodesbyuse import UNITS, FreeRoom, Unit
 from .simulate import Simulation
 
 
@@ -23,30 +23,22 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
 
     A pod does not fit if a node has less left of a resource than it requests, or no room for one more pod.
     """
-    table = engine.fresh_table()
-    there = np.flatnonzero(table.has_node)
-    free = np.maximum(table.allocatable[:, there] - table.requested[:, there], 0)
-    full = table.pod_count[there] >= table.max_pods[there]
+    room = FreeRoom.of(engine)
+    free = dict(zip(room.resources, room.free, strict=True))
     kinds = Counter(tuple(engine.template_of(pod).requests.items()) for pod in pods)
-    weights: Floats = np.zeros(len(there))
+    weights: Floats = np.zeros(len(room.names))
     for asked, count in kinds.items():
-        misfit = full.copy()
+        misfit = free[PODS] < 1
         for name, number in asked:
-            index = table.resources.get(name)
             if number > 0:
-                misfit |= True if index is None else free[index] < number
+                misfit |= free[name] < number if name in free else True
         weights += misfit * (count / kinds.total())
     found = {}
-    for name, index in table.resources.items():
-        if table.allocatable[index, there].any():
-            total = float(free[index].sum())
-            found[name] = round(float(free[index] @ weights) / total, 6) if total else 0.0
+    for name, _, _ in room.each():
+        if name != PODS:
+            total = float(free[name].sum())
+            found[name] = round(float(free[name] @ weights) / total, 6) if total else 0.0
     return found
-
-
-Unit = Literal["millicores", "bytes", "pieces"]
-UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-storage": "bytes"}
-"""Other resources are counted in pieces."""
 
 
 class Imbalance(Record):
@@ -118,21 +110,13 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
         replaced=sum(eviction.replacement is not None for eviction in simulation.evictions),
         decisions=simulation.cycles,
         ignored=dict(simulation.scenario.ignored),
-        resources=tuple(usages(engine.fresh_table(), digits=digits)),
+        resources=tuple(usages(engine, digits=digits)),
     )
 
 
-def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
+def usages(engine: Engine, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
-    there = np.flatnonzero(table.has_node)
-    amounts = {
-        name: (table.allocatable[at, there], table.requested[at, there])
-        for name, at in table.resources.items()
-    }
-    known = {name: pair for name, pair in amounts.items() if pair[0].any()}
-    if len(there):
-        known["pods"] = table.max_pods[there], table.pod_count[there]
-    for name, (allocatable, requested) in known.items():
+    for name, allocatable, requested in FreeRoom.of(engine).each():
         having = allocatable > 0
         shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
         total = int(allocatable.sum())

@@ -39,9 +39,8 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...simulation.input import Input
-from ...simulation.nodesbyuse import FreeRoom, short_of
+from ...simulation.nodesbyuse import FreeRoom, Unit, short_of
 from ...simulation.scenario import Scenario, in_order
-from ...simulation.summary import Unit
 from ..drain.trial import SteadyState, after_loss
 from .options import CapacityOptions, NewNodesOptions
 from .podtemplates import PodTemplate, numbers_for, template_of

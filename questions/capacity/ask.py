@@ -39,8 +39,7 @@ from ...core.pods.requests import PODS
 from ...simulation.edits import LIKE
 from ...simulation.explain.subject import find_subject
 from ...simulation.input import Part, parts_of
-from ...simulation.nodesbyuse import grouped, labels_of, pods_on
-from ...simulation.summary import UNITS
+from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on
 from ..asking import Input, Observer, asked_by, tell_left_out
 from ..result import Result
 from .answer import (

@@ -166,10 +166,10 @@ ORDERS = 3
 def orders(trial: DrainTrial, names: Sequence[str]) -> list[list[str]]:
     """The nodes by the share of their scarcest resource that is in use, by how much their pods request of all
     that the cluster has, and by how much they have of the scarce resources."""
-    table = trial.engine.fresh_table()
-    rows = np.array([table.row_of[name] for name in names], np.intp)
-    has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
-    requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T
+    room = FreeRoom.of(trial.engine)
+    place = {name: at for at, name in enumerate(room.names)}
+    rows = [place[name] for name in names]
+    has, requested = (amounts[:, rows].astype(np.float64).T for amounts in (room.allocatable, room.requested))
     total = np.maximum(has.sum(axis=0), 1.0)
     requested = requested / total
     has = has / total

@@ -139,7 +139,7 @@ class SimulationRun:
     def _begin(self) -> None:
         """Note how full the nodes are before the first cycle."""
         engine = self.given.engine
-        self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
+        self._before = nodes_by_use(engine), tuple(usages(engine))
         if self.options.nodes or self.options.makes("data", "page", "wide"):
             self._uses.begin()
         if self.options.makes("page"):
