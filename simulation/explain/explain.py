@@ -14,7 +14,6 @@ import numpy as np
 
 from ...api.controlplane.missing import missing_for
 from ...api.objects import Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET, replace
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
@@ -35,7 +34,7 @@ from ..drainrules import is_mirror
 from ..reasons import shortage_of
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .faileddemands import Causes
+from .faileddemands import Causes, plugin_of
 from .values import (
     CloseUp,
     EvictionOutcome,
@@ -78,8 +77,6 @@ class JudgedNodes:
     weights: dict[str, int] = attrs.field(init=False)
     _known: dict[tuple[int, int, bool], Objection] = attrs.Factory(dict)
     """(findings, code, counted) -> the objection, which many nodes share."""
-    _codes: dict[int, list[int]] = attrs.Factory(dict)
-    """Findings -> their codes as a list, which is faster to look things up in."""
 
     def __attrs_post_init__(self) -> None:
         self.details = self.decision.details
@@ -127,12 +124,9 @@ class JudgedNodes:
                     asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
                     short.append(NodeShortage(name, asked, free, has_none=not allocatable))
             accounts = ()
-            profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-            if profile is not None and any(
-                objection.rule == DynamicResources.name for objection in objections
-            ):
-                plugin: Any = profile.plugins().get(DynamicResources.name)
-                accounts = () if plugin is None else tuple(plugin.accounts(self.cycle, row))
+            if any(objection.rule == DynamicResources.name for objection in objections):
+                plugin = plugin_of(self.engine, self.decision.pod, DynamicResources)
+                accounts = tuple(plugin.accounts(self.cycle, row))
             found.append(
                 self._report(
                     row,
@@ -205,10 +199,7 @@ class JudgedNodes:
     def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
         counted = True
         for predicate, failures in judgement.findings:
-            codes = self._codes.get(id(failures))
-            if codes is None:
-                codes = self._codes[id(failures)] = failures.codes.tolist()
-            code = codes[at]
+            code = int(failures.codes[at])
             if code:
                 key = id(failures), code, counted
                 found = self._known.get(key)
@@ -346,10 +337,7 @@ class JudgedNodes:
         host = self.decision.host
         found: dict[str, Any] = {"out_of": len(scored)}
         if report.total is not None:
-            rivals = (
-                node for node in scored if (node.name != host if report.name == host else node.name == host)
-            )
-            other = next(rivals, None)
+            other = next((one for one in scored if (one.name == host) != (report.name == host)), None)
             found |= {"place": [node.total for node in scored].index(report.total) + 1}
         else:
             ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))

@@ -38,6 +38,7 @@ from ...core.matching.spread import domains_by_key, hard_constraints
 from ...core.pods.requests import amount
 from ...core.volumes.binder import SOLE_USER
 from ...exceptions import near_names
+from ...framework.plugin import Plugin
 from ...framework.plugins.podtopologyspread import PodTopologySpread
 from ...framework.plugins.spreadconstraints import HARD
 from ...framework.plugins.spreadcounts import domains_shared
@@ -108,8 +109,7 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
     template = cycle.template
     table = cycle.table
     key = pod.spec.topology_spread_constraints[0].topology_key
-    profile = engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-    plugin: Any = None if profile is None else profile.plugins().get(PodTopologySpread.name)
+    plugin = plugin_of(engine, pod, PodTopologySpread)
     try:
         if plugin is not None:
             constraints = plugin.constraints(template, HARD, cycle)
@@ -131,6 +131,12 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
     names = table.labels[key].values
     counts = {names[code] or "": int(domains.counts[code]) for code in domains.values.tolist()}
     return SpreadCounts(counts, own, skew, least)
+
+
+def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
+    """The plugin of this *kind* in the profile for *pod*; None where a release has none."""
+    profile = engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+    return None if profile is None else profile.plugins().get(kind.name)
 
 
 # --- amounts ------------------------------------------------------------------------------------------------
@@ -555,9 +561,7 @@ class Causes:
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
         count = sum(_selects(selector, one) for one in labels)
         if count:
-            return (
-                f"{count:,} {'pod' if count == 1 else 'pods'} on nodes {'matches' if count == 1 else 'match'}"
-            )
+            return f"{count_of(count, 'pod')} on nodes {'matches' if count == 1 else 'match'}"
         elsewhere = Counter(pod.namespace for pod in pods if _selects(selector, pod.labels))
         if elsewhere:
             namespace, number = elsewhere.most_common(1)[0]

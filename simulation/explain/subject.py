@@ -77,12 +77,11 @@ class Subject:
         """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
         why = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.spec.node_name
+        asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         if why == ON_A_NODE:
-            is_other = (self.pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
-            why = "for another scheduler" if is_other else None
+            why = "for another scheduler" if asked not in scheduler_names else None
         ignored = None
         if why is not None:
-            asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
             names = ", ".join(sorted(scheduler_names))
             ignored = _WHY[why].format(phase=self.pod.status.phase, scheduler=asked, names=names)
             ignored = f"it is on node {node}; {ignored}" if node else ignored
