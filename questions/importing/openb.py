@@ -7,7 +7,19 @@ from collections.abc import Iterator
 
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
-from .rows import PODS_PER_NODE, Manifest, PathLike, Trace, TraceRow, node, opened, read_rows, timed, told
+from .rows import (
+    PODS_PER_NODE,
+    Manifest,
+    PathLike,
+    Trace,
+    TraceRow,
+    node,
+    opened,
+    pod,
+    read_rows,
+    timed,
+    told,
+)
 
 GPU_MILLI = "alibabacloud.com/gpu-milli"
 GPU_MODEL = "alibabacloud.com/gpu-card-model"
@@ -74,16 +86,9 @@ def _pod(row: TraceRow) -> Manifest:
     amounts = _amounts(row)
     if gpus := row.whole("num_gpu"):
         amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
-    spec = {
-        "containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}],
-        "priority": 0,
-    }
-    made = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": row.name("name"), "namespace": "openb"},
-        "spec": spec,
-    }
+    made = pod(row.name("name"), "openb", {})
+    spec = made["spec"]
+    spec["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
     if models := row.text("gpu_spec"):
         terms = {
             "nodeSelectorTerms": [

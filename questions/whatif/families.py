@@ -10,7 +10,7 @@ import attrs
 import yaml
 
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
-from ...api.objects import Node, Pod, Requirement, Taint
+from ...api.objects import Affinity, Node, Pod, PodAffinity, Requirement, Taint
 from ...api.words import amount
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
@@ -195,13 +195,12 @@ def dropped_node_affinity(context: WhatIfContext) -> Iterator[Change]:
 
 def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
     """One required term of the pod's affinity or anti-affinity to other pods removed."""
-    affinity = context.pod.spec.affinity
-    if affinity is None:
-        return
-    kinds: tuple[ChangeKind, ...] = ("podAffinity", "podAntiAffinity")
-    for kind, word, part in zip(
-        kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True
-    ):
+    affinity = context.pod.spec.affinity or Affinity()
+    kinds: tuple[tuple[ChangeKind, str, PodAffinity | None], ...] = (
+        ("podAffinity", "affinity", affinity.pod_affinity),
+        ("podAntiAffinity", "anti-affinity", affinity.pod_anti_affinity),
+    )
+    for kind, word, part in kinds:
         for at, term in enumerate(part.required if part is not None else ()):
             told = f"remove the required {word} to pods by {term.topology_key}"
             yield context.of_pod(kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
@@ -503,7 +502,7 @@ def one_more(context: WhatIfContext) -> Iterator[Change]:
         has = node.status.allocatable
         labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
         taints = frozenset(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
-        size = [has[name].nanos if name in has else 0 for name in ("cpu", "memory")]
+        size = [units(name, has) for name in ("cpu", "memory")]
         kinds.setdefault((labels, frozenset(has.items()), taints), (size, node.name))
     for number, (_, like) in enumerate(sorted(kinds.values(), key=itemgetter(0))):
         yield Change("addNode", f"add a node like {like}", (f"copy node {like}",), size=number)
@@ -545,13 +544,12 @@ def preferring(context: WhatIfContext) -> Iterator[Change]:
 
 def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
     """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
-    affinity = context.pod.spec.affinity
-    if affinity is None:
-        return
-    near = affinity.pod_affinity
-    away = affinity.pod_anti_affinity
-    nodes = affinity.node_affinity
-    for name, part in (("nodeAffinity", nodes), ("podAffinity", near), ("podAntiAffinity", away)):
+    affinity = context.pod.spec.affinity or Affinity()
+    for name, part in (
+        ("nodeAffinity", affinity.node_affinity),
+        ("podAffinity", affinity.pod_affinity),
+        ("podAntiAffinity", affinity.pod_anti_affinity),
+    ):
         for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
             told = f"remove preference {at + 1} of {name}, which has weight {weight}"
             yield context.of_pod("preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)

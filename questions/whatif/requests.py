@@ -69,16 +69,11 @@ def is_short_only(report: NodeReport) -> bool:
 def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
     """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not
     one that has too little."""
-    extended = [short.resource for short in report.shortages if "/" in short.resource]
-    having = {
-        name: {
-            node.name
-            for node in context.nodes()
-            if (held := node.status.allocatable.get(name)) is not None and held.value() > 0
-        }
-        for name in extended
-    }
-    return any(names and report.name not in names for names in having.values())
+    extended = (short.resource for short in report.shortages if "/" in short.resource)
+    having = (
+        {node.name for node in context.nodes() if units(name, node.status.allocatable)} for name in extended
+    )
+    return any(names and report.name not in names for names in having)
 
 
 def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
