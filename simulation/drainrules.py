@@ -163,10 +163,10 @@ MIRROR = "kubernetes.io/config.mirror"
 class Sorted:
     """The pods of one node, each list in the order in which they were given."""
 
-    leaving: tuple[Pod, ...] = ()
-    staying: tuple[tuple[Pod, str], ...] = ()
+    leaving: tuple[Pod, ...]
+    staying: tuple[tuple[Pod, str], ...]
     """Pods that a drain ignores, and why."""
-    refusal: str | None = None
+    refusal: str | None
     """Why nothing is evicted at all."""
 
 

@@ -441,9 +441,7 @@ class Edits:
         pairs, told = attrs.evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
         return applied(objects, pairs), told
 
-    def pairs(
-        self, objects: Sequence[KubeObject], *, priorities: bool = True
-    ) -> tuple[list[Pair], list[Edited]]:
+    def pairs(self, objects: Sequence[KubeObject], *, priorities: bool) -> tuple[list[Pair], list[Edited]]:
         """The changes of *objects* by all edits, in order, and the effect of each edit. Raises
         :class:`EditError`."""
         found: list[Pair] = []

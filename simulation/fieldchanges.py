@@ -274,7 +274,7 @@ class FieldChange:
 
     path: Path
     operator: str
-    value: str = ""
+    value: str
 
     @classmethod
     def split(cls, text: str) -> tuple[str, str, str]:

@@ -61,9 +61,9 @@ class Input:
     engine: Engine = attrs.field(
         default=attrs.Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
     )
-    order: str = "input"
+    order: str
     """In which order pods that wait are tried."""
-    defaults: bool = True
+    defaults: bool
     """Whether objects were completed and admitted as the API server does it."""
     strict: bool = False
     """Whether nothing may be left unread."""

@@ -27,7 +27,7 @@ class NodeKind:
     """The name of the template, or of the node that is copied."""
     node: Node
     """As each copy is, but for its name and its label for that."""
-    csi: CSINode | None = None
+    csi: CSINode | None
     """The CSI drivers of each copy."""
     slices: tuple[ResourceSlice, ...] = ()
     """The devices of the node that is copied: each copy has as many."""

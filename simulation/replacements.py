@@ -32,7 +32,7 @@ class Replacements:
 
     taken: set[str]
     """Keys of pods."""
-    scheduler_names: frozenset[str] | None = None
+    scheduler_names: frozenset[str] | None
     """Only pods that ask for one of these are made, or with None all."""
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""

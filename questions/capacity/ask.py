@@ -74,8 +74,8 @@ class CapacityResult(Result):
     """The pods of the cluster on each node."""
     pods_after: Sequence[Sequence[str]]
     """The same with all copies there, which do not count."""
-    excluded: tuple[str, ...] = ()
-    wanted: int | None = None
+    excluded: tuple[str, ...]
+    wanted: int | None
     """How many were asked for; None: as many as fit."""
 
     @property

@@ -73,7 +73,7 @@ class DrainResult(Result):
     answer: DrainDocument
     cluster: tuple[Node, ...]
     """The nodes, in the order in which they were given."""
-    occupancy: tuple[Occupancy, Occupancy] | None = None
+    occupancy: tuple[Occupancy, Occupancy] | None
     """What nodes have, and which pods are on them, before and after; None unless it was asked for."""
 
     @property

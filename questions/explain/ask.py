@@ -40,8 +40,8 @@ class ExplainResult(Result):
     """A decision, and every node's part in it."""
 
     explanation: Explanation
-    every: bool = False
-    cluster: tuple[Sequence[Node], FreeRoom, Sequence[Sequence[str]]] | None = None
+    every: bool
+    cluster: tuple[Sequence[Node], FreeRoom, Sequence[Sequence[str]]] | None
     """For a map: the nodes when the pod is decided, how full they are, and their pods."""
 
     @property

@@ -29,9 +29,9 @@ class ImportResult(Result):
 
     manifest: dict[str, Any]
     """A ``v1`` ``List`` of nodes and pods."""
-    dropped: Mapping[str, int] = attrs.Factory(dict)
+    dropped: Mapping[str, int]
     """What of the trace has no place in manifests -> how often."""
-    configuration: Mapping[str, Any] | None = None
+    configuration: Mapping[str, Any] | None
     """That of the scheduler, where the trace has one."""
 
     def cluster(self, *, defaults: bool = True) -> Cluster:

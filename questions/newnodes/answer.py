@@ -230,7 +230,7 @@ class Demand:
             )
         return cls(shapes, rooms, [kind.cost for kind in trials.kinds])
 
-    def needed(self, keys: Collection[str], only: int | None = None) -> Mix:
+    def needed(self, keys: Collection[str], only: int | None) -> Mix:
         """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for
         it, or of the kind *only*."""
         wanted = set(keys)

@@ -57,7 +57,7 @@ class NewNodesResult(Result):
     found: NewNodesDocument
     without_node: Mapping[str, str]
     """Pods that find no node -> why."""
-    are_copies: bool = False
+    are_copies: bool
     """Whether the pods are copies of a template, and none of the cluster."""
 
     @property

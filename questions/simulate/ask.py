@@ -228,10 +228,10 @@ class SimulationResult(Result):
     shown_nodes: Sequence[NodeRecord]
     """Those that lists have."""
     all_placed: bool
-    options: SimulationOptions = SimulationOptions()  # noqa: RUF009  # it is frozen
-    pods_before: Sequence[Sequence[str]] = ()
+    options: SimulationOptions
+    pods_before: Sequence[Sequence[str]]
     """For a page: the pods on each node before the first cycle."""
-    pods_after: Sequence[Sequence[str]] = ()
+    pods_after: Sequence[Sequence[str]]
 
     @property
     def ok(self) -> bool:

@@ -65,7 +65,7 @@ class SweepResult(Result):
     settings: tuple[str, ...]
     """The columns that say what a run was."""
     objectives: tuple[str, ...]
-    rules: Sequence[str] = ()
+    rules: Sequence[str]
     """Places of one's own rules."""
 
     @property

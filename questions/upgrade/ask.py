@@ -71,8 +71,8 @@ class UpgradeResult(Result):
 
     document: UpgradeDocument
     """Everything."""
-    pod: str = ""
-    show: int | None = None
+    pod: str
+    show: int | None
 
     @property
     def ok(self) -> bool:

@@ -64,7 +64,7 @@ class Configurations:
 
     spec: SchedulerSpec
     context: WhatIfContext
-    config_maps: ConfigMaps | None = None
+    config_maps: ConfigMaps
 
     def changes(self) -> Iterator[Change]:
         """All changes of the configuration that may help."""

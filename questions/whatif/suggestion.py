@@ -271,11 +271,11 @@ class WhatIfContext:
     pod: Pod
     there: tuple[KubeObject, ...]
     """All objects at this moment, the pod among them."""
-    defaults: bool = True
+    defaults: bool
     """Whether edited objects get the API server's defaults."""
-    priorities: bool = True
+    priorities: bool
     """Whether gate PodPriority is on."""
-    want: str | None = None
+    want: str | None
     """The node that the pod should get; None: any."""
     reports: tuple[NodeReport, ...] = ()
     """Each node's part in the decision before any change, those that do not fit with the nearest first."""

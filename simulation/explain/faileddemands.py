@@ -65,7 +65,7 @@ class SpreadCounts:
     own: int
     """1 if the constraint counts the pod itself."""
     max_skew: int
-    min_domains: int = 1
+    min_domains: int
     """With fewer domains the smallest count is 0."""
 
     @property

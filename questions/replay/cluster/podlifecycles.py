@@ -112,7 +112,7 @@ class PodLifecycles(Driver):
 
     state: SimulatedCluster
     volumes: VolumeController
-    recreate: bool = True
+    recreate: bool
     """Whether evicted pods of a controller are replaced, under another name."""
     all: dict[str, PodLifecycle] = attrs.Factory(dict)
     """By ``namespace/name``."""
