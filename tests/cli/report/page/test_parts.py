@@ -5,6 +5,7 @@ import re
 import attrs
 import pytest
 
+from kubeclassic.api.record import replace
 from kubeclassic.api.view import (
     Bands,
     BulletList,
@@ -316,20 +317,20 @@ def test_bands():
 def test_labels_that_group_nodes():
     """A label that all nodes share, or that each has for itself, is no choice; zones always are."""
     nodes = [
-        NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {})
+        NodeUse(f"n{at}", PodPlaces(1, 0, 0), {}, {"same": "x", "own": f"{at}", "half": f"{at % 2}"})
         for at in range(50)
     ]
     assert list(labels_of(nodes)) == ["half"]
-    assert list(labels_of([attrs.evolve(node, labels={ZONE: "z"}) for node in nodes])) == [ZONE]
+    assert list(labels_of([replace(node, labels={ZONE: "z"}) for node in nodes])) == [ZONE]
 
 
 def test_shares_of_nodes():
     """What a node lacks has no share; places for pods are as other resources."""
     node = NodeUse(
         "a",
-        {},
         PodPlaces(10, 1, 2),
         {"cpu": ResourceUse.of("cpu", 1000, 100, 500), "gpu": ResourceUse.of("gpu", 0, 0, 0)},
+        {},
     )
     assert [share_of(node, name) for name in ("cpu", "pods", "gpu", "memory")] == [0.5, 0.2, None, None]
     assert [share_of(node, name, before=True) for name in ("cpu", "pods")] == [0.1, 0.1]
