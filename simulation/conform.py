@@ -98,7 +98,6 @@ Json = dict[str, Any]
 Items = list[tuple[str, KubeObject]]
 LONGEST_LINE = 1 << 27
 """Bytes of one case or answer."""
-WITHOUT = ("policy", "preemption", "events")
 _BEGINNINGS = re.compile(
     r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )"
 )
@@ -152,23 +151,6 @@ def read_cases(path: Path) -> Iterator[Json]:
 def read_answers(path: Path) -> Iterator[Json]:
     """The answers of a file. Raises ManifestError with file and line for what is not one."""
     return (check_answer(item, where) for where, item in json_lines(path))
-
-
-# --- what a case needs --------------------------------------------------------------------------------------
-
-
-def needs(case: Json, answer: Json | None) -> set[str]:
-    """The needs of a case, of ``policy``, ``preemption`` and ``events``."""
-    found = set()
-    if (case.get("config") or {}).get("policy") is not None:
-        found.add("policy")
-    if case.get("nominated") or any(
-        cycle.get("preemption") is not None for cycle in (answer or {}).get("cycles", ())
-    ):
-        found.add("preemption")
-    if any("event" in item for item in case.get("pending", ())):
-        found.add("events")
-    return found
 
 
 # --- one case -----------------------------------------------------------------------------------------------
@@ -385,7 +367,6 @@ class FamilyConformance(Record):
     steps: Count
     """Steps of all scripts of the queue."""
     identical: Count
-    left_out: Count
     different: tuple[str, ...]
     """The names of the cases that differ."""
 
@@ -396,8 +377,6 @@ class ConformanceDocument(DocumentRecord):
     KIND = "Conformance"
     cases: Count
     identical: Count
-    left_out: Count
-    """Cases that --without leaves out."""
     families: tuple[FamilyConformance, ...]
 
 
@@ -410,7 +389,7 @@ class FamilyReport:
     """Case -> its differences."""
 
 
-def check_family(family: Family, without: Sequence[str] = (), manner: Manner = USUAL) -> FamilyReport:
+def check_family(family: Family, manner: Manner = USUAL) -> FamilyReport:
     """Run every case of *family* and compare."""
     if family.answers is None:
         raise ManifestError(
@@ -422,9 +401,6 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
     for case in read_cases(family.cases):
         counts["cases"] += 1
         theirs = answers.get(case["name"])
-        if needs(case, theirs) & set(without):
-            counts["left out"] += 1
-            continue
         ours = {}
         try:
             ours = answer_case(case, manner)
@@ -451,7 +427,6 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
         decisions=counts["cycles"],
         steps=counts["steps"],
         identical=counts["identical"],
-        left_out=counts["left out"],
         different=tuple(different),
     )
     return FamilyReport(counted, different)

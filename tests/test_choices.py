@@ -8,7 +8,6 @@ from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
 from kubeclassic.questions.replay.simulatedcluster import Delays
-from kubeclassic.simulation.conform import WITHOUT
 from kubeclassic.simulation.scenario import ORDERS
 from kubeclassic.simulation.sides import MODES
 
@@ -18,7 +17,6 @@ from kubeclassic.simulation.sides import MODES
     [
         (choices.TIE_BREAKS, tuple(TIE_BREAKS)),
         (choices.ORDERS, ORDERS),
-        (choices.WITHOUT, WITHOUT),
         (choices.DELAYS, attrs.asdict(Delays())),
         (choices.LOCKED, "locked"),
         (choices.MODES, MODES),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
+from typing import TypeAlias
 
 import attrs
 
+from ...api.reading.documents import PathLike
 from ...api.view import Paragraph, Section, Table, View, columns_of
 from ...exceptions import ManifestError
 from ...simulation.conform import (
@@ -27,7 +28,7 @@ from ..asking import Observer, asked_by
 from ..result import Result
 from .options import ConformOptions
 
-GivenPaths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+GivenPaths: TypeAlias = "PathLike | Iterable[PathLike]"
 COUNTED = ("conforming", "families")
 """What progress says."""
 
@@ -47,7 +48,6 @@ class ConformResult(Result):
         return ConformanceDocument(
             cases=sum(counts.cases for counts in families),
             identical=sum(counts.identical for counts in families),
-            left_out=sum(counts.left_out for counts in families),
             families=families,
         )
 
@@ -70,8 +70,7 @@ class ConformResult(Result):
             "identical": found.identical,
             "different": len(different),
         }
-        counts = f"{found.identical} identical, {found.left_out} left out, {found.cases - found.identical - found.left_out} different"
-        lines = [f"{found.cases} cases: {counts}"]
+        lines = [f"{found.cases} cases: {found.identical} identical, {len(different)} different"]
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
@@ -86,21 +85,13 @@ class ConformResult(Result):
             decisions | count | data
             steps | count | data
             identical | count
-            left out | count | field=leftOut
             first difference || text
         """)
         rows = []
         for report in self.reports:
             first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")
             one = report.counts
-            numbers = [
-                one.cases,
-                one.decisions or one.steps,
-                one.decisions,
-                one.steps,
-                one.identical,
-                one.left_out,
-            ]
+            numbers = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical]
             rows.append([one.release, one.family, *numbers, first])
         families = Table("families", columns, rows, noun="family", several="families")
         said = [Paragraph(line, wraps=False) for line in lines]
@@ -129,7 +120,7 @@ def manner_of(options: ConformOptions) -> Manner:
 def conform(families: Sequence[Family], options: ConformOptions, observer: Observer) -> ConformResult:
     """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
     directories of them."""
-    check = partial(check_family, without=tuple(options.without), manner=manner_of(options))
+    check = partial(check_family, manner=manner_of(options))
     total = len(families)
     if options.jobs == 1:
         return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))

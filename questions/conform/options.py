@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import attrs
 
-from ...choices import WITHOUT
-from ...exceptions import UnknownNameError
 from ..options import AskedOptions, Question, option, texts
 
 
-def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
-    read = texts(option, "names")
-    return lambda given: tuple(
-        name.strip() for text in read(given or ()) for name in text.split(",") if name.strip()
-    )
+def _names(given: Any) -> tuple[str, ...]:
+    read = texts("families", "names")
+    return tuple(name.strip() for text in read(given or ()) for name in text.split(",") if name.strip())
 
 
 @attrs.frozen(repr=False)
@@ -37,14 +33,7 @@ class ConformOptions(AskedOptions):
         "Only these families (the file name up to its first dot).",
         flags=("--family",),
         takes="list",
-        converter=_names("families"),
-        metavar="A,B",
-    )
-    without: Sequence[str] = option(
-        (),
-        f"Skip cases that need: {', '.join(WITHOUT)}.",
-        takes="list",
-        converter=_names("without"),
+        converter=_names,
         metavar="A,B",
     )
     emit: bool = option(False, "Write our answers as JSON Lines instead of comparing.", python=None)
@@ -63,13 +52,6 @@ class ConformOptions(AskedOptions):
     show: int = option(
         0, "Print the first N differing cases, field by field.", least=0, shows=False, python=None
     )
-
-    def __attrs_post_init__(self) -> None:
-        for name in self.without:
-            if name not in WITHOUT:
-                raise UnknownNameError(
-                    f'{self.called("without")}: expected {", ".join(WITHOUT)}, got "{name}"'
-                )
 
 
 QUESTION = Question(

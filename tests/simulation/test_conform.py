@@ -14,7 +14,6 @@ from kubeclassic.simulation.conform import (
     differences,
     emitted,
     find_families,
-    needs,
     read_cases,
     read_lines,
 )
@@ -98,13 +97,6 @@ def test_a_missing_answer_is_a_difference(tmp_path):
     report = check_family(family)
     assert list(report.different) == [answers[0]["name"]]
     assert report.counts.identical == report.counts.cases - 1
-
-
-def test_what_is_left_out_is_not_identical():
-    """Cases that need what is left out are counted as left out."""
-    (family,) = (f for f in find_families([FEW]) if f.name == "policy")
-    report = check_family(family, ["policy"])
-    assert (report.counts.identical, report.counts.left_out) == (0, report.counts.cases)
 
 
 SCRIPT = yaml.safe_load("""
@@ -259,18 +251,6 @@ def test_how_a_refusal_begins_does_not_count():
     """The three beginnings of a refusal are stripped, the rest is compared."""
     assert differences({"error": "x"}, {"error": "couldn't create scheduler from policy: x"}) == []
     assert differences({"error": "x"}, {"error": "fatal: y"}) != []
-
-
-def test_a_nomination_needs_preemption():
-    """A case with nominated pods needs preemption, be there a plan in its answer or not."""
-    assert needs(
-        {"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}
-    ) == {"preemption"}
-
-
-def test_an_event_needs_events():
-    """A case whose pods are mixed with events needs events."""
-    assert needs({"pending": [{"event": "add"}], "config": {"policy": {}}}, None) == {"events", "policy"}
 
 
 @pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])

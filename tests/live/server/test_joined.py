@@ -17,15 +17,7 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp, ServedCluster
-from kubeclassic.simulation.conform import (
-    Family,
-    build,
-    engine_for,
-    find_families,
-    needs,
-    read_cases,
-    read_items,
-)
+from kubeclassic.simulation.conform import Family, build, engine_for, find_families, read_cases, read_items
 from tests.apiserver import serving
 from tests.conftest import ROOT
 
@@ -144,7 +136,7 @@ def without_budgets(case):
 
 def is_usable(case):
     """Whether a case is about decisions alone. Pods that have ended are no part of what a server knows."""
-    if "events" in needs(case, None) or "extenders" in case:
+    if "extenders" in case or any("event" in item for item in case.get("pending", ())):
         return False
     return not any(isinstance(item, Pod) and item.is_terminal for item in objects_of(case))
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.simulation.conform import needs, read_cases, read_items
+from kubeclassic.simulation.conform import read_cases, read_items
 from tests.support.serverbuild import first_and_last, mismatches, node_names, of_case
 
 FAMILIES = first_and_last(left_out=("queue", "extenders", "events", "ghosts", "policyevents"))
@@ -62,7 +62,7 @@ def test_filter_prioritize_and_preemption(family):
     read = (
         case
         for case in read_cases(family.cases)
-        if "script" not in case and "events" not in needs(case, None)
+        if "script" not in case and not any("event" in item for item in case["pending"])
     )
     usable = (
         case for case in read if node_names(case)
