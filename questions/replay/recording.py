@@ -349,14 +349,9 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
         raise ResultFileError(
             f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'"
         ) from None
-    found = {}
-    for at, name in enumerate(columns):
-        # The numbers of a column are all floats if one of them is.
-        values = [row[at] for row in rows]
-        is_float = any(isinstance(value, float) for value in values)
-        found[name] = [float(value) if is_float and value is not None else value for value in values]
+    found = {name: [row[at] for row in rows] for at, name in enumerate(columns)}
     place = path.resolve()
-    scratch = path.resolve().with_name(f".{path.name}.part")
+    scratch = place.with_name(f".{path.name}.part")
     with os_errors(path):
         try:
             parquet.write_table(pyarrow.table(found), scratch)
