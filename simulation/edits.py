@@ -34,6 +34,99 @@ from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldC
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
 
+# --- Differences of two clusters, as events -----------------------------------------------------------------
+
+
+K = TypeVar("K")
+ByKey = dict[tuple[str, str], KubeObject]
+"""Objects by kind and key."""
+Event = tuple[str, KubeObject]
+"""``put``, ``replace`` or ``delete``, and the object."""
+
+
+def of_kind(kind: type[K], objects: Iterable[object]) -> list[K]:
+    """Those of *objects* that are of one class, in order."""
+    return [item for item in objects if isinstance(item, kind)]
+
+
+def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
+    """The objects only in *before*, and those only in *now*."""
+    if before is now:
+        return {}, {}
+    # Without the objects that both begin with, and those that both end with.
+    most = min(len(before), len(now))
+    start = next(compress(count(), map(is_not, before, now)), most)
+    end = min(next(compress(count(), map(is_not, reversed(before), reversed(now))), most), most - start)
+    before = before[start : len(before) - end]
+    now = now[start : len(now) - end]
+    held = set(map(id, now))
+    kept = set(map(id, before))
+    gone = {(item.kind, item.key): item for item in before if id(item) not in held}
+    come = {(item.kind, item.key): item for item in now if id(item) not in kept}
+    for key in [key for key, item in come.items() if gone.get(key) == item]:
+        del gone[key], come[key]
+    return gone, come
+
+
+def is_handed_on(item: KubeObject) -> bool:
+    """Whether a scheduler hands *item* on to the next one: nodes, and pods that are on one."""
+    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.spec.node_name))
+
+
+def pods_of_nodes(names: Collection[str], objects: Iterable[KubeObject]) -> Iterator[Pod]:
+    """The pods of *objects* on the nodes of these *names*, in order."""
+    return (item for item in of_kind(Pod, objects) if item.spec.node_name in names)
+
+
+def events_between(
+    before: Sequence[KubeObject], now: Sequence[KubeObject], cache: Cache
+) -> list[Event] | None:
+    """Events after which a scheduler knows nodes and pods as if it had been told of *now* alone; *cache*
+    knows *before*.
+
+    None where no events lead there. The pods of a node whose list changes go and come again in their order.
+    """
+    gone, come = differing(before, now)
+    nodes = of_kind(Node, come.values())
+    new = [node for node in nodes if (node.kind, node.key) not in gone]
+    if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
+        return None
+    if new and (of_kind(Node, now)[-len(new) :] != new or any(one.name in cache.infos for one in new)):
+        return None
+    replaced = [node for node in nodes if (node.kind, node.key) in gone]
+    for node in replaced:
+        # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
+        # would be another.
+        old = gone[node.kind, node.key]
+        assert isinstance(old, Node)
+        if (
+            cache.zone_key(node.labels) != cache.zone_key(old.labels)
+            or node.status.images != old.status.images
+        ):
+            return None
+    found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
+    if mixed := {item.spec.node_name for item in of_kind(Pod, (*gone.values(), *come.values()))}:
+        found += [
+            *(("delete", pod) for pod in pods_of_nodes(mixed, before)),
+            *(("put", pod) for pod in pods_of_nodes(mixed, now)),
+        ]
+    return found
+
+
+def tell(feed: EventFeed, events: Iterable[Event]) -> None:
+    """Let *feed* deliver the events."""
+    for what, item in events:
+        if what == "delete":
+            feed.delete(item)
+        elif what == "put":
+            feed.put(item)
+        elif isinstance(item, Node):
+            feed.engine.replace_node(item)
+
+
+# --- Edits --------------------------------------------------------------------------------------------------
+
+
 # --- edits --------------------------------------------------------------------------------------------------
 
 
@@ -158,26 +251,26 @@ class Edit:
 
     def chosen(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
         """The objects that are meant."""
-        of_kind = [item for item in objects if item.kind == self.kind]
+        there = [item for item in objects if item.kind == self.kind]
         if self.to:
             return [
                 item
-                for item in of_kind
-                if isinstance(item, ResourceSlice) and any(name == self.names for name, _ in _devices(item))
+                for item in of_kind(ResourceSlice, there)
+                if any(name == self.names for name, _ in _devices(item))
             ]
         if self.names is None or not self.names.startswith(LIKE):
             if self.names is not None and not any(mark in self.names for mark in PATTERN_MARKS):
                 name = self.names.rpartition("/")[2]
-                of_kind = [item for item in of_kind if item.metadata.name == name]
-            return [item for item in of_kind if self.chooses(item.namespace, item.name, item.labels)]
+                there = [item for item in there if item.metadata.name == name]
+            return [item for item in there if self.chooses(item.namespace, item.name, item.labels)]
         name = self.names.removeprefix(LIKE)
-        first = next((item for item in of_kind if name in (item.key, item.name)), None)
+        first = next((item for item in there if name in (item.key, item.name)), None)
         if first is None:
             return []
         owner = first.metadata.controller
         return [
             item
-            for item in of_kind
+            for item in there
             if item is first
             or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
         ]
@@ -232,7 +325,7 @@ class Edit:
     def _copies(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
         """New nodes, pods that wait, or devices, like those *chosen*, with what comes with each."""
         templates = templates_in(there)
-        taken = {item.key for item in there if isinstance(item, Pod)}
+        taken = {item.key for item in of_kind(Pod, there)}
         for like in chosen:
             if isinstance(like, Pod):
                 names = (
@@ -244,7 +337,7 @@ class Edit:
                     pod, claims = claims_made_for(made_new(like, name, f"{like.namespace}/{name}"), templates)
                     yield from (*claims, pod)
             elif isinstance(like, ResourceSlice):
-                if not any(item.name == self.to for item in there if isinstance(item, Node)):
+                if not any(item.name == self.to for item in of_kind(Node, there)):
                     raise EditError(f"to: expected a node of the cluster, got {self.to}")
                 device = next(device for name, device in _devices(like) if name == self.names)
                 yield slice_of_more(self.to, like.spec.driver, device, self.count)
@@ -258,14 +351,14 @@ class Edit:
             yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
         if self.verb == "cordon":
             return
-        names = {item.name for item in chosen if isinstance(item, Node)}
-        on = [item for item in there if isinstance(item, Pod) and item.spec.node_name in names]
+        names = {item.name for item in of_kind(Node, chosen)}
+        on = [item for item in of_kind(Pod, there) if item.spec.node_name in names]
         yield from ((pod, None) for pod in on if self.verb == "delete" and stays_with_node(pod))
         leaving = [pod for pod in on if not stays_with_node(pod)]
         yield from ((pod, None) for pod in leaving)
-        gone = [*leaving, *(item for item in chosen if isinstance(item, Pod))]
+        gone = [*leaving, *of_kind(Pod, chosen)]
         # What becomes of the claims to devices of these pods, and the pods that their owners make instead.
-        claims = {item.key: item for item in there if isinstance(item, ResourceClaim)}
+        claims = {item.key: item for item in of_kind(ResourceClaim, there)}
         after: dict[str, ResourceClaim | None] = {**claims}
         for pod in gone:
             after.update(
@@ -496,91 +589,3 @@ def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edi
         names = {f"{namespace}/{name}" if "/" in pattern else name for namespace, name in (*raw, *items)}
         near = did_you_mean(pattern, sorted(names))
     raise EditError(f"expected at least one {edit.kind} that it matches, got none{near}")
-
-
-# --- Differences of two clusters, as events -----------------------------------------------------------------
-
-
-T = TypeVar("T")
-ByKey = dict[tuple[str, str], KubeObject]
-"""Objects by kind and key."""
-Event = tuple[str, KubeObject]
-"""``put``, ``replace`` or ``delete``, and the object."""
-
-
-def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:
-    """The objects only in *before*, and those only in *now*."""
-    if before is now:
-        return {}, {}
-    # Without the objects that both begin with, and those that both end with.
-    most = min(len(before), len(now))
-    start = next(compress(count(), map(is_not, before, now)), most)
-    end = min(next(compress(count(), map(is_not, reversed(before), reversed(now))), most), most - start)
-    before = before[start : len(before) - end]
-    now = now[start : len(now) - end]
-    held = set(map(id, now))
-    kept = set(map(id, before))
-    gone = {(item.kind, item.key): item for item in before if id(item) not in held}
-    come = {(item.kind, item.key): item for item in now if id(item) not in kept}
-    for key in [key for key, item in come.items() if gone.get(key) == item]:
-        del gone[key], come[key]
-    return gone, come
-
-
-def is_handed_on(item: KubeObject) -> bool:
-    """Whether a scheduler hands *item* on to the next one: nodes, and pods that are on one."""
-    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.spec.node_name))
-
-
-def pods_of_nodes(names: Collection[str], objects: Iterable[KubeObject]) -> Iterator[Pod]:
-    """The pods of *objects* on the nodes of these *names*, in order."""
-    return (item for item in objects if isinstance(item, Pod) and item.spec.node_name in names)
-
-
-def events_between(
-    before: Sequence[KubeObject], now: Sequence[KubeObject], cache: Cache
-) -> list[Event] | None:
-    """Events after which a scheduler knows nodes and pods as if it had been told of *now* alone; *cache*
-    knows *before*.
-
-    None where no events lead there. The pods of a node whose list changes go and come again in their order.
-    """
-    gone, come = differing(before, now)
-    nodes = [item for item in come.values() if isinstance(item, Node)]
-    new = [node for node in nodes if (node.kind, node.key) not in gone]
-    if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
-        return None
-    if new and (
-        [item for item in now if isinstance(item, Node)][-len(new) :] != new
-        or any(one.name in cache.infos for one in new)
-    ):
-        return None
-    replaced = [node for node in nodes if (node.kind, node.key) in gone]
-    for node in replaced:
-        # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
-        # would be another.
-        old = gone[node.kind, node.key]
-        assert isinstance(old, Node)
-        if (
-            cache.zone_key(node.labels) != cache.zone_key(old.labels)
-            or node.status.images != old.status.images
-        ):
-            return None
-    found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
-    if mixed := {item.spec.node_name for item in (*gone.values(), *come.values()) if isinstance(item, Pod)}:
-        found += [
-            *(("delete", pod) for pod in pods_of_nodes(mixed, before)),
-            *(("put", pod) for pod in pods_of_nodes(mixed, now)),
-        ]
-    return found
-
-
-def tell(feed: EventFeed, events: Iterable[Event]) -> None:
-    """Let *feed* deliver the events."""
-    for what, item in events:
-        if what == "delete":
-            feed.delete(item)
-        elif what == "put":
-            feed.put(item)
-        elif isinstance(item, Node):
-            feed.engine.replace_node(item)

@@ -13,6 +13,7 @@ from ..api.controlplane.deviceclaims import slices_like
 from ..api.controlplane.workloads import runs_on, target_node
 from ..api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
 from .drainrules import is_daemon
+from .edits import of_kind
 
 HOSTNAME = "kubernetes.io/hostname"
 PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
@@ -44,7 +45,7 @@ class NodeKind:
     def like(cls, name: str, known: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
         """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without
         pressure."""
-        nodes = {item.name: item for item in known if isinstance(item, Node)}
+        nodes = {item.name: item for item in of_kind(Node, known)}
         node = new_node(nodes[name])
         taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
         conditions = tuple(
@@ -60,12 +61,10 @@ class NodeKind:
                 spec=replace(node.spec, unschedulable=False, taints=taints),
                 status=replace(node.status, conditions=conditions),
             ),
-            csi=next((item for item in known if isinstance(item, CSINode) and item.name == name), None),
-            slices=tuple(
-                item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name
-            ),
+            csi=next((item for item in of_kind(CSINode, known) if item.name == name), None),
+            slices=tuple(item for item in of_kind(ResourceSlice, known) if item.spec.node_name == name),
         )
-        pods = (item for item in known if isinstance(item, Pod)) if with_daemons else ()
+        pods = of_kind(Pod, known) if with_daemons else ()
         return attrs.evolve(found, daemons=tuple(found.daemons_among(pods)))
 
     def daemons_among(

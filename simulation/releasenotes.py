@@ -60,6 +60,7 @@ from ..framework.releases import (
     nearest_release,
     telling_versions,
 )
+from .edits import of_kind
 from .scenario import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], object]
@@ -96,24 +97,19 @@ class NewerField:
         gate = self.gate
         what = f"release {version} ignores {self.path}"
         why = f"{version} does not support {them}"
-        if gate not in algorithm.gates:
-            return Unread(where, what, self.thing, why, self.path, version)
+        wanted = ""
         if algorithm.enabled(gate):
+            what = f"{self.path} is ignored"
             why = self.otherwise or f"kubeclassic does not support {them}"
-            return Unread(where, f"{self.path} is ignored", self.thing, why, self.path, version)
-        why = f"{version} supports {them} only with feature gate {gate}"
-        if gate in algorithm.release.configuration.not_modelled:
-            return Unread(
-                where,
-                f"{what} without feature gate {gate}",
-                self.thing,
-                f"{why}, and that is not modelled",
-                self.path,
-                version,
-            )
-        return Unread(
-            where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate
-        )
+        elif gate in algorithm.gates:
+            why = f"{version} supports {them} only with feature gate {gate}"
+            if gate in algorithm.release.configuration.not_modelled:
+                what += f" without feature gate {gate}"
+                why += ", and that is not modelled"
+            else:
+                what += f" without --feature-gates {gate}=true"
+                wanted = gate
+        return Unread(where, what, self.thing, why, self.path, version, wanted)
 
 
 def _by(gate: str) -> Known:
@@ -164,7 +160,9 @@ WITH_SIDECAR = replace(
 NAMESPACES = NewerField(
     "namespaceSelector of pod affinity",
     "selectors of namespaces",
-    lambda pod: any(term.namespace_selector is not None for term in affinity_terms(pod)),
+    lambda pod: (
+        pod.spec.affinity and any(term.namespace_selector is not None for term in affinity_terms(pod))
+    ),
     lambda algorithm: algorithm.release.selects_namespaces,
 )
 FIELDS = (
@@ -250,7 +248,7 @@ FIELDS = (
     NewerField(
         "matchLabelKeys of pod affinity",
         "label keys of affinity terms",
-        lambda pod: any(map(_is_unmerged, affinity_terms(pod))),
+        lambda pod: pod.spec.affinity and any(map(_is_unmerged, affinity_terms(pod))),
         lambda algorithm: False,
         "MatchLabelKeysInPodAffinity",
     ),
@@ -393,9 +391,7 @@ def release_notices(
     # Kinds that this release reads and waiting pods could need.
     if KINDS[CSINode](algorithm.release) and CSINode not in map(type, objects):
         volumes = [volume for pod in pending for volume in pod.spec.volumes]
-        has_csi = any(
-            item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume)
-        )
+        has_csi = any(item.spec.source.csi is not None for item in of_kind(PersistentVolume, objects))
         if any(
             volume.csi is not None or (has_csi and volume.persistent_volume_claim is not None)
             for volume in volumes
@@ -462,20 +458,20 @@ def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterab
     """A notice for each of *pods* with a volume that is yet to be made, and needs room that its driver
     publishes."""
     cells = algorithm.release.volumes
-    kinds = {item.storage_class_name for item in objects if isinstance(item, CSIStorageCapacity)}
+    kinds = {item.storage_class_name for item in of_kind(CSIStorageCapacity, objects)}
     if (
         not kinds
         or not cells.checks_storage_capacity
         or not algorithm.gates.get(cells.storage_capacity_gate, True)
     ):
         return
-    drivers = {item.name for item in objects if isinstance(item, CSIDriver) and item.storage_capacity}
+    drivers = {item.name for item in of_kind(CSIDriver, objects) if item.storage_capacity}
     classes = {
         item.name
-        for item in objects
-        if isinstance(item, StorageClass) and item.name in kinds and item.provisioner in drivers
+        for item in of_kind(StorageClass, objects)
+        if item.name in kinds and item.provisioner in drivers
     }
-    claims = {item.key: item for item in objects if isinstance(item, PersistentVolumeClaim)}
+    claims = {item.key: item for item in of_kind(PersistentVolumeClaim, objects)}
     for pod in pods:
         for key in claim_keys(pod, ephemeral=True) if classes else ():
             claim = claims.get(key)
@@ -549,8 +545,8 @@ def input_notices(
     objects: Sequence[KubeObject], algorithm: Algorithm, release: str | None
 ) -> tuple[Notice, ...]:
     """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
-    nodes = [item for item in objects if isinstance(item, Node)]
-    pods = [item for item in objects if isinstance(item, Pod)]
+    nodes = of_kind(Node, objects)
+    pods = of_kind(Pod, objects)
     others = [item for item in objects if not isinstance(item, Pod)]
     found = [
         *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()),

@@ -18,6 +18,7 @@ from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice, grouped
 from ..core.engine import Engine
 from ..exceptions import ManifestError
+from .edits import of_kind
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -53,7 +54,7 @@ class Scenario:
     @property
     def nodes(self) -> list[Node]:
         """The nodes."""
-        return [item for item in self.objects if isinstance(item, Node)]
+        return of_kind(Node, self.objects)
 
     @property
     def node_count(self) -> int:
@@ -161,7 +162,7 @@ def named(paths: PathLike | Iterable[PathLike]) -> str:
 def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: str = CLUSTER) -> Scenario:
     """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster.
     *where*: its files."""
-    nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
+    nodes = {item.name for item in of_kind(Node, inventory.objects)}
     if not nodes:
         hint = "".join(
             f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT)
@@ -183,10 +184,10 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
             pending.append(item)
     warnings += [
         Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE, about=f"Pod {pod.key}")
-        for pod in there
-        if isinstance(pod, Pod) and pod.spec.node_name not in nodes
+        for pod in of_kind(Pod, there)
+        if pod.spec.node_name not in nodes
     ]
-    warnings += quota_notices(pending, [item for item in there if isinstance(item, ResourceQuota)])
+    warnings += quota_notices(pending, of_kind(ResourceQuota, there))
     return Scenario(
         tuple(there),
         tuple(pending),

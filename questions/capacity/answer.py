@@ -38,6 +38,7 @@ from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
+from ...simulation.edits import of_kind
 from ...simulation.input import Input
 from ...simulation.nodesbyuse import FreeRoom, Unit, short_of
 from ...simulation.scenario import Scenario, in_order
@@ -155,7 +156,7 @@ class CapacityQuestion:
         """The API server's admission of copies."""
         gate = Gate([[] for _ in self.templates])
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
-        quotas = (item for item in there if isinstance(item, ResourceQuota) and self.admits)
+        quotas = (item for item in of_kind(ResourceQuota, there) if self.admits)
         for quota in sorted(quotas, key=lambda quota: quota.key):
             # Of what the status does not say the pods and claims that are there are counted.
             names = hard(quota)
@@ -184,9 +185,7 @@ class CapacityQuestion:
     def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
         """Copies without end, in turn: the number of the template, the copy, and the claims that are made for
         it."""
-        taken = {
-            item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)
-        }
+        taken = {item.key for item in of_kind(Pod, (*self.scenario.objects, *self.scenario.pending))}
         numbers = [numbers_for(template, taken) for template in self.templates]
         for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
             yield at, *self.templates[at].copy(next(numbers[at]))
@@ -298,10 +297,8 @@ def _admitted(
     found = admit([pod, *template.objects, *template.claims], known, priorities=priorities)
     if found.refused:
         return template, found.refused[0][1]
-    ready = next(item for item in found.objects if isinstance(item, Pod))
-    claims = tuple(
-        item for item in found.objects[1 + len(template.objects) :] if isinstance(item, PersistentVolumeClaim)
-    )
+    ready = of_kind(Pod, found.objects)[0]
+    claims = tuple(of_kind(PersistentVolumeClaim, found.objects[1 + len(template.objects) :]))
     return attrs.evolve(
         template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims
     ), None
@@ -403,7 +400,7 @@ class Counting:
         objects = self.question.objects
         limit = MOST if self.question.limit is None else self.question.limit
         made_from = templates_in(objects)
-        classes = [item for item in objects if isinstance(item, StorageClass)]
+        classes = of_kind(StorageClass, objects)
         for done, (at, copied, volumes) in enumerate(self.question.copies()):
             if done == limit:
                 break
@@ -442,7 +439,7 @@ class Counting:
         """Pods that had to leave count for no quota any more."""
         evicted = self._run.evicted
         if evicted and not self._there:
-            self._there = {item.key: item for item in self.question.scenario.objects if isinstance(item, Pod)}
+            self._there = {item.key: item for item in of_kind(Pod, self.question.scenario.objects)}
         for key in islice(evicted, self._charged, None):
             at = self._hosts.pop(key, None)
             pod = self.question.templates[at[0]].pod if at is not None else self._there.get(key)

@@ -24,6 +24,7 @@ from ...api.objects import (
 )
 from ...api.reading.documents import Document
 from ...exceptions import ManifestError
+from ...simulation.edits import of_kind
 
 POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
@@ -144,7 +145,7 @@ def _of_manifest(
         (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
         return _of_pod(pod, kind)
     made = expand([_one_pod(document, kind)], cron_jobs=True, strict=strict)
-    pods = [item for item in made.objects if isinstance(item, Pod)]
+    pods = of_kind(Pod, made.objects)
     if not pods:
         raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")
     others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
@@ -155,8 +156,7 @@ def _of_manifest(
         ending = f"-{first.name}"
         claims = tuple(
             replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending)))
-            for one in made.objects
-            if isinstance(one, PersistentVolumeClaim)
+            for one in of_kind(PersistentVolumeClaim, made.objects)
         )
         own = {claim.name for claim in claims}
         spec = replace(
@@ -189,14 +189,11 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
     """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
-    deployment = next(
-        (item.metadata.controller for item in template.objects if isinstance(item, ReplicaSet)), None
-    )
+    deployment = next((item.metadata.controller for item in of_kind(ReplicaSet, template.objects)), None)
     owned = [
         item
-        for item in known
-        if isinstance(item, ReplicaSet)
-        and (owner := item.metadata.controller)
+        for item in of_kind(ReplicaSet, known)
+        if (owner := item.metadata.controller)
         and deployment
         and (owner.kind, owner.name) == (deployment.kind, deployment.name)
         and (item.metadata.namespace or "default") == template.pod.namespace

@@ -26,7 +26,7 @@ from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags
-from ...simulation.edits import cordoned
+from ...simulation.edits import cordoned, of_kind
 from ...simulation.explain.volumes import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
@@ -299,7 +299,7 @@ class SteadyState:
     @property
     def nodes(self) -> list[Node]:
         """The nodes."""
-        return [item for item in self.objects if isinstance(item, Node)]
+        return of_kind(Node, self.objects)
 
     def trial(self, *, recreates_bare: bool = False) -> DrainTrial:
         """A new scheduler that knows the cluster."""
@@ -307,11 +307,11 @@ class SteadyState:
         with no_garbage_collection():
             for item in (*self.objects, *self.waiting):
                 run.put(item)
-        pods = [*self.waiting, *(item for item in self.objects if isinstance(item, Pod))]
+        pods = [*self.waiting, *of_kind(Pod, self.objects)]
         replacements = Replacements.beside(pods, self.scheduler_names)
         replacements.recreates_bare = recreates_bare
         version = run.engine.release.client.resources[PodDisruptionBudget.kind]
-        given = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
+        given = of_kind(PodDisruptionBudget, self.objects)
         budgets = Budgets.of(given, pods, empty_selects_all=version == "policy/v1")
         return DrainTrial(run, budgets, replacements, self.scheduler_names, self.order)
 

@@ -15,6 +15,7 @@ from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...api.record import replace
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
+from ...simulation.edits import of_kind
 from ...simulation.nodekinds import NodeKind, new_node
 from ...simulation.scenario import Scenario
 
@@ -37,7 +38,7 @@ def kinds_of(
     *known*: the cluster's objects. *costs*: name -> cost of one node. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
     """
-    nodes = [item.name for item in known if isinstance(item, Node)]
+    nodes = [item.name for item in of_kind(Node, known)]
     kinds = {}
     for part in given:
         if isinstance(part, str):
@@ -129,12 +130,12 @@ def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities
     manifests, _ = each_once(scenario.daemon_sets)
     described = {identity_of(manifest)[1:] for manifest in manifests}
     everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
-    found = list(kind.daemons_among((item for item in everyone if isinstance(item, Pod)), described))
+    found = list(kind.daemons_among(of_kind(Pod, everyone), described))
     (name,) = kind.names(1)
     node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
     for manifest in manifests:
         made = expand([manifest], [node], strict=defaults).objects
-        pods = [item for item in made if isinstance(item, Pod)]
+        pods = of_kind(Pod, made)
         for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
             if isinstance(pod, Pod):
                 found.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))

@@ -14,6 +14,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
 from ..drainrules import MIRROR, is_daemon
+from ..edits import of_kind
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import node_terms
@@ -138,7 +139,7 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
-    there = (item for item in scenario.objects if isinstance(item, Pod))
+    there = of_kind(Pod, scenario.objects)
     everyone = [*scenario.pending, *there, *scenario.set_aside, *(pod for pod, _ in scenario.refused_pods)]
     head, slash, tail = name.partition("/")
     exact = [pod for pod in everyone if pod.key == name] if slash and namespace is None else []
@@ -161,7 +162,7 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
 
 def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     """The pods that the API server would refuse, and why."""
-    classes = [item.name for item in scenario.objects if isinstance(item, PriorityClass)]
+    classes = [item.name for item in of_kind(PriorityClass, scenario.objects)]
     for pod, why in scenario.refused_pods:
         lacks = "no PriorityClass with name" in why
         near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
@@ -195,8 +196,8 @@ def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: st
 def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Scenario) -> Subject:
     deployments = {
         item.key: item.metadata.controller.name
-        for item in scenario.objects
-        if isinstance(item, ReplicaSet) and item.metadata.controller is not None
+        for item in of_kind(ReplicaSet, scenario.objects)
+        if item.metadata.controller is not None
     }
     owners = {pod.key: dict(_owners(pod, deployments)) for pod in pods}
     found = [pod for pod in pods if owners[pod.key].get(kind) == name]
