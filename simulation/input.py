@@ -15,7 +15,7 @@ from ..api.controlplane.defaults import with_defaults
 from ..api.inventory import Inventory, take_in
 from ..api.load import RAW_KINDS, Loaded, load, load_documents
 from ..api.objects import KubeObject, Node, Pod
-from ..api.reading.documents import Document
+from ..api.reading.documents import Document, PathLike
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..core.engine import Engine
 from ..exceptions import ManifestError, wrong_type
@@ -92,14 +92,13 @@ class Input:
             self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)
         ).checked()
 
-    def load(self, path: str | os.PathLike[str], raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
+    def load(self, path: PathLike, raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
         """A file that is read besides the cluster, as the cluster was."""
-        keeps = self.spec.may_call_extenders
         return load(
             path,
             defaults=self.defaults,
             strict_fields=self.strict,
-            keeps_manifests=keeps,
+            keeps_manifests=self.spec.may_call_extenders,
             raw_kinds=raw_kinds,
         )
 
@@ -289,7 +288,7 @@ def paths_of(name: str, given: object) -> list[str]:
     return found
 
 
-def paths_among(name: str, given: GivenCluster) -> list[str | os.PathLike[str]]:
+def paths_among(name: str, given: GivenCluster) -> list[PathLike]:
     """The paths in what is given."""
     return [] if isinstance(given, Cluster) else _paths(parts_of(name, given))
 
@@ -320,7 +319,7 @@ def parts_of(name: str, given: object) -> Sequence[Part]:
     return found
 
 
-def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
+def _paths(parts: Iterable[Part]) -> list[PathLike]:
     return [part for part in parts if isinstance(part, str | os.PathLike)]
 
 

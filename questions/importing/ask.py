@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -13,14 +12,14 @@ from typing import Any
 import attrs
 
 from ...api.cluster import Cluster
-from ...api.reading.documents import read_documents
+from ...api.reading.documents import PathLike, read_documents
 from ...api.reading.exports import CONFIG, is_simulator_export, simulator_items
 from ...api.view import Table, View, columns_of, tables
 from ...api.words import count_of
 from ...exceptions import ManifestError
 from ..result import Result
 from . import columnmap, openb, simkube
-from .rows import PathLike, Trace
+from .rows import Trace
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -38,7 +37,7 @@ class ImportResult(Result):
         """The manifests as a Cluster."""
         return Cluster([self.manifest], defaults=defaults)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: PathLike) -> None:
         """Write the List to a file, as JSON."""
         Path(path).write_text(json.dumps(self.manifest, separators=(",", ":")) + "\n", encoding="utf-8")
 
@@ -131,7 +130,7 @@ def ask(name: str, *files: PathLike) -> ImportResult:
     return ImportResult(found.document(), found.dropped, found.configuration)
 
 
-def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> ImportResult:
+def import_openb(nodes: PathLike, pods: PathLike) -> ImportResult:
     """Read the nodes and pods of Alibaba's openb trace (cluster-trace-gpu-v2023), two CSV files, as
     manifests.
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import attrs
 
-from ...api.reading.documents import read_documents
+from ...api.reading.documents import PathLike, read_documents
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError, did_you_mean
 from .rows import (
     Manifest,
-    PathLike,
     Trace,
     TraceRow,
     cores,
@@ -29,20 +28,9 @@ from .rows import (
     whole,
 )
 
-FIELDS = (
-    "kind",
-    "name",
-    "namespace",
-    "priority",
-    "created",
-    "deleted",
-    "runs",
-    "count",
-    "requests",
-    "labels",
-    "nodeSelector",
-    "priorities",
-)
+SINGLE = ("name", "namespace", "priority", "created", "deleted", "runs", "count")
+"""What one column has."""
+FIELDS = ("kind", *SINGLE, "requests", "labels", "nodeSelector", "priorities")
 KINDS = ("pods", "nodes")
 UNITS: Mapping[str, Callable[[Decimal], str]] = {
     "cores": cores,
@@ -120,7 +108,7 @@ def read_map(path: PathLike) -> ColumnMap:
         raise ManifestError(f"{where}: kind: expected pods or nodes, got {shown(kind)}")
     if not data.get("name"):
         raise ManifestError(f"{where}: name: expected the column with the names, got nothing")
-    texts = {name: _text(data.get(name), f"{where}: {name}") for name in FIELDS[1:8]}
+    texts = {name: _text(data.get(name), f"{where}: {name}") for name in SINGLE}
     requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
     selector = _texts(data, "nodeSelector", where)
     found = data.get("priorities") or {}

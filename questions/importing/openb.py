@@ -5,21 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
+from ...api.reading.documents import PathLike
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
-from .rows import (
-    PODS_PER_NODE,
-    Manifest,
-    PathLike,
-    Trace,
-    TraceRow,
-    node,
-    opened,
-    pod,
-    read_rows,
-    timed,
-    told,
-)
+from .rows import PODS_PER_NODE, Manifest, Trace, TraceRow, node, opened, pod, read_rows, timed, told
 
 GPU_MILLI = "alibabacloud.com/gpu-milli"
 GPU_MODEL = "alibabacloud.com/gpu-card-model"

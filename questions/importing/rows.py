@@ -4,7 +4,6 @@ file, line and column."""
 from __future__ import annotations
 
 import csv
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import IO, Any
 
 import attrs
 
+from ...api.reading.documents import PathLike
 from ...api.reading.formats.files import check_size
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
@@ -92,7 +92,7 @@ def gibibytes(amount: Decimal) -> str:
     return f"{size >> 20}Mi" if size % (1 << 20) == 0 else str(size)
 
 
-def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str] = NO_LABELS) -> Manifest:
+def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> Manifest:
     """A node that is ready, with those of *labels* that are not empty; 110 pods unless *amounts* say so."""
     room = {**amounts} if "pods" in amounts else {**amounts, "pods": PODS_PER_NODE}
     return {
@@ -131,11 +131,7 @@ def _filled(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def timed(
-    item: Manifest,
-    *,
-    created: Decimal | None = None,
-    deleted: Decimal | None = None,
-    runs: Decimal | None = None,
+    item: Manifest, *, created: Decimal | None, deleted: Decimal | None, runs: Decimal | None
 ) -> Manifest:
     """*item* with its times in seconds, as far as they are known."""
     known = {CREATION_TIME: created, DELETION_TIME: deleted, RUN_TIME: runs}
@@ -155,7 +151,6 @@ def plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-PathLike = str | os.PathLike[str]
 LONGEST = 80
 """Characters of a list of columns in a message."""
 MOST_DIGITS = 15

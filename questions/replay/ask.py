@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,6 +12,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import KubeObject, Node, Pod
+from ...api.reading.documents import PathLike
 from ...api.reading.notices import Notice, grouped, refuse_unread
 from ...api.view import (
     MEANINGS,
@@ -85,7 +85,7 @@ class ReplayInput:
     @classmethod
     def read(
         cls,
-        paths: Sequence[str | os.PathLike[str]],
+        paths: Sequence[PathLike],
         spec: SchedulerSpec,
         settle: Callable[[Sequence[Node]], SchedulerSpec],
         *,

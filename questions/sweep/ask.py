@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
+from ...api.reading.documents import PathLike
 from ...api.reading.notices import ResultDocument, grouped
 from ...api.record import Count, says
 from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
@@ -25,7 +25,7 @@ from .sweep import ERROR, RUN, Sweep
 MOST_GROUPS = 3
 MOST_NAMED = 2
 """Of configurations that are best in something, in a verdict."""
-GivenSweep = str | os.PathLike[str] | Mapping[str, Any]
+GivenSweep: TypeAlias = "PathLike | Mapping[str, Any]"
 Value = str | float | bool | tuple[str, ...] | None
 Run = Annotated[
     Mapping[str, Value],

@@ -21,7 +21,7 @@ from ....api.load import Loaded, load
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.reading.decode import decode, describe
-from ....api.reading.documents import Document, read_documents
+from ....api.reading.documents import Document, PathLike, read_documents
 from ....api.reading.formats.files import read_stream
 from ....api.reading.mismatch import shown
 from ....api.reading.notices import Notice, Oddities
@@ -250,7 +250,7 @@ class Inputs:
 
 
 def read_inputs(
-    paths: Sequence[str | os.PathLike[str]],
+    paths: Sequence[PathLike],
     choice: InputOptions = InputOptions(),
     stdin: IO[bytes] | None = None,
     objects: Iterable[KubeObject] = (),
