@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 import attrs
@@ -426,17 +426,22 @@ class Comparison:
         """The first side and another one: where each pod is at the end."""
         leader = self.sides[0]
         name = side.name
-        first = leader.simulation.outcomes
-        second = side.simulation.outcomes
-        pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
-        held = {
-            key: hosts
-            for key, hosts in pairs.items()
-            if first[key].is_gated != second[key].is_gated and hosts != (None, None)
-        }
-        unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1] and key not in held}
-        lost = {key: hosts[0] for key, hosts in unlike.items() if hosts[0] is not None and hosts[1] is None}
-        gained = {key: hosts[1] for key, hosts in unlike.items() if hosts[0] is None and hosts[1] is not None}
+        alike = 0
+        held = list[ComparedPod]()
+        elsewhere = list[ComparedPod]()
+        lost = list[ComparedPod]()
+        gained = list[ComparedPod]()
+        for key, one in leader.simulation.outcomes.items():
+            other = side.simulation.outcomes.get(key)
+            if other is None or one.host == other.host:
+                alike += other is not None
+            elif one.is_gated or other.is_gated:
+                held.append(ComparedPod(key, one.host, other.host))
+            elif one.host is None:
+                gained.append(ComparedPod(key, None, other.host))
+            else:
+                group = lost if other.host is None else elsewhere
+                group.append(ComparedPod(key, one.host, other.host))
         differing = [found for found in self.differences if name in found.causes]
         causes = (found.causes[name] for found in differing)
         counts = Counter(
@@ -445,27 +450,30 @@ class Comparison:
 
         first_difference = None
         if differing:  # in mode free all later ones may follow from it
-            one = differing[0]
-            cause = one.causes[name]
+            first = differing[0]
+            cause = first.causes[name]
             why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
-            hosts = one.decisions[leader.name].host, one.decisions[name].host
-            first_difference = FirstDifference(one.pod, one.number, one.retry, *hosts, cause.verdict, why)
+            hosts = first.decisions[leader.name].host, first.decisions[name].host
+            first_difference = FirstDifference(
+                first.pod, first.number, first.retry, *hosts, cause.verdict, why
+            )
 
-        def losses_of(hosts: Mapping[str, str], loser: Side) -> Losses:
+        def losses_of(pods: Sequence[ComparedPod], loser: Side) -> Losses:
             why = {
                 found.pod: (found.causes[name], found.decisions[loser.name].error or "")
                 for found in differing
             }
-            return losses(hosts.items(), why, loser.name, loser.simulation.evicted)
+            moved = ((one.pod, one.first or one.second or "") for one in pods)
+            return losses(moved, why, loser.name, loser.simulation.evicted)
 
         return ConfigurationPair(
             first=leader.name,
             second=name,
-            alike=len(pairs) - len(unlike) - len(held),
-            elsewhere=tuple(ComparedPod(key, *hosts) for key, hosts in unlike.items() if None not in hosts),
-            first_alone=tuple(ComparedPod(key, host, None) for key, host in lost.items()),
-            second_alone=tuple(ComparedPod(key, None, host) for key, host in gained.items()),
-            gated=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
+            alike=alike,
+            elsewhere=tuple(elsewhere),
+            first_alone=tuple(lost),
+            second_alone=tuple(gained),
+            gated=tuple(held),
             lost=losses_of(lost, side),
             gained=losses_of(gained, leader),
             first_difference=first_difference,

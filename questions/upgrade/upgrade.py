@@ -153,7 +153,7 @@ class UpgradeDocument(ResultDocument):
 # --- the upgrade --------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@attrs.define(eq=False, repr=False, slots=False)
 class Upgrade:
     """The same pods through the releases of *specs*."""
 
@@ -182,12 +182,7 @@ class Upgrade:
             its = step.decision
             lasting = Decision(its.pod, its.host, preemption=its.preemption, nominated=its.nominated)
             each.append(attrs.evolve(step, decision=lasting))
-        led = self._led and attrs.evolve(self._led, each=each)
-        return {**{field.name: getattr(self, field.name) for field in attrs.fields(type(self))}, "_led": led}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        return {**vars(self), "_led": self._led and attrs.evolve(self._led, each=each)}
 
     # --- the steps of each side -----------------------------------------------------------------------------
 
