@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 import attrs
@@ -41,16 +41,16 @@ class FreeRoom:
         """The nodes as *engine* sees them now."""
         table = engine.fresh_table()
         there = np.flatnonzero(table.has_node)
-        names = tuple(table.names[row] for row in there.tolist())
-        rows = [
-            index
-            for index in table.resources.values()
-            if (table.allocatable[index, there] + table.requested[index, there]).any()
-        ]
-        kept = tuple(name for name, index in table.resources.items() if index in rows)
-        allocatable = np.vstack([*(table.allocatable[index, there] for index in rows), table.max_pods[there]])
-        requested = np.vstack([*(table.requested[index, there] for index in rows), table.pod_count[there]])
-        return cls(names, (*kept, PODS), allocatable, requested)
+        names = table.names
+        has = table.allocatable[:, there]
+        asked = table.requested[:, there]
+        rows = np.flatnonzero((has + asked).any(axis=1)).tolist()
+        return cls(
+            tuple(names[row] for row in there.tolist()),
+            (*(name for name, at in table.resources.items() if at in rows), PODS),
+            np.vstack([has[rows], table.max_pods[there]]),
+            np.vstack([asked[rows], table.pod_count[there]]),
+        )
 
     @property
     def free(self) -> Ints:
@@ -58,20 +58,19 @@ class FreeRoom:
         left: Ints = np.maximum(self.allocatable - self.requested, 0)
         return left
 
-    def each(self) -> Iterator[tuple[str, Ints, Ints]]:
+    def each(self) -> list[tuple[str, Ints, Ints]]:
         """Each resource that any node has, and pods, with what the nodes have and what is requested there."""
-        for name, has, asked in zip(self.resources, self.allocatable, self.requested, strict=True):
-            if has.any() or (name == PODS and self.names):
-                yield name, has, asked
+        found = zip(self.resources, self.allocatable, self.requested, strict=True)
+        return [one for one in found if one[1].any() or (one[0] == PODS and self.names)]
 
     def uses(self, names: Sequence[str]) -> dict[str, list[float | None]]:
         """Resource -> the share of it that is requested on each node of *names*; None where a node has none
         of it."""
         at = {name: column for column, name in enumerate(self.names)}
         found = {}
-        for row, resource in enumerate(self.resources):
-            has = self.allocatable[row].tolist()
-            asked = self.requested[row].tolist()
+        for resource, allocatable, requested in self.each():
+            has = allocatable.tolist()
+            asked = requested.tolist()
             shares = [
                 asked[at[name]] / has[at[name]] if name in at and has[at[name]] else None for name in names
             ]
@@ -200,31 +199,29 @@ class NodeUses:
     """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
 
     engine: Engine
-    _before: dict[str, tuple[list[int], int]] = attrs.Factory(dict)
+    _before: dict[str, dict[str, int]] = attrs.Factory(dict)
+    """Node -> resource -> what was requested."""
 
     def begin(self) -> None:
         """Note what is requested now."""
-        table = self.engine.fresh_table()
-        for row in np.flatnonzero(table.has_node).tolist():
-            self._before[table.names[row]] = table.requested[:, row].tolist(), int(table.pod_count[row])
+        room = FreeRoom.of(self.engine)
+        for name, requested in zip(room.names, room.requested.T.tolist(), strict=True):
+            self._before[name] = dict(zip(room.resources, requested, strict=True))
 
     def found(self) -> list[NodeUse]:
         """Each node, in the order in which the scheduler got them."""
-        table = self.engine.fresh_table()
-        rows = np.flatnonzero(table.has_node).tolist()
-        resources = {name: at for name, at in table.resources.items() if table.allocatable[at, rows].any()}
+        room = FreeRoom.of(self.engine)
+        amounts = [(resource, has.tolist(), requested.tolist()) for resource, has, requested in room.each()]
         found = []
-        for row in rows:
-            node = table.nodes[row]
-            name = table.names[row]
-            requested, pods = self._before.get(name, ([], 0))
-            uses = {}
-            for resource, at in resources.items():
-                # A resource that no node had before the simulation is missing at the end of the list.
-                before = requested[at] if at < len(requested) else 0
-                has = int(table.allocatable[at, row])
-                uses[resource] = ResourceUse.of(resource, has, before, int(table.requested[at, row]))
-            places = PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row]))
+        for at, name in enumerate(room.names):
+            node = self.engine.node(name)
+            before = self._before.get(name, {})
+            uses = {
+                resource: ResourceUse.of(resource, has[at], before.get(resource, 0), requested[at])
+                for resource, has, requested in amounts[:-1]
+            }
+            _, most, pods = amounts[-1]
+            places = PodPlaces(most[at], before.get(PODS, 0), pods[at])
             found.append(NodeUse(name, places, uses, {} if node is None else node.labels))
         return found
 

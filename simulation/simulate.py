@@ -155,23 +155,24 @@ class Simulation:
         plan = decision.preemption
         run = self._run
         assert run is not None
-        before = self.outcomes.get(pod.key) or Outcome(pod, tries=0, replaces=self._origins.get(pod.key))
+        key = pod.key
+        before = self.outcomes.get(key) or Outcome(pod, tries=0, replaces=self._origins.get(key))
         victims = before.victims
         if plan is not None and plan.node is not None:
             victims += tuple(victim.key for victim in plan.victims)
             for victim in plan.victims:
                 if victim.key not in run.evicted:
                     continue
-                eviction = Eviction(victim, pod.key, plan.node)
+                eviction = Eviction(victim, key, plan.node)
                 self.evictions.append(eviction)
                 if self.engine.has_device_claims(victim):
                     give_back(victim, run)
                 if (lost := self.outcomes.get(victim.key)) is not None:
-                    error = f"evicted to make room for {pod.key}"
+                    error = f"evicted to make room for {key}"
                     self.outcomes[victim.key] = attrs.evolve(
                         lost, pod=victim, host=None, error=error, eviction=eviction
                     )
-        self.outcomes[pod.key] = attrs.evolve(
+        self.outcomes[key] = attrs.evolve(
             before,
             pod=pod,
             host=decision.host,

@@ -92,8 +92,8 @@ class LabScenarios:
         has_daemons = self.files.loaded.raw.get("DaemonSet") or any(
             one.get("kind") in ("DaemonSet", "List") for one in state.pods
         )
-        names = {step.name for edit in of_nodes for one in edit.changes for step in one.path}
-        if not has_daemons or names.isdisjoint(("labels", "taints")):
+        fields = {step.name for edit in of_nodes for one in edit.changes for step in one.path}
+        if not has_daemons or fields.isdisjoint(("labels", "taints")):
             before = [edit for edit in before if edit.kind != "Node"]
             late = [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
@@ -107,7 +107,13 @@ class LabScenarios:
             objects, what = self._once((*key, texts[: at + 1]), change)
             more = (*more, *what)
             self._kept[*key, texts[: at + 1]] = objects, more
-        found = self._sorted_out(attrs.evolve(inventory, objects=objects), spec.scheduler_names)
+        # The scenario of the one before, where each object that is another is of its sort.
+        inventory = attrs.evolve(inventory, objects=objects)
+        names = spec.scheduler_names
+        last = self._sorted
+        found = _with_others(*last[1:], inventory, names) if last is not None and last[0] == names else None
+        found = sorted_out(inventory, names) if found is None else found
+        self._sorted = names, inventory, found
         return attrs.evolve(found, edited=(*told, *more))
 
     def _taken_in(
@@ -132,15 +138,6 @@ class LabScenarios:
         self._kept[key] = found
         while len(self._kept) > KEPT:
             del self._kept[next(iter(self._kept))]
-        return found
-
-    def _sorted_out(self, inventory: Inventory, names: frozenset[str]) -> Scenario:
-        """The scenario of *inventory*: that of the one before, where each object that is another is of its
-        sort."""
-        last = self._sorted
-        found = _with_others(*last[1:], inventory, names) if last is not None and last[0] == names else None
-        found = sorted_out(inventory, names) if found is None else found
-        self._sorted = names, inventory, found
         return found
 
     def notices(self, scenario: Scenario, algorithm: Algorithm) -> tuple[Notice, ...]:

@@ -108,7 +108,7 @@ class SimulationOptions(ClusterOptions, MorePods):
     def shows(self, pod: Pod) -> bool:
         """Whether *pod* is shown."""
         return (self.namespace is None or pod.namespace == self.namespace) and (
-            self.nodes or self.matches(pod.labels)
+            self.nodes or not self.selector or self.matches(pod.labels)
         )
 
 
