@@ -44,14 +44,10 @@ ALL_RELEASES = tuple(BY_VERSION)
 
 
 def engine_for(
-    version: str,
-    config: Mapping[str, Any],
-    options: Mapping[str, Any] | None = None,
-    release: Release | None = None,
-    **engine: Any,
+    version: str, config: Mapping[str, Any], release: Release | None = None, **engine: Any
 ) -> Engine:
-    """A scheduler of release *version*; *config* is that of a conformance case, which *options* override;
-    *engine*: fields of the Engine.
+    """A scheduler of release *version*; *config* is that of a conformance case; *engine*: fields of the
+    Engine.
 
     *release*: one that is not quite the same, in its place.
 
@@ -59,29 +55,26 @@ def engine_for(
     """
     if version not in BY_VERSION:
         raise UnknownNameError(f"version: expected one of {', '.join(ALL_RELEASES)}, got {version!r}")
-    found = _configured(release or BY_VERSION[version], config, options or {})
+    found = _configured(release or BY_VERSION[version], config)
     return build_engine(found, preempts=config.get("preemption", True), **engine)
 
 
-def _configured(
-    release: Release, config: Mapping[str, Any], options: Mapping[str, Any]
-) -> Algorithm | KubeSchedulerConfiguration:
+def _configured(release: Release, config: Mapping[str, Any]) -> Algorithm | KubeSchedulerConfiguration:
     """The configuration of a case: rules, or profiles of plugins."""
     gates = config.get("featureGates")
     percentage = config.get("percentageOfNodesToScore", 0)
     weight = config.get("hardPodAffinitySymmetricWeight", 1)
     if framework_release(release.version) is None:
-        wanted = {
-            "gates": gates or {},
-            "policy": config.get("policy"),
-            "provider": config.get("provider") or "DefaultProvider",
-            "hard_pod_affinity_weight": weight,
-            "percentage": percentage,
-            "preemption": config.get("preemption", True),
-            "equivalence_cache": config.get("equivalenceCache", False),
-        }
-        return resolve(release, **(wanted | dict(options)))
-    gates = options.get("gates", gates)
+        return resolve(
+            release,
+            gates=gates or {},
+            policy=config.get("policy"),
+            provider=config.get("provider") or DEFAULT_PROVIDER,
+            hard_pod_affinity_weight=weight,
+            percentage=percentage,
+            preemption=config.get("preemption", True),
+            equivalence_cache=config.get("equivalenceCache", False),
+        )
     started = {"gates": gates, "percentage": percentage, "hard_pod_affinity_weight": weight}
     if config.get("policy") is not None and release.policies is not None:
         return configuration_of_policy(read_policy(config["policy"]), release, **started)
@@ -201,7 +194,7 @@ def scripted_post(case: Json, release: Release | None) -> ScriptedPost | None:
     case."""
     if "extenders" not in case:
         return None
-    configured = _configured(release or find_any_release(case["version"]), case.get("config") or {}, {})
+    configured = _configured(release or find_any_release(case["version"]), case.get("config") or {})
     return ScriptedPost(case["extenders"], configured.extenders)
 
 

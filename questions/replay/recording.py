@@ -433,12 +433,6 @@ class Recording:
 def summary(replay: Replay) -> ReplaySummary:
     """The results of a replay."""
     tally = replay.cluster.tally
-    use = replay.cluster.tally.mean_use()
-    shares = (
-        {}
-        if use is None
-        else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
-    )
     return ReplaySummary(
         warnings=input_warnings(replay.inputs.warnings),
         arrived=tally.events["Arrived"],
@@ -452,5 +446,5 @@ def summary(replay: Replay) -> ReplaySummary:
         preemptions=tally.events["Preempting"],
         still_waiting=replay.cluster.ledger.waiting_pods,
         waits=tally.wait_record(),
-        mean_use=shares,
+        mean_use=tally.mean_use(replay.inputs.resources),
     )

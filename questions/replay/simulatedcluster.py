@@ -271,12 +271,12 @@ class ReplayCounts:
             self._areas = np.zeros(ledger.totals.shape)
         self._areas += ledger.totals * seconds
 
-    def mean_use(self) -> Floats | None:
-        """The share of each resource that was in use, averaged over time: float64[R]; None if no time has
-        passed."""
+    def mean_use(self, resources: Sequence[str]) -> dict[str, float]:
+        """The share of each of *resources* that was in use, averaged over time; empty if no time has passed."""
         if self._areas is None:
-            return None
-        return shares_of(*self._areas)
+            return {}
+        shares = shares_of(*self._areas).tolist()
+        return {name: round(share, 6) for name, share in zip(resources, shares, strict=True)}
 
     def wait_record(self) -> dict[str, Any]:
         """Mean, percentiles and maximum of the waits in seconds; empty if no pod was scheduled."""

@@ -16,7 +16,7 @@ from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.cluster import Cluster
 from ...api.meaning.labels import zone_of
 from ...api.objects import Node, Pod
-from ...api.reading.documents import only_document
+from ...api.reading.documents import PathLike, only_document
 from ...api.reading.mismatch import shown
 from ...core.pods.requests import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
@@ -152,24 +152,15 @@ def replay_measures(replay: Replay) -> Measures:
     """
     tally = replay.cluster.tally
     ledger = replay.cluster.ledger
-    use = tally.mean_use()
     waits = tally.wait_record()
     hosts = [(life.original, life.node) for life in replay.pods.all.values() if life.node]
-    shares = (
-        {}
-        if use is None
-        else {
-            f"{name} used": round(float(share), DIGITS)
-            for name, share in zip(ledger.resources, use, strict=True)
-        }
-    )
     return {
         "pods": tally.events["Arrived"],
         "placed": tally.events["Scheduled"],
         "unschedulable": ledger.waiting_pods + tally.never_scheduled,
         "evictions": tally.evicted,
         "zone skew": zone_skew(replay.engine.nodes(), hosts),
-        **shares,
+        **{f"{name} used": share for name, share in tally.mean_use(ledger.resources).items()},
         **{
             f"waiting {name}": waits.get(name)
             for name in ("mean", *(f"p{share}" for share in PERCENTILES), "max")
@@ -374,7 +365,7 @@ class Spec:
     """What the paths of policies and the like are relative to."""
 
 
-def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
+def read_spec(given: PathLike | Mapping[str, Any]) -> Spec:
     """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what came.

@@ -380,7 +380,6 @@ def why_no_room(cycle: Cycle, node: NodeReport) -> str:
 # --- all about one node -------------------------------------------------------------------------------------
 
 
-Place = Annotated[int, says("From 1 on.", ge=1)]
 Verdict = Literal["passes", "fails", "not asked"]
 
 
@@ -428,7 +427,7 @@ class CloseUp(Record):
     total: int | None = None
     would_score: bool = False
     """The scores the node would have if it fitted and was reached."""
-    place: Place | None = None
+    place: Annotated[int, says("From 1 on.", ge=1)] | None = None
     """1 for the best total; null: not scored."""
     out_of: Count = 0
     """How many nodes were scored."""

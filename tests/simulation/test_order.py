@@ -15,7 +15,7 @@ BY_TIME = ALL_RELEASES[2:]
 
 def names(order, release, *pods, **gates):
     """The names of *pods*, else of :data:`PODS`, in an order of a release."""
-    return "".join(item.name for item in in_order(pods or PODS, order, engine(release, gates=gates)))
+    return "".join(item.name for item in in_order(pods or PODS, order, engine(release, featureGates=gates)))
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)

@@ -9,9 +9,9 @@ from kubeclassic.simulation.conform import engine_for
 from tests.support.build import manifest, pod
 
 
-def engine(release="1.16", **options):
+def engine(release="1.16", **config):
     """A new scheduler that looks at every node."""
-    return engine_for(release, {"percentageOfNodesToScore": 100}, options)
+    return engine_for(release, {"percentageOfNodesToScore": 100, **config})
 
 
 def there(*items):
@@ -24,9 +24,9 @@ def at(time, item, verb=ADD, *, runs=None):
     return Event(time, verb, item, "test", EVER if runs is None else Lifetime(runs_for=runs))
 
 
-def replay(*events, release="1.16", until=None, options=None, **delays):
+def replay(*events, release="1.16", until=None, config=None, **delays):
     """A replay of *events* in their order."""
-    return of_engine(engine(release, **options or {}), *events, until=until, **delays)
+    return of_engine(engine(release, **config or {}), *events, until=until, **delays)
 
 
 def of_engine(made, *events, until=None, **delays):

@@ -5,9 +5,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
 from kubeclassic.api.record import plain
+from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
@@ -175,7 +177,8 @@ def test_a_score_under_a_name_of_its_own():
 def test_an_error():
     """Where one cannot answer, its message is the cause."""
     broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
-    made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)})}
+    failing = resolve(RELEASES["1.16"], catalogue=CATALOGUE.with_(broken))
+    made = {"a": engine_for("1.16", {}), "b": classic_engine(failing)}
     found = cause(of(node("a"), pod("p")), made)
     assert (found["kind"], found["side"]) == ("error", "b")
     assert "the rack is on fire" in found["text"]

@@ -75,7 +75,7 @@ HAPPENS = {
     ),
     "without preemption none is evicted": (
         [*there(small()), at(0, LOW), at(5, HIGH)],
-        {"options": {"preemption": False}},
+        {"config": {"preemption": False}},
         "Preempted",
         [],
     ),

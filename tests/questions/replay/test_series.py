@@ -144,5 +144,5 @@ def test_mean_use_is_over_time():
     """A node that is full for a quarter of the time is used to a quarter."""
     made = replay(*there(node("a", cpu="2")), at(0, pod("one", cpu="2"), runs=10), at(40, pod("late")))
     played(made)
-    use = made.cluster.tally.mean_use()
-    assert use[0] == 0.25
+    use = made.cluster.tally.mean_use(made.inputs.resources)
+    assert use["cpu"] == 0.25
