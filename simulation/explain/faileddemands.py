@@ -53,7 +53,7 @@ from .volumes import DISKS, VOLUMES, _selects, claims_known, unbound, unreached
 # --- demands ------------------------------------------------------------------------------------------------
 
 
-MOST = 5
+MOST_DOMAINS = 5
 """Domains that are named."""
 
 
@@ -77,8 +77,8 @@ class SpreadCounts:
         """The counts, which of the emptiest domains the pod cannot use, and the sum by which the emptiest of
         *failing* domains fails."""
         by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
-        told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST]) + (
-            ", ..." if len(by_count) > MOST else ""
+        told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST_DOMAINS]) + (
+            ", ..." if len(by_count) > MOST_DOMAINS else ""
         )
         of = {
             domain: [node for node in nodes if node.labels.get(key) == domain]

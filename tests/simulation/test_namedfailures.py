@@ -215,6 +215,23 @@ def test_the_sum_of_a_spread_is_the_rule_s(nodes, skew, release, is_own):
             assert (own, least) == (int(is_own), min(counts.values()))
 
 
+def test_five_domains_are_named():
+    """Of many domains the five with the smallest counts."""
+    constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    constraint["labelSelector"] = {"matchLabels": {"app": "w"}}
+    cluster = [node(f"n{at}", f"z{at}", cpu="1" if at == 0 else "9") for at in range(7)]
+    cluster += [manifests.pod(f"p{at}", on=f"n{at}", app="w") for at in range(1, 7)]
+    cluster.append(
+        manifests.pod("asked", labels={"app": "w"}, cpu="2", topologySpreadConstraints=[constraint])
+    )
+    (note,) = (
+        one.note
+        for one in explain(cluster, "asked", "1.34").document.causes
+        if one.field == "topologySpreadConstraints"
+    )
+    assert "z0 has 0, z1 has 1, z2 has 1, z3 has 1, z4 has 1, ..." in note
+
+
 def counting(**spec):
     """What fails of a pod whose containers ask for 1 cpu, with more of it in *spec*, on a node of 2."""
     return causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="1", **spec)])
