@@ -217,22 +217,25 @@ def _suggestions(
 ) -> Iterator[Helpful]:
     """The suggestions of each family, the smallest changes first."""
     most, trials = (None, None) if asked.every else (SHOWN, TRIALS)
-
-    def helpful(family: Family, most: int | None = most) -> Iterator[Helpful]:
-        changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
-        return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
-
     if found.gated:
-        yield from helpful(dropped_gates)
+        yield from smallest_first(context, dropped_gates, trials, most)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
         tell(word)
-        yield from helpful(family)
+        yield from smallest_first(context, family, trials, most)
     tell("other pods")
     others = (moved_or_deleted(context, *one, place) for place, one in enumerate(leaving(context)[:trials]))
     yield from islice((one for one in others if one is not None), most)
     if found.room is None or asked.want is not None:
-        yield from helpful(higher_priority, 1)
+        yield from smallest_first(context, higher_priority, trials, 1)
+
+
+def smallest_first(
+    context: WhatIfContext, family: Family, trials: int | None, most: int | None
+) -> Iterator[Helpful]:
+    """Up to *most* changes of a *family* that help, of its first ones as many as *trials* says."""
+    changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
+    return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
 
 
 def _by_another_scheduler(
@@ -286,12 +289,7 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
         with context.after(*first.edits) as after:
             after.reports = explain(context.engine, after.pod, node=context.want).answer.nodes
             for family in families:
-                changes = sorted(
-                    islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size)
-                )
-                helpful += islice(
-                    (one for change in changes if (one := after.helpful(change)) is not None), 1
-                )
+                helpful += smallest_first(after, family, SECONDS, 1)
     except EditError:
         return
     context.tried += after.tried
