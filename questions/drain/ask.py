@@ -296,7 +296,7 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
     )
     states = [word.get(name, "") for name in names]
     sides = [
-        MapSide(title, room.uses(names), [pods.get(name, ()) for name in names], states)
+        MapSide(title, room.uses(names), pods, states)
         for title, (room, pods) in zip(("before", "after"), occupancy, strict=True)
     ]
     colours = {

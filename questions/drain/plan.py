@@ -15,7 +15,7 @@ from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Names, Positive, Record, field
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
-from ...simulation.nodesbyuse import FreeRoom
+from ...simulation.nodesbyuse import FreeRoom, pods_on
 from ..newnodes.kinds import LIKE
 from .options import DrainOptions
 from .trial import UNASKED, DrainTrial, EvictedPod, NotDrainable, SteadyState, lose
@@ -312,8 +312,8 @@ def _plan(
     ), left
 
 
-Occupancy = tuple[FreeRoom, Mapping[str, Sequence[str]]]
-"""What nodes have at one moment, and node -> the keys of the pods on it."""
+Occupancy = tuple[FreeRoom, Sequence[Sequence[str]]]
+"""What nodes have at one moment, and the keys of the pods on each."""
 
 
 def before_and_after(
@@ -321,11 +321,10 @@ def before_and_after(
 ) -> tuple[Occupancy, Occupancy]:
     """The cluster that a plan begins with, and what it makes of it."""
     run = steady.trial().run
+    names = [node.name for node in steady.nodes]
 
     def occupancy() -> Occupancy:
-        return FreeRoom.of(run.engine), {
-            name: [pod.key for pod in on] for name, on in run.engine.pods_by_node().items()
-        }
+        return FreeRoom.of(run.engine), pods_on(run.engine, names)
 
     before = occupancy()
     for eviction in evictions:

@@ -288,7 +288,7 @@ class JudgedNodes:
         whole_pod = tuple(reason for reason in report.reasons if reason not in told)
         verdicts = []
         if judged is not None and algorithm is not None:
-            against = {objection.rule: objection for objection in self.objections(row)}
+            against = {objection.rule: objection for objection in report.objections}
             asked = not whole_pod
             concerned = {predicate.name for predicate in judged[0].predicates}
             for rule in [predicate.name for predicate in algorithm.predicates]:
