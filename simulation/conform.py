@@ -131,11 +131,6 @@ def find_families(paths: Iterable[Path]) -> list[Family]:
     return found
 
 
-def read_lines(path: Path) -> Iterator[Json]:
-    """The objects of a JSON Lines file, gzipped or not."""
-    return (item for _, item in json_lines(path))
-
-
 def read_cases(path: Path) -> Iterator[Json]:
     """The cases of a file. Raises ManifestError with file and line for what is not one."""
     return (check_case(item, where) for where, item in json_lines(path))

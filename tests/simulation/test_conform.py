@@ -14,8 +14,8 @@ from kubeclassic.simulation.conform import (
     differences,
     emitted,
     find_families,
+    read_answers,
     read_cases,
-    read_lines,
 )
 from tests.conftest import ROOT
 from tests.support.refusals import refusal_text
@@ -61,7 +61,7 @@ ALTERATIONS = {
 
 def family_with(tmp_path, alter, fits):
     """A copy of the resources family of 1.16 with one altered cycle; answers the name of its case."""
-    answers = list(read_lines(FEW / "resources.answers.jsonl.gz"))
+    answers = list(read_answers(FEW / "resources.answers.jsonl.gz"))
     name, cycle = next(
         (answer["name"], cycle) for answer in answers for cycle in answer["cycles"] if fits(cycle)
     )
@@ -88,7 +88,7 @@ def test_an_altered_answer_is_reported_and_no_other(tmp_path, what):
 
 def test_a_missing_answer_is_a_difference(tmp_path):
     """A case without an answer is different, never identical."""
-    answers = list(read_lines(FEW / "taints.answers.jsonl.gz"))
+    answers = list(read_answers(FEW / "taints.answers.jsonl.gz"))
     (tmp_path / "taints.cases.jsonl.gz").write_bytes((FEW / "taints.cases.jsonl.gz").read_bytes())
     (tmp_path / "taints.answers.jsonl").write_text(
         "".join(json.dumps(answer) + "\n" for answer in answers[1:])

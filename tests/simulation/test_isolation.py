@@ -3,7 +3,7 @@
 import random
 
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.conform import build, differences, play, read_lines
+from kubeclassic.simulation.conform import build, differences, play, read_answers, read_cases
 from tests.conftest import ROOT
 from tests.support.examples import ENDS
 
@@ -16,10 +16,10 @@ def cases():
     found = []
     for release in ENDS:
         for family in (name for name in FAMILIES if (FEW / release / f"{name}.cases.jsonl.gz").exists()):
-            pairs = (read_lines(FEW / release / f"{family}.{what}.jsonl.gz") for what in ("cases", "answers"))
-            found += [(case, answer) for case, answer in zip(*pairs, strict=True) if "error" not in answer][
-                :2
-            ]
+            asked = read_cases(FEW / release / f"{family}.cases.jsonl.gz")
+            told = read_answers(FEW / release / f"{family}.answers.jsonl.gz")
+            pairs = zip(asked, told, strict=True)
+            found += [(case, answer) for case, answer in pairs if "error" not in answer][:2]
     return found
 
 

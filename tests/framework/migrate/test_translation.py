@@ -32,7 +32,7 @@ from kubeclassic.framework.migrate.frompolicy import (
     migrate,
 )
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
-from kubeclassic.simulation.conform import find_families, read_lines
+from kubeclassic.simulation.conform import find_families, read_answers, read_cases
 from tests.support.refusals import refusal_text
 
 HERE = Path(__file__).resolve().parents[3]
@@ -83,8 +83,8 @@ def test_every_policy_that_upstream_accepts(release):
     results are accepted."""
     (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
     assert family.answers is not None
-    refused = {answer["name"] for answer in read_lines(family.answers) if "error" in answer}
-    for case in read_lines(family.cases):
+    refused = {answer["name"] for answer in read_answers(family.answers) if "error" in answer}
+    for case in read_cases(family.cases):
         try:
             found = _migrated(case, release)
         except PolicyError:
