@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from ..choices import NEWEST_RELEASE, ORDERS
-from ..exceptions import KubeclassicError, check_type
+from ..exceptions import KubeclassicError, UnknownNameError, check_type
 from ..framework.options import declared_of
 from ..framework.options import option as option
 
 if TYPE_CHECKING:
+    from ..api.meaning.labels import Matcher
     from ..simulation.input import GivenCluster
 
 
@@ -105,6 +106,16 @@ class AskedOptions:
         """Whether the option was given."""
         default = attrs.fields_dict(type(self))[name].default
         return getattr(self, name) not in (None, default, (), [])
+
+    def matcher(self, name: str) -> Matcher:
+        """The test of labels that the option *name* is. Raises
+        :class:`~kubeclassic.exceptions.UnknownNameError`."""
+        from ..api.meaning.labels import SelectorError, parse_selector
+
+        try:
+            return parse_selector(getattr(self, name) or "")
+        except SelectorError as error:
+            raise UnknownNameError(f"{self.called(name)}: {error}") from None
 
     def makes(self, *forms: str) -> bool:
         """Whether the answer is shown in one of *forms*."""

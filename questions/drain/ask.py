@@ -50,7 +50,6 @@ from .plan import (
     DrainMove,
     Occupancy,
     before_and_after,
-    matcher,
     nodes_asked,
     planned,
 )
@@ -170,9 +169,7 @@ def drain(given: Input, options: DrainOptions, observer: Observer) -> DrainResul
     ['a']
     """
     leaves = {name: getattr(options, name) for name in attrs.fields_dict(DrainFlags)}
-    flags = DrainFlags(
-        **{**leaves, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)}
-    )
+    flags = DrainFlags(**{**leaves, "pod_selector": options.matcher("pod_selector")})
     asked = nodes_asked(options, given.scenario.nodes)
     observer.ready(given)
     tell_left_out(given, options, observer)

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.meaning.labels import ZONES, Matcher, SelectorError, parse_selector, zone_of
+from ...api.meaning.labels import ZONES, zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Names, Positive, Record, field
@@ -357,7 +357,7 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
     if not (options.nodes or options.auto or is_choice):
         choices = f"{called('zone')}, {called('node_selector')} or {called('auto')}"
         raise UnknownNameError(f"node: expected the names of nodes, {choices}, got none")
-    selects = matcher(called("node_selector"), options.node_selector)
+    selects = options.matcher("node_selector")
     zones = sorted({zone for node in nodes if (zone := zone_of(node.labels))})
     if options.zone is not None and options.zone not in zones:
         if zones:
@@ -433,12 +433,3 @@ def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None
         "--gone",
         *(word for name in kinds.values() for word in ("--add-node", LIKE + name)),
     )
-
-
-def matcher(name: str, text: str | None) -> Matcher:
-    """The test that a selector *text* describes. Raises :class:`~kubeclassic.exceptions.UnknownNameError`
-    with *name*."""
-    try:
-        return parse_selector(text or "")
-    except SelectorError as error:
-        raise UnknownNameError(f"{name}: {error}") from None

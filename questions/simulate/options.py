@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ...exceptions import UnknownNameError
 from ..options import ClusterOptions, MorePods, OptionsError, Question, given_scheduler, option
 
 if TYPE_CHECKING:
@@ -98,12 +97,7 @@ class SimulationOptions(ClusterOptions, MorePods):
     @cached_property
     def matches(self) -> Matcher:
         """The test of labels that *selector* is."""
-        from ...api.meaning.labels import SelectorError, parse_selector
-
-        try:
-            return parse_selector(self.selector or "")
-        except SelectorError as error:
-            raise UnknownNameError(f"{self.called('selector')}: {error}") from None
+        return self.matcher("selector")
 
     def shows(self, pod: Pod) -> bool:
         """Whether *pod* is shown."""
