@@ -75,8 +75,7 @@ class ExplainResult(Result):
         return replace(self.explanation.answer, warnings=self.told_warnings(), nodes=nodes)
 
     def _view(self) -> View:
-        found = self.explanation
-        answer = found.answer
+        answer = self.explanation.answer
         close = answer.close_up
         fit = sum(node.fits for node in self.nodes)
         # What would help, where the pod has no node, or not the one that is asked about.

@@ -195,15 +195,13 @@ class ReplayHistory:
                 life.outcome = life.outcome if life.outcome in ("finished", "evicted") else kind.lower()
             case "Preempted" | "Evicted":
                 ran = None if life.started is None else time - life.started
-                why = record.get("reason", "preempted")
-                by = record.get("by")
                 self.lost.append(
                     {
                         "time": time,
                         "pod": life.pod,
                         "node": record["node"],
-                        "reason": why,
-                        "by": by,
+                        "reason": record.get("reason", "preempted"),
+                        "by": record.get("by"),
                         "ran": ran,
                     }
                 )

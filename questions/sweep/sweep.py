@@ -291,9 +291,8 @@ class Sweep:
                 for key, value in settings.items()
                 if key in OPTIONS and value is not None
             }
-            folder = self.spec.folder
             given = edits_of(options.pop(RULES, ()))
-            own = [os.path.join(folder, place) if ".py:" in place else place for place in given]
+            own = [os.path.join(self.spec.folder, place) if ".py:" in place else place for place in given]
             places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
             is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
             options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]

@@ -48,7 +48,7 @@ from ...predicates.nodiskconflict import disks_conflict
 from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import FailedDemand, NodeReport, Objection
-from .volumes import DISKS, VOLUMES, _selects, claims_known, unbound, unreached
+from .volumes import DISKS, VOLUMES, claims_known, selects, unbound, unreached
 
 # --- demands ------------------------------------------------------------------------------------------------
 
@@ -128,8 +128,8 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
         return None
     if key not in table.labels or not len(domains.values):
         return None
-    names = table.labels[key].values
-    counts = {names[code] or "": int(domains.counts[code]) for code in domains.values.tolist()}
+    values = table.labels[key].values
+    counts = {values[code] or "": int(domains.counts[code]) for code in domains.values.tolist()}
     return SpreadCounts(counts, own, skew, least)
 
 
@@ -542,7 +542,7 @@ class Causes:
                         or self.pod.namespace not in namespaces
                     ):
                         continue
-                    if _selects(term.label_selector, self.pod.labels):
+                    if selects(term.label_selector, self.pod.labels):
                         demand = FailedDemand(
                             "podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, ""
                         )
@@ -559,10 +559,10 @@ class Causes:
         near."""
         pods = self.engine.pods()
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
-        count = sum(_selects(selector, one) for one in labels)
+        count = sum(selects(selector, one) for one in labels)
         if count:
             return f"{count_of(count, 'pod')} on nodes {'matches' if count == 1 else 'match'}"
-        elsewhere = Counter(pod.namespace for pod in pods if _selects(selector, pod.labels))
+        elsewhere = Counter(pod.namespace for pod in pods if selects(selector, pod.labels))
         if elsewhere:
             namespace, number = elsewhere.most_common(1)[0]
             return f"no pod on a node matches; {number:,} in namespace {namespace}"

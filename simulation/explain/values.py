@@ -333,7 +333,6 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     if not decision.is_fit_error:
         return None
     pod = cycle.pod
-    cells = cycle.release.preemption
     plan = decision.preemption
     no_room = partial(EvictionOutcome, priority=pod.priority)
     if plan is None:
@@ -351,8 +350,9 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
         )
     if plan.error:
         return no_room(why_not=plan.error)
-    by_plugins = decision.plugins is not None
-    honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
+    honours_never = decision.plugins is not None or (
+        cycle.release.preemption.never_policy and cycle.enabled("NonPreemptingPriority")
+    )
     if honours_never and pod.spec.preemption_policy == "Never":
         return no_room(why_not=NEVER)
     if not is_eligible(cycle):

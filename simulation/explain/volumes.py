@@ -70,7 +70,7 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
                 for one in known.csi_capacities
                 if one.storage_class_name == kind.name and one.node_topology is not None
             ]
-            found = [one for one in found if _selects(one.node_topology, node.labels)]
+            found = [one for one in found if selects(one.node_topology, node.labels)]
             published = (one.maximum_volume_size or one.capacity for one in found)
             sizes = sorted((size for size in published if size is not None), key=lambda size: size.nanos)
             if not sizes:
@@ -101,7 +101,8 @@ def _text(key: str, operator: str, values: Sequence[str]) -> str:
     return f"{key} {operator} [{', '.join(values)}]"
 
 
-def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+    """Whether *selector* chooses what has *labels*; an invalid one chooses nothing."""
     try:
         return compile_selector(selector)(labels)
     except SelectorError:

@@ -126,7 +126,7 @@ class PodLifecycles(Driver):
     def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
         """A new pod: it waits for a node, or has one and runs; *root* is the first pod that it replaces."""
         cluster = self.state
-        template = self.state.engine.template_of(pod)
+        template = cluster.engine.template_of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
         elif pod.spec.resource_claims:
@@ -145,8 +145,8 @@ class PodLifecycles(Driver):
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
             self._run(life)
-        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.state.engine.scheduler_names(
-            self.state.scheduler_name
+        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in cluster.engine.scheduler_names(
+            cluster.scheduler_name
         ):
             if template.requests != template.footprint:
                 asked = cluster.ledger.vector(template.requests)
@@ -249,7 +249,6 @@ class PodLifecycles(Driver):
 
     async def bind_volumes(self, attempt: Attempt) -> Failure | None:
         cluster = self.state
-        life = attempt.owner
         claims = tuple[str, ...]()
         if attempt.pod.spec.volumes and cluster.binding.waits_for_claims(attempt.pod):
             claims = cluster.engine.claims_of(attempt.pod)
@@ -266,13 +265,13 @@ class PodLifecycles(Driver):
         while not all(map(self.volumes.is_bound, claims)):  # upstream looks once a second
             if cluster.now >= deadline or self.volumes.making.keys().isdisjoint(claims):
                 return cluster.binding.failure("timed out waiting for the condition")
-            await self._sleep(life, min(cluster.after(1.0), deadline))
+            await self._sleep(attempt.owner, min(cluster.after(1.0), deadline))
         return None
 
     async def write(self, attempt: Attempt) -> Failure | None:
         cluster = self.state
         life = attempt.owner
-        pod = self.state.pod(attempt.pod.key)
+        pod = cluster.pod(attempt.pod.key)
         assert pod is not None
         # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
         cluster.write(pod.bound_to(life.node))
@@ -351,7 +350,7 @@ class PodLifecycles(Driver):
 
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
         cluster = self.state
-        engine = self.state.engine
+        engine = cluster.engine
         if plan.node is not None:
             if engine.release.preemption.nominates_before_api:
                 engine.nominations.add(cluster.pod(pod.key) or pod, plan.node)
@@ -450,39 +449,38 @@ class PodLifecycles(Driver):
             self._leave(life, "Deleted")
 
     def _leave(self, life: PodLifecycle, why: str) -> None:
-        pod = self.state.pod(life.key)
-        delay = self.state.delays.termination
+        cluster = self.state
+        pod = cluster.pod(life.key)
+        delay = cluster.delays.termination
         life.leaving = why
         if delay <= 0 or pod is None or not pod.spec.node_name:
             self._gone(life)
             return
-        self.state.write(
-            replace(pod, metadata=replace(pod.metadata, deletion_timestamp=self.state.timestamp))
-        )
-        self.state.later(delay, partial(self._gone, life))
+        cluster.write(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=cluster.timestamp)))
+        cluster.later(delay, partial(self._gone, life))
 
     def _gone(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
         """A pod is gone, which the journal has as *event*, by default as its deletion."""
         if self.all.get(life.key) is not life:
             return
-        self.state.note(event or PodDeleted(pod=life.key, node=life.node or UNSET))
-        pod = self.state.pod(life.key)
-        cache = self.state.engine.cache
+        cluster = self.state
+        cluster.note(event or PodDeleted(pod=life.key, node=life.node or UNSET))
+        pod = cluster.pod(life.key)
         del self.all[life.key]
         self._stop_waiting(life)
-        self.state.ledger.leave(life.key)
+        cluster.ledger.leave(life.key)
         if pod is None:
             return
-        state = cache.state(pod)
+        state = cluster.engine.cache.state(pod)
         is_reserved = state is not None and state.assumed and not pod.spec.node_name
         if is_reserved:
-            self.state.binding.give_back(pod, life.node)
-        self.state.delete(pod)
+            cluster.binding.give_back(pod, life.node)
+        cluster.delete(pod)
         self.volumes.drop_claims(pod)
-        for claim, left in tuple(claims_left_by(pod, self.state.engine.listings.resource_claims.of(pod))):
-            self.state.delete(claim) if left is None else self.state.write(left)
+        for claim, left in tuple(claims_left_by(pod, cluster.listings.resource_claims.of(pod))):
+            cluster.delete(claim) if left is None else cluster.write(left)
         if is_reserved:
-            self.state.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
+            cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
 
 
 def _with_condition(pod: Pod, condition: Condition) -> Pod:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ....api.controlplane.admission import admit
 from ....api.controlplane.deviceclaims import claims_of_volumes
-from ....api.meaning.labels import BETA_PLACES, SelectorError, selector_matches
+from ....api.meaning.labels import BETA_PLACES
 from ....api.objects import (
     CSI,
     AWSElasticBlockStore,
@@ -44,6 +44,7 @@ from ....core.pods.template import not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import is_bound_to, requested_size, size, volume_class
 from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
+from ....simulation.explain.volumes import selects
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
 
@@ -72,11 +73,8 @@ def new_volume(
         reach = {one.key: one.values[0] for one in places if one.values}
         zone = {key: value for key, value in reach.items() if key in BETA_PLACES}
     else:
-        driver = (
-            next((one for one in drivers.drivers if one.name == provisioner), None)
-            if drivers is not None
-            else None
-        )
+        there = () if drivers is None else drivers.drivers
+        driver = next((one for one in there if one.name == provisioner), None)
         keys = tuple(one.key for one in places) if driver is None else driver.topology_keys
         reach, zone = (
             {key: node.labels[key] for key in given if key in node.labels} for given in (keys, BETA_PLACES)
@@ -160,11 +158,12 @@ class VolumeController:
     def make_claims(self, pod: Pod) -> None:
         """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing
         claims stay."""
-        claims = self.cluster.listings.claims
-        new = [claim for claim in volume_claims(pod, self.cluster.engine) if claims.get(claim.key) is None]
+        listings = self.cluster.listings
+        claims = volume_claims(pod, self.cluster.engine)
+        new = [claim for claim in claims if listings.claims.get(claim.key) is None]
         if not new:
             return
-        for claim in admit(new, self.cluster.listings.classes).objects:
+        for claim in admit(new, listings.classes).objects:
             self.for_pods[claim.key] = None
             self.put(claim)
         self.reconcile()
@@ -273,8 +272,5 @@ def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         return False
     if (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem"):
         return False
-    try:
-        chosen = claim.spec.selector is None or selector_matches(claim.spec.selector, volume.labels)
-    except SelectorError:
-        return False
+    chosen = claim.spec.selector is None or selects(claim.spec.selector, volume.labels)
     return chosen and set(claim.spec.access_modes) <= set(volume.spec.access_modes)

@@ -97,38 +97,6 @@ class TraceTimes:
 # --- recorded events ----------------------------------------------------------------------------------------
 
 
-def read_event(
-    document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool
-) -> Event | None:
-    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd*
-    takes what is not read.
-
-    Raises :class:`~kubeclassic.exceptions.ManifestError`.
-    """
-    data = document.data
-    where = document.where
-    verb = data.get("event")
-    if verb not in VERBS:
-        raise ManifestError(
-            f"{where}: event: expected {', '.join(VERBS[:-1])} or {VERBS[-1]}, got {shown(verb)}"
-        )
-    time = times.read(data.get("time"), f"{where}: time")
-    inner = data.get("object", data.get("resource"))
-    if not isinstance(inner, Mapping):
-        raise ManifestError(f"{where}: object: expected a Kubernetes object, got {shown(inner)}")
-    place = f"{where} ({describe(inner)})"
-    item = decode(inner, place, strict=False, keeps_manifest=keeps_manifest)
-    if item is None:
-        return None
-    odd.note_repeated(document.repeated, place)
-    odd.note_unknown(item.kind, inner, place)
-    if not item.name:
-        raise ManifestError(f"{where}: object.metadata.name: expected a name, got nothing")
-    if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):
-        raise ManifestError(f"{where}: object.kind: expected Node for the event {verb}, got {item.kind}")
-    return Event(time, verb, with_defaults(item) if defaults else item, where)
-
-
 def with_run_times(events: Iterable[Event]) -> list[Event]:
     """The events, with pods that run as long as they did in the recording, whenever they start here.
 
@@ -302,19 +270,7 @@ class _Reader:
         )
         first = next(iter(documents), None)
         if first is not None and "event" in first.data and "kind" not in first.data:
-            found = []
-            for document in [first, *documents]:
-                event = read_event(
-                    document,
-                    self.times,
-                    self.odd,
-                    defaults=choice.defaults,
-                    keeps_manifest=choice.keeps_manifests,
-                )
-                if event is None:
-                    self.ignored["events about other kinds"] += 1
-                else:
-                    found.append(event)
+            found = [event for event in map(self._event, [first, *documents]) if event is not None]
             self.events += found if choice.as_recorded else with_run_times(found)
         elif first is not None and is_operation(first.data):
             folder = Path() if path == STDIN else Path(path).parent
@@ -323,6 +279,35 @@ class _Reader:
             )
         else:
             self.manifests.append(path)
+
+    def _event(self, document: Document) -> Event | None:
+        """The event in a line of a recording; None for one about a kind that scheduling does not read.
+
+        Raises :class:`~kubeclassic.exceptions.ManifestError`.
+        """
+        data = document.data
+        where = document.where
+        verb = data.get("event")
+        if verb not in VERBS:
+            raise ManifestError(
+                f"{where}: event: expected {', '.join(VERBS[:-1])} or {VERBS[-1]}, got {shown(verb)}"
+            )
+        time = self.times.read(data.get("time"), f"{where}: time")
+        inner = data.get("object", data.get("resource"))
+        if not isinstance(inner, Mapping):
+            raise ManifestError(f"{where}: object: expected a Kubernetes object, got {shown(inner)}")
+        place = f"{where} ({describe(inner)})"
+        item = decode(inner, place, strict=False, keeps_manifest=self.choice.keeps_manifests)
+        if item is None:
+            self.ignored["events about other kinds"] += 1
+            return None
+        self.odd.note_repeated(document.repeated, place)
+        self.odd.note_unknown(item.kind, inner, place)
+        if not item.name:
+            raise ManifestError(f"{where}: object.metadata.name: expected a name, got nothing")
+        if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):
+            raise ManifestError(f"{where}: object.kind: expected Node for the event {verb}, got {item.kind}")
+        return Event(time, verb, with_defaults(item) if self.choice.defaults else item, where)
 
     # --- objects --------------------------------------------------------------------------------------------
 
