@@ -64,7 +64,7 @@ def test_no_place_in_memory_is_told():
     """A default that is a function or an object stands there as three dots: its address is another one in
     each build."""
     assert [path for path, text in api.pages() if " at 0x" in text] == []
-    assert "options: SimulationOptions = ...," in dict(api.pages())["reference/python/results.md"]
+    assert "key: Callable[[Template], Hashable] = ...," in dict(api.pages())["reference/python/rules.md"]
 
 
 def test_the_words_of_fields_are_used():
