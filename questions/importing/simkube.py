@@ -68,11 +68,10 @@ def read(path: PathLike) -> Trace:
     for key, owner in owners.items():
         found = lives.get(key, lives.get(("", key[1]), []))
         if key[0] == "CronJob":
-            runs = [
-                (made, number, begin) for made in owner.pods[-1:] for number, (begin, _) in enumerate(found)
-            ]
             owner.pods = [
-                attrs.evolve(made, number=number, begun=begin, ended=None) for made, number, begin in runs
+                attrs.evolve(made, number=number, begun=begin, ended=None)
+                for made in owner.pods[-1:]
+                for number, (begin, _) in enumerate(found)
             ]
             trace.dropped.update([] if found else ["CronJobs without recorded runs"])
         trace.pods += owner.made(found)
@@ -127,10 +126,15 @@ class _Made:
 
     def manifest(self, runs: Decimal | None) -> Manifest:
         owner = self.owner
-        known = self.owner["metadata"]
+        known = owner["metadata"]
         name = known["name"]
-        metadata = Manifest(namespace=self.pod.namespace, labels=dict(self.pod.labels))
-        if owner["kind"] != "Pod":
+        is_bare = owner["kind"] == "Pod"
+        metadata = Manifest(
+            name=name if is_bare and not self.number else f"{name}-{self.number}",
+            namespace=self.pod.namespace,
+            labels=dict(self.pod.labels),
+        )
+        if not is_bare:
             uid = known.get("uid") or f"{owner['kind']}-{known.get('namespace', 'default')}-{name}".lower()
             reference = {
                 "apiVersion": owner.get("apiVersion", ""),
@@ -140,10 +144,6 @@ class _Made:
                 "uid": uid,
             }
             metadata["ownerReferences"] = [reference]
-        metadata = {
-            "name": name if owner["kind"] == "Pod" and not self.number else f"{name}-{self.number}",
-            **metadata,
-        }
         item = {
             "apiVersion": "v1",
             "kind": "Pod",

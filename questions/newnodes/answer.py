@@ -536,8 +536,13 @@ def nodes_to_add(
     """
     scenario = given.scenario
     spec = given.spec
-    run = {"defaults": question.admits, "priorities": spec.keeps_priorities}
-    kinds = [attrs.evolve(kind, daemons=daemons_on(kind, scenario, **run)) for kind in kinds]
+    kinds = [
+        attrs.evolve(
+            kind,
+            daemons=daemons_on(kind, scenario, defaults=question.admits, priorities=spec.keeps_priorities),
+        )
+        for kind in kinds
+    ]
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
     copies = [pod for _, pod in trials.copies()]
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()

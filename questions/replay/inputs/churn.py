@@ -158,11 +158,8 @@ def _selector(value: Any) -> Matcher:
 _INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
 _PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
 _TEMPLATES = (*_INLINE, *_PATHS)
-_NAMES: Table = {
-    "names": ("names", list_of(text)),
-    "count": ("count", _count),
-    "countParam": ("count", _count),
-}
+_COUNT: Table = {"count": ("count", _count), "countParam": ("count", _count)}
+_NAMES: Table = {"names": ("names", list_of(text)), **_COUNT}
 _WAIT: Table = {"skipWaitToCompletion": ("skip_wait", flag), "timeout": ("timeout", _seconds)}
 _PODS: Table = {
     "namespace": ("namespace", text),
@@ -187,8 +184,8 @@ FIELDS: Mapping[str, Table] = {
         "labelNodePrepareStrategy": ("", _labelling),
         "uniqueNodeLabelStrategy": ("", _labelling),
     },
-    "createPods": {"count": _NAMES["count"], "countParam": _NAMES["count"], **_PODS},
-    "createAny": {"namespace": ("namespace", text), "count": _NAMES["count"], "countParam": _NAMES["count"]},
+    "createPods": {**_COUNT, **_PODS},
+    "createAny": {"namespace": ("namespace", text), **_COUNT},
     "churn": _CHURN,
     "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
     "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
