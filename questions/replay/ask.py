@@ -221,13 +221,7 @@ def replayed(
     spec = given.spec
     until = _seconds("until", options.until)
     made = Replay(
-        inputs,
-        given.engine,
-        _delays(options),
-        spec.seed,
-        next(iter(spec.scheduler_names)),
-        options.recreate,
-        until,
+        inputs, given.engine, _delays(options), spec.seed, spec.first_scheduler_name, options.recreate, until
     )
     history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
     recording = Recording(made, places, history=history, sink=sink)
@@ -304,10 +298,7 @@ def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay
     """
     given = read_input(inputs, ReplayOptions(scheduler=scheduler))
     return Replay(
-        given.inputs,
-        given.engine,
-        seed=given.spec.seed,
-        scheduler_name=next(iter(given.spec.scheduler_names)),
+        given.inputs, given.engine, seed=given.spec.seed, scheduler_name=given.spec.first_scheduler_name
     )
 
 

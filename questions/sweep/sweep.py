@@ -183,8 +183,9 @@ class Shared:
                 return given
             engine = task.engine(given.config_maps)
             if isinstance(given, Inputs):
-                name = next(iter(spec.scheduler_names))
-                replay = Replay(given, engine, seed=spec.seed, scheduler_name=name, until=self.until)
+                replay = Replay(
+                    given, engine, seed=spec.seed, scheduler_name=spec.first_scheduler_name, until=self.until
+                )
                 for _ in replay.run():
                     pass
                 return replay_measures(replay)
