@@ -141,7 +141,7 @@ def test_it_changes_when_a_pod_is_tried(gate):
     release, events = IN_THE_QUEUE[gate]
     found = []
     for value in (True, False):
-        run = replay(*events, release=release, options={"gates": {gate: value}}, until=20)
+        run = replay(*events, release=release, config={"featureGates": {gate: value}}, until=20)
         found.append((told(played(run), "Scheduled"), run.cluster.tally.attempts))
     assert found[0] != found[1]
 
