@@ -251,19 +251,20 @@ class Edit:
 
     def chosen(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
         """The objects that are meant."""
+        names = self.names
         there = [item for item in objects if item.kind == self.kind]
         if self.to:
             return [
                 item
                 for item in of_kind(ResourceSlice, there)
-                if any(name == self.names for name, _ in _devices(item))
+                if any(name == names for name, _ in _devices(item))
             ]
-        if self.names is None or not self.names.startswith(LIKE):
-            if self.names is not None and not any(mark in self.names for mark in PATTERN_MARKS):
-                name = self.names.rpartition("/")[2]
+        if names is None or not names.startswith(LIKE):
+            if names is not None and not any(mark in names for mark in PATTERN_MARKS):
+                name = names.rpartition("/")[2]
                 there = [item for item in there if item.metadata.name == name]
             return [item for item in there if self.chooses(item.namespace, item.name, item.labels)]
-        name = self.names.removeprefix(LIKE)
+        name = names.removeprefix(LIKE)
         first = next((item for item in there if name in (item.key, item.name)), None)
         if first is None:
             return []

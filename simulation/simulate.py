@@ -150,13 +150,14 @@ class Simulation:
 
     def note(self, decision: Decision) -> Decision:
         """Record the outcome of *decision*, and its victims."""
+        outcomes = self.outcomes
         self.cycles += not decision.is_gated
         pod = decision.pod
         plan = decision.preemption
         run = self._run
         assert run is not None
         key = pod.key
-        before = self.outcomes.get(key) or Outcome(pod, tries=0, replaces=self._origins.get(key))
+        before = outcomes.get(key) or Outcome(pod, tries=0, replaces=self._origins.get(key))
         victims = before.victims
         if plan is not None and plan.node is not None:
             victims += tuple(victim.key for victim in plan.victims)
@@ -167,12 +168,12 @@ class Simulation:
                 self.evictions.append(eviction)
                 if self.engine.has_device_claims(victim):
                     give_back(victim, run)
-                if (lost := self.outcomes.get(victim.key)) is not None:
+                if (lost := outcomes.get(victim.key)) is not None:
                     error = f"evicted to make room for {key}"
-                    self.outcomes[victim.key] = attrs.evolve(
+                    outcomes[victim.key] = attrs.evolve(
                         lost, pod=victim, host=None, error=error, eviction=eviction
                     )
-        self.outcomes[key] = attrs.evolve(
+        outcomes[key] = attrs.evolve(
             before,
             pod=pod,
             host=decision.host,
@@ -185,7 +186,7 @@ class Simulation:
         )
         for ended, failure in run.take_ended():
             # Plugins allowed a waiting pod, or rejected it.
-            waited = self.outcomes[ended.pod.key]
+            waited = outcomes[ended.pod.key]
             if failure is None:
                 after = attrs.evolve(waited, is_waiting=False, error=None)
             else:
@@ -194,7 +195,7 @@ class Simulation:
                     waited, is_waiting=False, host=None, error=text, reasons=reasons_in(failure.text)
                 )
                 self.taken_back.append(ended.pod)
-            self.outcomes[ended.pod.key] = after
+            outcomes[ended.pod.key] = after
         return decision
 
     def _replace(self, run: Run) -> Sequence[Pod]:

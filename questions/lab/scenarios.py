@@ -134,10 +134,11 @@ class LabScenarios:
 
     def _once(self, key: Any, made: Callable[[], T]) -> T:
         """The value of *made*, kept for a while."""
-        found: T = self._kept.pop(key) if key in self._kept else made()
-        self._kept[key] = found
-        while len(self._kept) > KEPT:
-            del self._kept[next(iter(self._kept))]
+        kept = self._kept
+        found: T = kept.pop(key) if key in kept else made()
+        kept[key] = found
+        while len(kept) > KEPT:
+            del kept[next(iter(kept))]
         return found
 
     def notices(self, scenario: Scenario, algorithm: Algorithm) -> tuple[Notice, ...]:

@@ -177,26 +177,27 @@ class Migrating:
     def translated(self) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is
         known."""
-        with refusals(self.place, self.release, self.config.gates):
+        target = self.target
+        config = self.config
+        release = self.release
+        with refusals(self.place, release, config.gates):
             if self.profile is not None:
-                check_runs(read_profiles(self.profile, self.config.gates, self.release))
-                found = carried(self.profile, self.release, self.target, self.config.gates)
-                text = f"kept, but {self.target.version} has no such plugin: it has to be compiled into the scheduler"
-                foreign = check_runs(read_profiles(found.document, None, self.target))
+                check_runs(read_profiles(self.profile, config.gates, release))
+                found = carried(self.profile, release, target, config.gates)
+                text = (
+                    f"kept, but {target.version} has no such plugin: it has to be compiled into the scheduler"
+                )
+                foreign = check_runs(read_profiles(found.document, None, target))
                 return attrs.evolve(found, notes=(*found.notes, *(Note(name, text) for name in foreign)))
-            policy = self.policy and decoded(self.policy, self.release)
-            plugins = (
-                running(policy, self.release, self.config) if self.release.policies is not None else None
-            )
+            policy = self.policy and decoded(self.policy, release)
+            plugins = running(policy, release, config) if release.policies is not None else None
             if plugins is None:
-                self.config.resolve(self.release, policy=policy)
-            if self.target.configuration.lists_points:
-                return listed(policy, self.config, self.target)
+                config.resolve(release, policy=policy)
+            if target.configuration.lists_points:
+                return listed(policy, config, target)
             if plugins is not None:
-                return migrate_profile(plugins, self.target)
-            return translate(
-                policy, self.release, self.config, target=self.target, selector_spread=self.selector_spread
-            )
+                return migrate_profile(plugins, target)
+            return translate(policy, release, config, target=target, selector_spread=self.selector_spread)
 
 
 def _on_all_nodes(

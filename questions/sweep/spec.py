@@ -395,24 +395,25 @@ class _Reader:
         )
 
     def spec(self) -> Spec:
-        if not isinstance(self.data, Mapping):
-            self.refuse("", self.data, f"an object with {', '.join(SECTIONS)}")
-        for key in self.data:
+        data = self.data
+        if not isinstance(data, Mapping):
+            self.refuse("", data, f"an object with {', '.join(SECTIONS)}")
+        for key in data:
             if key not in SECTIONS:
                 self.refuse("", key, f"one of {', '.join(SECTIONS)}", did_you_mean(str(key), SECTIONS))
-        if ("cluster" in self.data) == ("trace" in self.data):
-            self.refuse("", list(self.data), "either cluster or trace: what is scheduled")
+        if ("cluster" in data) == ("trace" in data):
+            self.refuse("", list(data), "either cluster or trace: what is scheduled")
         for key, other in (("pods", "cluster"), ("until", "trace")):
-            if key in self.data and other not in self.data:
-                self.refuse(key, self.data[key], f"{other} too")
+            if key in data and other not in data:
+                self.refuse(key, data[key], f"{other} too")
         grid = self._grid()
         runs = self._runs(grid)
         cluster, pods, trace = (self._placed(key) for key in ("cluster", "pods", "trace"))
-        until = self.data.get("until")
+        until = data.get("until")
         seconds = None if until is None else parse_duration(until)
         if until is not None and seconds is None:
             self.refuse("until", until, DURATION)
-        given = self.data.get("objectives", OF_TRACES if "trace" in self.data else OF_CLUSTERS)
+        given = data.get("objectives", OF_TRACES if "trace" in data else OF_CLUSTERS)
         listed = given if isinstance(given, list | tuple) else [given]
         for number, name in enumerate(listed):
             if not is_objective(name):
