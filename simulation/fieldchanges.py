@@ -110,6 +110,7 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     if not path:
         return change(value)
     step = path[0]
+    name = step.name
     rest = path[1:]
     if step.is_item and not isinstance(
         value, dict
@@ -118,19 +119,17 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
             raise EditError(f"{step}: expected a list, got it on {_kind_of(value)}")
         found = []
         for number, item in enumerate(value or []):
-            if step.name in (EVERY, str(number)) or (
-                isinstance(item, dict) and item.get("name") == step.name
-            ):
+            if name in (EVERY, str(number)) or (isinstance(item, dict) and item.get("name") == name):
                 item = changed(item, rest, change)
             found += [] if item is None else [item]
         return found or None
     if value is not None and not isinstance(value, dict):
-        raise EditError(f"{step.name}: expected an object around it, got it inside {_kind_of(value)}")
+        raise EditError(f"{name}: expected an object around it, got it inside {_kind_of(value)}")
     before = value or {}
-    after = changed(before.get(step.name), rest, change)
+    after = changed(before.get(name), rest, change)
     if after is None:
-        return {key: held for key, held in before.items() if key != step.name} or None
-    return {**before, step.name: after}
+        return {key: held for key, held in before.items() if key != name} or None
+    return {**before, name: after}
 
 
 def _kind_of(value: Json) -> str:

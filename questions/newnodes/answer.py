@@ -296,22 +296,19 @@ class MixSearch:
 
     def run(self) -> MixesFound:
         """Search."""
+        trials = self.trials
         found = [mix for mix in self._starts() if self._does(mix)]
         stuck = tuple[PodWithoutNode, ...]()
         if not found:
-            tried = min(
-                self.trials.known.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix))
-            )
+            tried = min(trials.known.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix)))
             if not self.sets_aside or len(tried.missing) == tried.wanted:
-                return MixesFound(best=tried, simulated=len(self.trials.known))
+                return MixesFound(best=tried, simulated=len(trials.known))
             stuck = tried.missing
             found = [tried.mix]
-            self.trials.leave_out(one.pod for one in stuck)
+            trials.leave_out(one.pod for one in stuck)
         best = self._swapped(min(map(self._trimmed, found), key=self._key))
-        fewer = tuple(map(self.trials.of, _one_less(best)))
-        return MixesFound(
-            best=self.trials.of(best), stuck=stuck, fewer=fewer, simulated=len(self.trials.known)
-        )
+        fewer = tuple(map(trials.of, _one_less(best)))
+        return MixesFound(best=trials.of(best), stuck=stuck, fewer=fewer, simulated=len(trials.known))
 
     def _key(self, mix: Mix) -> tuple[Decimal, int]:
         """The cost of *mix*, and its number of nodes."""

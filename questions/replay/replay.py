@@ -123,12 +123,13 @@ class Replay:
         return True
 
     def _pass_time(self, time: int) -> None:
+        cluster = self.cluster
         for observe in self.observers:
             observe(self)
-        self.cluster.tally.pass_time((time - self.cluster.now) / SECOND, self.cluster.ledger)
-        self.cluster.clock.now = time
+        cluster.tally.pass_time((time - cluster.now) / SECOND, cluster.ledger)
+        cluster.clock.now = time
         # Back-offs end on time even while the scheduler is busy.
-        self.cluster.queue.tick()
+        cluster.queue.tick()
 
     def settle(self) -> None:
         """Let time pass up to ``until`` when nothing is left to do; :meth:`run` does so at its end."""

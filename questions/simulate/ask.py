@@ -314,8 +314,9 @@ class SimulationResult(Result):
     def _sections(self, pages: bool, in_text: bool) -> Iterator[Section]:
         options = self.options
         outcome = self.outcome
+        reasons = outcome.reasons
         pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
-        if len(outcome.reasons) > 1 or sum(len(one.pods) for one in outcome.reasons) > NAMED:
+        if len(reasons) > 1 or sum(len(one.pods) for one in reasons) > NAMED:
             lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
             lists = [
                 BulletList(
@@ -323,13 +324,10 @@ class SimulationResult(Result):
                     items=list(one.pods[:LISTED]),
                     folded=True,
                 )
-                for one in outcome.reasons
+                for one in reasons
                 if len(one.pods) > 1
             ]
-            rows = [
-                [one.reason, len(one.pods), len(one.pods) / len(outcome.reasons[0].pods)]
-                for one in outcome.reasons
-            ]
+            rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
             columns = columns_of("the reason | name; pods | count; | bar | bad")
             table = Table("reasons", columns, rows, forms=PAGE)
             yield Section("Why pods find no node", [table, *lists], lead)

@@ -455,17 +455,19 @@ def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
 
 def _for_expression(expression: Requirement) -> Labels | None:
     """A label with which *expression* holds."""
+    key = expression.key
+    values = expression.values
     if expression.operator in ("NotIn", "DoesNotExist"):
-        return {expression.key: None}
+        return {key: None}
     if expression.operator == "Exists":
-        return {expression.key: ""}
+        return {key: ""}
     if expression.operator == "In":
-        return {expression.key: expression.values[0]} if expression.values else None
+        return {key: values[0]} if values else None
     step = {"Gt": 1, "Lt": -1}.get(expression.operator)
-    if step is None or not expression.values or not expression.values[0].lstrip("-").isdecimal():
+    if step is None or not values or not values[0].lstrip("-").isdecimal():
         return None
-    number = int(expression.values[0]) + step
-    return {expression.key: str(number)} if number >= 0 else None
+    number = int(values[0]) + step
+    return {key: str(number)} if number >= 0 else None
 
 
 # --- devices ------------------------------------------------------------------------------------------------

@@ -461,14 +461,15 @@ class PodLifecycles(Driver):
 
     def _gone(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
         """A pod is gone, which the journal has as *event*, by default as its deletion."""
-        if self.all.get(life.key) is not life:
+        key = life.key
+        if self.all.get(key) is not life:
             return
         cluster = self.state
-        cluster.note(event or PodDeleted(pod=life.key, node=life.node or UNSET))
-        pod = cluster.pod(life.key)
-        del self.all[life.key]
+        cluster.note(event or PodDeleted(pod=key, node=life.node or UNSET))
+        pod = cluster.pod(key)
+        del self.all[key]
         self._stop_waiting(life)
-        cluster.ledger.leave(life.key)
+        cluster.ledger.leave(key)
         if pod is None:
             return
         state = cluster.engine.cache.state(pod)
