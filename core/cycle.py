@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import msgspec
 import numpy as np
@@ -14,14 +14,14 @@ from ..api.objects import Node, Pod
 from .arrays.batch import Batch, DescribedBatch
 from .arrays.census import PodCount
 from .arrays.table import NodeTable
-from .arrays.types import Rows, Scores
+from .arrays.types import Scores
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
 from .failures import Failures
 from .pods.template import CycleState, Entry, Template, Templates
 from .release import Release
-from .rule import Algorithm, Predicate, Priority, PriorityError, Reduction
+from .rule import Algorithm, Predicate, Priority, PriorityError, Reads, Reduction
 
 
 class CachedAnswer(Protocol):
@@ -38,10 +38,6 @@ class CachedAnswer(Protocol):
     def answer(self) -> Any:
         """Of a predicate: Failures or None; of a priority: int64[size], its raw scores."""
 
-
-class CachedScores(CachedAnswer, Protocol):
-    """The cached scores of a priority."""
-
     @property
     def constant(self) -> int | None:
         """The score of all rows, where it is known to be the same for all."""
@@ -51,14 +47,8 @@ class Answers(Protocol):
     """The cached answers of earlier cycles; a stale one is brought up to date when it is read. See
     :mod:`.incremental`."""
 
-    def keeps(self, rule: Predicate | Priority, cycle: Cycle) -> bool:
-        """Whether answers of *rule* may be cached."""
-
-    def failures(self, predicate: Predicate, cycle: Cycle) -> CachedAnswer:
-        """The failures of *predicate* for every row of the table."""
-
-    def scores(self, priority: Priority, cycle: Cycle) -> CachedScores:
-        """The raw scores of *priority* for every row of the table."""
+    def read(self, rule: Predicate | Priority, cycle: Cycle) -> CachedAnswer:
+        """The answer of *rule* for every row of the table; raises the PriorityError of a priority."""
 
 
 class Cycle(msgspec.Struct, eq=False, kw_only=True):
@@ -101,40 +91,42 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
         table."""
         found = []
         answers = self.answers if nodes.rows is None else None
-        keeps_all = not self.algorithm.leaves_counts
         for predicate in predicates:
-            if answers is None or predicate.keeps_itself or not (keeps_all or answers.keeps(predicate, self)):
+            if answers is None or predicate.keeps_itself or not self.keeps(predicate):
                 found.append(predicate.check(self.template, nodes, self))
                 continue
-            kept = answers.failures(predicate, self)
+            kept = answers.read(predicate, self)
             kept.shared |= self.details
             found.append(kept.answer)
         return found
 
+    def keeps(self, rule: Predicate | Priority) -> bool:
+        """Whether answers of *rule* may be cached: not if it reads what other rules left behind in the
+        cycle."""
+        return not (self.algorithm.leaves_counts and rule.reads & Reads.EFFECTS)
+
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | PriorityError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where
         possible."""
-        found: list[Scores | CachedScores | PriorityError] = []
+        found: list[Scores | PriorityError] = []
         rows = nodes.rows
         answers = self.answers if self.described is None else None
-        keeps_all = not self.algorithm.leaves_counts
         for priority in priorities:
             try:
                 is_fresh = priority.whole_list or (
                     priority.reads_devices is not None and priority.reads_devices(self.template)
                 )
-                if (
-                    answers is None
-                    or rows is None
-                    or is_fresh
-                    or not (keeps_all or answers.keeps(priority, self))
-                ):
+                if answers is None or rows is None or is_fresh or not self.keeps(priority):
                     found.append(priority.score(self.template, nodes, self))
+                    continue
+                kept = answers.read(priority, self)
+                if is_even(priority, kept.constant):
+                    found.append(constant_array(kept.constant, len(rows)))
                 else:
-                    found.append(answers.scores(priority, self))
+                    found.append(kept.answer.take(rows))
             except PriorityError as error:
                 found.append(error)
-        return [_chosen(kept, priority, rows) for priority, kept in zip(priorities, found, strict=True)]
+        return found
 
     def as_described(self, nodes: Batch) -> Batch:
         """The feasible *nodes*, as an extender described them if one did."""
@@ -168,20 +160,12 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
         return self.algorithm.enabled(gate)
 
 
-def _chosen(
-    kept: Scores | CachedScores | PriorityError, priority: Priority, rows: Rows | None
-) -> Scores | PriorityError:
-    """The scores of *rows*: int64[k]; as a :func:`constant_array` where that is enough for the reduce step."""
-    if isinstance(kept, np.ndarray | PriorityError):
-        return kept
-    assert rows is not None
+def is_even(priority: Priority, constant: int | None) -> TypeGuard[int]:
+    """Whether the scores of all nodes stay the same in the reduce step, if raw ones are *constant*."""
     reduce = priority.reduce
-    if kept.constant is not None and (
-        reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.constant == 0)
-    ):
-        return constant_array(kept.constant, len(rows))
-    found: Scores = kept.answer.take(rows)
-    return found
+    return constant is not None and (
+        reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0)
+    )
 
 
 EVEN = (0,)

@@ -51,7 +51,7 @@ def service_affinity_failures(
     """The answer of :func:`service_affinity` for *nodes*."""
     own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(own) == len(labels) or not services_of(pod, cycle.listings):
-        return _unless_having(own, nodes, np.ones(nodes.n, np.bool_), cycle)
+        return _unless_having(own, nodes, nodes.every(), cycle)
     return Failures.joined(
         [_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)]
     )
@@ -148,12 +148,12 @@ _PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
 def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:
     """Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n]."""
     peers = _Peers.of(pod, cycle)
-    usual = np.ones(nodes.n, np.bool_)
+    usual = nodes.every()
     if nodes.edits:
         moved = nodes.touched(peers.counter.query) if peers.first is None else nodes.named(peers.first)
         exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
         for leader in dict.fromkeys(exceptions.values()):
-            at = np.zeros(nodes.n, np.bool_)
+            at = nodes.none()
             at[[i for i, other in exceptions.items() if other == leader]] = True
             yield leader, at
         usual &= ~moved

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from functools import cached_property
 
 import attrs
-import numpy as np
 
 from ..api.meaning.labels import selector_matches
 from ..api.objects import TopologySpreadConstraint
@@ -87,9 +86,7 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     """
     constraints = hard_constraints(pod)
     if not cycle.has_metadata:
-        return Failures.error(
-            "metadata not pre-computed for EvenPodsSpreadPredicate", np.ones(nodes.n, np.bool_)
-        )
+        return Failures.error("metadata not pre-computed for EvenPodsSpreadPredicate", nodes.every())
     namespaces = frozenset((pod.namespace,))
     if nodes.rows is None or _DOMAINS not in cycle.notes:
         # Worked out again for the whole table: a cached answer has to see which counters are read.
@@ -105,7 +102,7 @@ def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews)
         if text is not None:
             lacking = ~nodes.label(constraint.topology_key).present
             failed = lacking if failed is None else failed | lacking
-            asked = np.ones(nodes.n, np.bool_) if asked is None else asked
+            asked = nodes.every() if asked is None else asked
             refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & asked)
             return Failures.joined([refused, Failures.error(text, asked & ~failed)])
         exceeding = skews.exceeding(constraint.topology_key, most)
@@ -151,7 +148,7 @@ class _Skews:
         """The nodes for which a domain is known, None if all; elsewhere every node fits: bool[n]."""
         if any(len(domains.values) for domains in self.domains.values()):
             return None
-        return self._edited(self.constraints) if self.nodes.edits else np.zeros(self.nodes.n, np.bool_)
+        return self._edited(self.constraints) if self.nodes.edits else self.nodes.none()
 
     def exceeding(self, key: str, most: int) -> Mask | None:
         """The nodes without the label *key*, or whose domain's count is more than *most* above the smallest;
@@ -169,13 +166,10 @@ class _Skews:
         return ~label.present | (counts - least > most)
 
     def _delta(self, constraints: Constraints) -> Ints:
-        return sum(
-            (self.nodes.delta(query) for query in self._queries(constraints)),
-            np.zeros(self.nodes.n, np.int64),
-        )
+        return sum((self.nodes.delta(query) for query in self._queries(constraints)), self.nodes.zeros())
 
     def _edited(self, constraints: Constraints) -> Mask:
-        found = np.zeros(self.nodes.n, np.bool_)
+        found = self.nodes.none()
         for query in self._queries(constraints):
             found |= self.nodes.touched(query)
         return found & self.editable

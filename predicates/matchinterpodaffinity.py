@@ -137,13 +137,13 @@ def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
     foreign: dict[str, Ints] = {}
     for edit in nodes.edits:
         for key in _foreign_keys(pod, edit.entry.template):
-            foreign.setdefault(key, np.zeros(nodes.n, np.int64))[edit.at] += edit.sign
-    refused = np.zeros(nodes.n, np.bool_)
+            foreign.setdefault(key, nodes.zeros())[edit.at] += edit.sign
+    refused = nodes.none()
     for key in {*foreign, *(carrier.topology_key for carrier, _ in terms)}:
         mine = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
         holding = added(DomainSum.of_each([(counter, key, 1) for _, counter in mine], nodes.table), nodes)
         holding = holding + sum(
-            (nodes.delta(carrier) for carrier, _ in mine), foreign.get(key, np.zeros(nodes.n, np.int64))
+            (nodes.delta(carrier) for carrier, _ in mine), foreign.get(key, nodes.zeros())
         )
         refused |= (holding > 0) & nodes.label(key).present
     return refused
@@ -190,8 +190,8 @@ def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[P
     pod matches its own terms. *change*: how many of them edits add on each node, int64[n]."""
     counter = nodes.counter(affinity.wanted)
     more = change(affinity.wanted)
-    unmet = np.zeros(nodes.n, np.bool_)
-    has_any = np.zeros(nodes.n, np.bool_)
+    unmet = nodes.none()
+    has_any = nodes.none()
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
@@ -239,7 +239,7 @@ class AntiAffinity:
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """The nodes whose domain has a pod that *anti* matches: bool[n]; *change* is the number that edits add on
     each node, int64[n]."""
-    met = np.zeros(nodes.n, np.bool_)
+    met = nodes.none()
     for key, refused in anti.by_key:
         label = nodes.label(key)
         met |= (

@@ -167,9 +167,9 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
         limited = view.present.copy()
         by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
     else:
-        limited = np.zeros(nodes.n, np.bool_)
+        limited = nodes.none()
         by_key = {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
-    found = VolumeLimits(limited, by_key, np.zeros(nodes.n, np.int64), [frozenset()])
+    found = VolumeLimits(limited, by_key, nodes.zeros(), [frozenset()])
     reads_csi_nodes = cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes)
     for i in range(nodes.n) if reads_csi_nodes else ():
         csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
@@ -306,7 +306,7 @@ def _lacking(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cyc
             None,
         )
         if lacking is not None:
-            found.setdefault(lacking, np.zeros(nodes.n, np.bool_))[i] = True
+            found.setdefault(lacking, nodes.none())[i] = True
     return found
 
 

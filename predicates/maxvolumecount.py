@@ -198,9 +198,9 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
 
 
 def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
-    attached = np.zeros(nodes.n, np.int64)
+    attached = nodes.zeros()
     new = np.full(nodes.n, len(ids), np.int64)
-    exempt = np.zeros(nodes.n, np.bool_)
+    exempt = nodes.none()
     csi_nodes = cycle.listings.csi_nodes
     if cycle.release.volumes.csi_reads_migration and len(csi_nodes):
         # A CSI driver has replaced the plugin of this type.
@@ -233,7 +233,7 @@ def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> 
     """The objections to *nodes* because of disks of one type."""
     count = disk_count(pod, disk, nodes, cycle)
     if not isinstance(count, Count):
-        return None if count is None else count.on(np.ones(nodes.n, np.bool_))
+        return None if count is None else count.on(nodes.every())
     exceeded = Failures.where(MAX_VOLUME_COUNT_EXCEEDED, count.exceeded)
     return Failures.joined([errors_of(count.faults, nodes.n), exceeded])
 

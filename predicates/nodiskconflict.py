@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..api.objects import RBD, Volume
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
@@ -82,7 +80,7 @@ def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
             known[other.number] = any(disks_conflict(one, two) for one in disks for two in _disks(other))
         return known[other.number]
 
-    mask = np.zeros(nodes.n, np.bool_)
+    mask = nodes.none()
     for i in nodes.with_volumes():
         mask[i] = any(conflicts(entry.template) for entry in nodes.pods(i))
     return Failures.where(DISK_CONFLICT, mask)

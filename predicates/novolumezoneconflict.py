@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
-
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume
 from ..core.arrays.batch import Batch
@@ -55,7 +53,7 @@ def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
 
 def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
     """The nodes that are in none of the volume's zones or in none of its regions: bool[n]."""
-    found = np.zeros(nodes.n, np.bool_)
+    found = nodes.none()
     for key in (BETA_ZONE, BETA_REGION):
         zones = zones_of(volume.labels.get(key, ""))
         if zones:
@@ -81,7 +79,7 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
     if not pod.claims:
         return None
     labelled = nodes.label(BETA_ZONE).present | nodes.label(BETA_REGION).present
-    conflict = np.zeros(nodes.n, np.bool_)
+    conflict = nodes.none()
     try:
         for volume in _volumes(pod, cycle):
             conflict |= labelled & _elsewhere(volume, nodes)

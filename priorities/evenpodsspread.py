@@ -69,7 +69,7 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
     constraints = soft_constraints(pod)
     nodes = cycle.as_described(nodes)
     if not constraints:
-        return np.zeros(nodes.n, np.int64)
+        return nodes.zeros()
     if not is_readable(constraints):
         _refuse_unreadable(
             pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle
@@ -163,7 +163,7 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     constraints = soft_constraints(pod)
     nodes = cycle.as_described(nodes)
     if not constraints:
-        return np.zeros(nodes.n, np.int64)
+        return nodes.zeros()
     domains = domains_by_key(pod, constraints, None, cycle.table)
     met = [
         domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Scores, whole
 from ..core.cycle import Cycle
@@ -48,7 +46,7 @@ def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 def spread_sizes(names: Iterable[str], nodes: Batch, node_count: int) -> Ints:
     """The sizes of the images of these *names* on each node, each times the share of *node_count* nodes that
     have it: int64[n]."""
-    total = np.zeros(nodes.n, np.int64)
+    total = nodes.zeros()
     for name in names:
         sizes, holders = nodes.image(name)
         # Upstream: the nodes with an image were counted when this node was last updated, or its snapshot

@@ -53,7 +53,7 @@ def weighed(
     terms: Iterable[PreferredSchedulingTerm], nodes: Batch, mask_of: Callable[[NodeSelectorTerm, Batch], Mask]
 ) -> Scores:
     """The sum of the weights of the *terms* that match each node: int64[n]."""
-    total = np.zeros(nodes.n, np.int64)
+    total = nodes.zeros()
     for term in terms:
         if term.weight != 0:
             total += term.weight * mask_of(term.preference, nodes)

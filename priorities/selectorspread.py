@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
 
 import msgspec
-import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
@@ -45,7 +44,7 @@ def _key(pod: Template) -> Hashable:
 
 def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     counted = _peers_of_owners(pod, cycle)
-    return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
+    return nodes.zeros() if counted is None else nodes.counting(counted)
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums:

@@ -36,7 +36,7 @@ def service_anti_affinity(name: str, label: str) -> Priority:
         node scores 0."""
         selector = first_service_selector(pod, cycle.listings)
         if selector is None:
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         return nodes.counting(peers(pod.namespace, frozenset((selector,))))
 
     return service_anti_affinity

@@ -106,8 +106,19 @@ class Batch:
     @staticmethod
     def everywhere(table: NodeTable) -> Batch:
         """All rows of *table*."""
-        found: Batch = table.node_derived(Batch, lambda: Batch(table))
-        return found
+        return table.node_derived(Batch, lambda: Batch(table))
+
+    def zeros(self) -> Ints:
+        """A new array with 0 for each node: int64[n]."""
+        return np.zeros(self.n, np.int64)
+
+    def none(self) -> Mask:
+        """A new mask of no node: bool[n]."""
+        return np.zeros(self.n, np.bool_)
+
+    def every(self) -> Mask:
+        """A new mask of all nodes: bool[n]."""
+        return np.ones(self.n, np.bool_)
 
     # --- the node -------------------------------------------------------------------------------------------
 
@@ -196,7 +207,7 @@ class Batch:
                 resource,
                 [name for name, at in self.table.resources.items() if self.table.allocatable[at].any()],
             )
-        return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
+        return self.zeros() if index is None else self._of(self.table.allocatable[index])
 
     def allocatables(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
@@ -263,7 +274,7 @@ class Batch:
         """The sum of *resource* over the node's pods: int64[n]."""
         index = self.table.resources.get(resource)
         if index is None:
-            return np.zeros(self.n, np.int64)
+            return self.zeros()
         return self._of(self.table.sums[FIRST_RESOURCE + index])
 
     def requesteds(self, resources: tuple[str, ...]) -> Ints:
@@ -354,25 +365,25 @@ class Batch:
 
     def delta(self, query: Query) -> Ints:
         """The batch's own edits to the count of *query* on each node: int64[n]."""
-        return np.zeros(self.n, np.int64)
+        return self.zeros()
 
     def touched(self, query: Query) -> Mask:
         """The nodes where an edit touched a pod that *query* counts, even if it was undone later: bool[n]."""
-        return np.zeros(self.n, np.bool_)
+        return self.none()
 
     def taken(self, query: Query) -> Ints:
         """Pods of the table's own that *query* counts and that an edit took off, be they put back since:
         int64[n]."""
-        return np.zeros(self.n, np.int64)
+        return self.zeros()
 
     def placed(self, query: Query) -> Ints:
         """Pods that *query* counts on each node by an edit, without nominated ones: int64[n]."""
-        return np.zeros(self.n, np.int64)
+        return self.zeros()
 
     def given(self, query: Query) -> Ints:
         """Pods that *query* counts and that an edit nominates to each node though they name one in their
         spec: int64[n]."""
-        return np.zeros(self.n, np.int64)
+        return self.zeros()
 
 
 def _pairs(pairs: Collection[tuple[int, int]]) -> Ints:

@@ -103,6 +103,11 @@ class DomainSum:
         """The pods of *counters* on the row itself."""
         return cls(None, NO_COLUMN, [CountTerm(counter, 1, "", NO_COLUMN) for counter in counters])
 
+    @property
+    def shape(self) -> Hashable:
+        """What is added up, whatever it comes to."""
+        return self.key, tuple([(id(term.counter), term.weight, term.slot) for term in self.counts])
+
     def by_code(self) -> tuple[int, ...] | Ints:
         """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept,
         as it may change."""
@@ -137,7 +142,7 @@ class DomainSum:
         """The sum of each of *nodes*, edits of the batch left out: int64[n]."""
         if self.key is not None:
             return np.asarray(self.by_code(), np.int64).take(nodes.label(self.key).codes)
-        found = np.zeros(nodes.n, np.int64)
+        found = nodes.zeros()
         for each in self.counts:
             found += nodes.base_counting(each.counter.query)
         return found
@@ -157,7 +162,7 @@ def terms_of(sums: Iterable[DomainSum]) -> list[CountTerm]:
 def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
     """The sums for *nodes* of all *sums*, edits of the batch left out: int64[n]."""
     found = [each.everywhere(nodes) for each in sums]
-    return found[0] if len(found) == 1 else np.add.reduce(found) if found else np.zeros(nodes.n, np.int64)
+    return found[0] if len(found) == 1 else np.add.reduce(found) if found else nodes.zeros()
 
 
 class Sums(msgspec.Struct, eq=False):
@@ -243,7 +248,7 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
     """
     if not nodes.edits:
         return failures_of([(clause, clause.judge()) for clause in clauses], nodes)
-    codes = np.zeros(nodes.n, np.int64)
+    codes = nodes.zeros()
     for number, clause in reversed(list(enumerate(clauses, 1))):
         if not clause.is_local:
             raise ValueError(
@@ -270,10 +275,9 @@ def failures_of(found: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failur
 
 def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
     """The rows of *table* by value of label *key*."""
-    found: RowsByCode = table.node_derived(
+    return table.node_derived(
         ("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes)
     )
-    return found
 
 
 def masked(column: NodeColumn[Any], codes: ValueCodes) -> NodeColumn[Any]:

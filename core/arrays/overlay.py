@@ -246,10 +246,7 @@ def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> 
     It is the same each time for one *purpose*, and so are its contents. New memory of that size can take
     longer to get than a sum takes.
     """
-    found: NDArray[Any] = nodes.table.node_derived(
-        (workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind)
-    )
-    return found
+    return nodes.table.node_derived((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
 
 
 @attrs.define(eq=False, slots=False, repr=False)
@@ -293,7 +290,7 @@ class SumsTrial(OtherSums):
         )
 
     def requested(self, resource: str) -> Ints:
-        return self.requests[resource] if resource in self.requests else np.zeros(self.n, np.int64)
+        return self.requests[resource] if resource in self.requests else self.zeros()
 
     @property
     def nonzeros(self) -> Ints:
@@ -316,6 +313,6 @@ class SumsTrial(OtherSums):
     def put_at(self, i: int, template: Template) -> None:
         """Add one pod of *template* on node *i*."""
         for name, number in template.footprint.items():
-            add_at(self.requests.setdefault(name, np.zeros(self.n, np.int64)), i, number)
+            add_at(self.requests.setdefault(name, self.zeros()), i, number)
         self.nonzero_sums[:, i] += template.nonzero_footprint
         self.pods_there[i] += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -18,11 +18,11 @@ from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
 from ..pods.template import SPARE, Entry, Port, Template
-from ..release import Requests
 from .census import Census, PodCount
 from .columns import ChangeLog, Derived, NodeColumn, Postings, grown
 from .types import Ints, Mask
 
+T = TypeVar("T")
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
 HUGE = 1 << 56
@@ -44,10 +44,6 @@ def _flags() -> Mask:
 def _pressures(before: tuple[str, str, str], conditions: Statuses) -> tuple[str, str, str]:
     latest = dict(zip(PRESSURES, before, strict=True)) | dict(conditions)
     return latest[PRESSURES[0]], latest[PRESSURES[1]], latest[PRESSURES[2]]
-
-
-def _attachable(amounts: Requests) -> Map[int]:
-    return Map((name, number) for name, number in amounts.items() if name.startswith(ATTACHABLE_PREFIX))
 
 
 @attrs.define(eq=False, repr=False)
@@ -162,16 +158,14 @@ class NodeTable:
     @property
     def has_nodeless(self) -> bool:
         """Whether any row in use has no node object."""
-        return bool(
-            self.node_derived("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any()))
-        )
+        return self.node_derived("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any()))
 
-    def node_derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def node_derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value that *make* derives from the node objects alone, kept by *key* until one of them
         changes."""
         if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
             self._once_at, self._once = self.changed.node_revision, Derived()
-        found = self._once.kept.get(key)
+        found: T | None = self._once.kept.get(key)
         if found is None:
             found = self._once.kept[key] = make()
         return found
@@ -332,13 +326,17 @@ class NodeTable:
             ]
         conditions = [tuple((c.type, c.status) for c in node.status.conditions) for node in kinds.values()]
         before = [self.pressures.values[key[-1]] for key in kinds]
+        attachable = [
+            Map((name, number) for name, number in found.items() if name.startswith(ATTACHABLE_PREFIX))
+            for found in amounts
+        ]
         columns: list[tuple[NodeColumn[Any], list[Any]]] = [
             (self.taints, [node.spec.taints for node in kinds.values()]),
             (self.unschedulable, [node.spec.unschedulable for node in kinds.values()]),
             (self.avoid, [node.annotations.get(AVOID) for node in kinds.values()]),
             (self.conditions, conditions),
             (self.pressures, list(map(_pressures, before, conditions))),
-            (self.attachable, list(map(_attachable, amounts))),
+            (self.attachable, attachable),
         ]
         for column, values in columns:
             column.codes[rows] = column.coded(values)[which]

@@ -95,8 +95,8 @@ class FilterPass:
 
     def unresolvable(self) -> Mask:
         """The nodes with a reason that removing pods cannot resolve: bool[n]."""
-        found = np.zeros(self.nodes.n, np.bool_)
-        alive = np.ones(self.nodes.n, np.bool_)
+        found = self.nodes.none()
+        alive = self.nodes.every()
         for _, failures in self.findings:
             unresolvable = [
                 code
@@ -113,7 +113,7 @@ class FilterPass:
 
     def reached(self, predicate: str) -> Mask:
         """The nodes at which upstream calls the predicate of that name: bool[n]."""
-        alive = ~self.hits[predicate] if predicate in self.hits else np.ones(self.nodes.n, np.bool_)
+        alive = ~self.hits[predicate] if predicate in self.hits else self.nodes.every()
         names = [predicate.name for predicate in self.predicates]
         before = set(names[: names.index(predicate)])
         for other in [failures for other, failures in self.findings if other.name in before]:
@@ -140,13 +140,13 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
         for predicate, failures in zip(predicates, found, strict=True)
         if failures is not None
     ]
-    alive = np.ones(nodes.n, np.bool_)
+    alive = nodes.every()
     passed = alive.copy() if check_all else alive
     errors: Codes | None = None
     texts: list[str] = []
     for _, failures in findings:
         if failures.errors is not None:
-            errors = np.zeros(nodes.n, np.int64) if errors is None else errors
+            errors = nodes.zeros() if errors is None else errors
             counted = np.flatnonzero((failures.errors > 0) & alive)
             errors[counted] = failures.errors[counted] + len(texts)
             texts.extend(failures.texts)

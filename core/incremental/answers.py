@@ -19,7 +19,6 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
 from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
-from ..arrays.reduction import Reduction
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows, Scores, is_anywhere
@@ -268,20 +267,13 @@ def constant_of(scores: Scores) -> int | None:
     return int(scores[0]) if (scores == scores[0]).all() else None
 
 
-def is_even(answer: Answer) -> bool:
-    """Whether all nodes get the same for *answer*, whichever of them fit."""
-    constant = answer.constant
-    reduce = answer.rule.reduce if isinstance(answer.rule, Priority) else None
-    return constant is not None and (
-        reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0)
-    )
-
-
 # --- The cache of answers -----------------------------------------------------------------------------------
 
 
 LARGE_SHARE = 4
 """Where more than one row in that many changed, all are looked at."""
+BYTES_A_ROW = 8
+"""What an answer weighs at most for each row of the table: one number."""
 
 
 @rebuilt_from("table", "limit")
@@ -299,12 +291,6 @@ class AnswerCache:
     _changed: tuple[int, int, Rows | None] = (NEVER, NEVER, None)
     """From which revision of the table to which, and the rows that changed."""
 
-    @staticmethod
-    def keeps(rule: Rule, cycle: Cycle) -> bool:
-        """Whether answers of *rule* can be kept at all: not if it reads what other rules left behind in the
-        cycle."""
-        return not (rule.reads & Reads.EFFECTS and cycle.algorithm.leaves_counts)
-
     def take_over(self, before: AnswerCache) -> None:
         """Keep the answers of *before*, which is over, had the same table and listings, and rules that answer
         the same.
@@ -315,29 +301,21 @@ class AnswerCache:
 
     # --- asking ---------------------------------------------------------------------------------------------
 
-    def failures(self, predicate: Predicate, cycle: Cycle) -> Answer:
-        """The answer of *predicate* for every row of the table: ``.answer`` is a Failures or None."""
-        return self._read(predicate, cycle)
-
-    def scores(self, priority: Priority, cycle: Cycle) -> Answer:
-        """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its
-        PriorityError."""
-        return self._read(priority, cycle)
-
-    def _read(self, rule: Rule, cycle: Cycle) -> Answer:
+    def read(self, rule: Rule, cycle: Cycle) -> Answer:
+        """The answer of *rule* for every row of the table; raises the PriorityError of a priority."""
         answer = self.of(rule, cycle.template)
         with suppress(Unanswerable):
-            self.update((answer,), cycle, self.still(cycle))
+            self.update((answer,), cycle)
         if verify.SWITCH.is_on:
             verify.check_answer(answer, cycle)
         return answer
 
-    def update(self, answers: Iterable[Answer], cycle: Cycle, still: Still) -> None:
-        """Bring those of *answers* that are stale up to date for the template of *cycle*; *still*: what
-        :meth:`still` says.
+    def update(self, answers: Iterable[Answer], cycle: Cycle) -> None:
+        """Bring those of *answers* that are stale up to date for the template of *cycle*.
 
         Raises Unanswerable where a predicate has errors, and the PriorityError of a priority.
         """
+        still = self.still(cycle)
         revision = self.table.changed.revision
         for answer in answers:
             if answer.still != still or answer.is_restless:
@@ -415,6 +393,8 @@ class AnswerCache:
     def _make_room(self) -> None:
         """Drops the answers not looked up for longest, down to half of the limit, once one in eight is
         new."""
+        if len(self._answers) * self.table.size * BYTES_A_ROW <= self.limit:
+            return
         self._unweighed += 1
         if self._unweighed * 8 <= len(self._answers):
             return

@@ -101,7 +101,7 @@ class Board:
                 self._take_over(cycle, still, order_revision)
             self.near.refresh(cycle)
             if self.far.restless:
-                self.answers.update(self.far.restless, cycle, still)
+                self.answers.update(self.far.restless, cycle)
             before = self._revision
             self._revision = self.near.moved.revision + sum([one.revision for one in self.far.counters])
             moved = self._revision - before
@@ -147,9 +147,9 @@ class Board:
             found[self.order] = True
             return found
 
-        found: Mask = table.node_derived(("visited", order_revision), visited)
+        found = table.node_derived(("visited", order_revision), visited)
         of_nodes = [self.answers.of(rule, cycle.template) for rule in self.plan.of_nodes]
-        self.answers.update(of_nodes, cycle, self.answers.still(cycle))
+        self.answers.update(of_nodes, cycle)
         for one in of_nodes:
             found = found if one.answer is None else found & one.answer.passed
         self._open = found

@@ -225,8 +225,7 @@ class Seen:
 
     def sum(self, one: DomainSum) -> int:
         """The place of a sum that rows do not share, or few."""
-        key = one.key, tuple([(id(term.counter), term.weight, term.slot) for term in one.counts])
-        return self.place(key, partial(RowSum, one, self.table))
+        return self.place(one.shape, partial(RowSum, one, self.table))
 
     def asked(self, answer: Answer) -> int:
         """The place of an *answer*."""

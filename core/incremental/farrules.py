@@ -13,11 +13,11 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.counts import Clause, DomainSum, Sums, added, failures_of, terms_of
+from ..arrays.counts import Clause, DomainSum, added, failures_of, terms_of
 from ..arrays.types import Mask, Rows, Scores
-from ..cycle import Cycle
+from ..cycle import Cycle, is_even
 from ..rule import Predicate, Priority, Reduction
-from .answers import Answer, AnswerCache, Scope, is_even
+from .answers import Answer, AnswerCache, Scope
 
 
 @attrs.define(eq=False, repr=False)
@@ -76,12 +76,16 @@ class FarRules:
         for priority, weight in priorities:
             declared = priority.declares(cycle)
             if declared is not None:
-                found._add_sums(priority, weight, declared)
+                if declared:
+                    found.scores.append(FarScore(priority, weight, declared.each))
+                    found.counters += declared.also
+                    counters = [id(counter) for counter in declared.also]
+                    found.shape.append((priority.name, [one.shape for one in declared.each], counters))
                 continue
             answer = answers.of(priority, cycle.template)
-            answers.update((answer,), cycle, answers.still(cycle))
+            answers.update((answer,), cycle)
             moves = answer.is_restless or bool(answer.watches)
-            if moves or not is_even(answer):
+            if moves or not is_even(priority, answer.constant):
                 found.scores.append(FarScore(priority, weight, answer=answer))
                 found.shape.append((id(answer), None if moves else answer.revision))
             if moves:
@@ -94,18 +98,6 @@ class FarRules:
         ]
         found.counters = list(dict.fromkeys([*[term.counter for term in terms_of(sums)], *found.counters]))
         return found
-
-    def _add_sums(self, priority: Priority, weight: int, declared: Sums) -> None:
-        if declared:
-            self.scores.append(FarScore(priority, weight, declared.each))
-            self.counters += declared.also
-            self.shape.append(
-                (
-                    priority.name,
-                    [_shape_of(one) for one in declared.each],
-                    [id(counter) for counter in declared.also],
-                )
-            )
 
     def passed(self, nodes: Batch) -> Mask | None:
         """The rows that no predicate refuses: bool[size]; None: all."""
@@ -127,20 +119,14 @@ class FarRules:
         return found
 
 
-def _shape_of(one: DomainSum) -> Any:
-    return one.key, [(id(term.counter), term.weight, term.slot) for term in one.counts]
-
-
 def _shape_of_clause(clause: Clause) -> Any:
-    others = [_shape_of(one) for one in clause.unless_none]
     return (
         clause.reasons,
         clause.most,
         clause.wants,
         clause.keyless,
         clause.keyless_alone,
-        _shape_of(clause.sum),
-        others,
+        [one.shape for one in clause.sums],
     )
 
 

@@ -234,7 +234,7 @@ class RowScores:
                 if failures.errors is not None:
                     raise Unanswerable
                 fits = failures.passed if fits is None else fits & failures.passed
-        totals = np.zeros(nodes.n, np.int64)
+        totals = nodes.zeros()
         for priority, weight in self.priorities if fits is None or is_anywhere(fits) else ():
             scores = priority.score(cycle.template, nodes, cycle)
             totals += scores if weight == 1 else scores * weight

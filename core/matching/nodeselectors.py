@@ -37,7 +37,7 @@ def pod_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
     """
     # Upstream: one key or value that is no valid label makes the nodeSelector match everything.
     if set_selector(pod.node_selector) is everything:
-        return _with_required(pod, _every(nodes), nodes)
+        return _with_required(pod, nodes.every(), nodes)
     return literal_node_affinity_mask(pod, nodes)
 
 
@@ -63,7 +63,7 @@ def required_node_affinity(pod: Template) -> NodeSelector | None:
 
 def pairs_mask(pairs: Mapping[str, str], nodes: Batch) -> Mask:
     """The nodes that have all of these labels, valid or not: bool[n]."""
-    return reduce(and_, (nodes.label(key).equals(value) for key, value in pairs.items()), _every(nodes))
+    return reduce(and_, (nodes.label(key).equals(value) for key, value in pairs.items()), nodes.every())
 
 
 def selector_mask(selector: LabelSelector, nodes: Batch) -> Mask:
@@ -83,16 +83,16 @@ def node_selector_mask(selector: NodeSelector, nodes: Batch, *, fields: bool = T
     Without *fields* every field of a node counts as empty, as upstream matches the node affinity of volumes.
     """
     return reduce(
-        or_, (term_mask(term, nodes, fields=fields) for term in selector.node_selector_terms), _none(nodes)
+        or_, (term_mask(term, nodes, fields=fields) for term in selector.node_selector_terms), nodes.none()
     )
 
 
 def term_mask(term: NodeSelectorTerm, nodes: Batch, *, fields: bool = True) -> Mask:
     """The nodes that satisfy the whole term; an empty or invalid term matches none: bool[n]."""
     if not _is_usable(term):
-        return _none(nodes)
+        return nodes.none()
     by_fields = reduce(
-        and_, (_field_mask(field, nodes, fields) for field in term.match_fields), _every(nodes)
+        and_, (_field_mask(field, nodes, fields) for field in term.match_fields), nodes.every()
     )
     if term.match_expressions:
         return by_fields & expressions_mask(term.match_expressions, nodes)
@@ -124,7 +124,7 @@ def expressions_mask(expressions: tuple[Requirement, ...], nodes: Batch) -> Mask
     not valid.
     """
     if match_expressions_selector(expressions) is nothing:
-        return _none(nodes)
+        return nodes.none()
     return reduce(
         and_, (_expression_mask(expression, nodes.label(expression.key)) for expression in expressions)
     )
@@ -156,11 +156,3 @@ def _one_of(values: Iterable[str], label: Values) -> Mask:
     wanted = np.zeros(len(label.values), np.bool_)
     wanted[codes] = True
     return wanted[label.codes]
-
-
-def _every(nodes: Batch) -> Mask:
-    return np.ones(nodes.n, np.bool_)
-
-
-def _none(nodes: Batch) -> Mask:
-    return np.zeros(nodes.n, np.bool_)

@@ -96,7 +96,7 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     keys = frozenset(constraint.topology_key for constraint in constraints)
     if nodes.is_described:
         return _with_keys(keys, nodes)
-    found: Mask = nodes.table.node_derived(
+    found = nodes.table.node_derived(
         ("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table))
     )
     return found if nodes.rows is None else found[nodes.rows]
@@ -104,14 +104,13 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
 
 def has_key(key: str, table: NodeTable) -> bool:
     """Whether every row of *table* has the label *key*."""
-    found: bool = table.node_derived(
+    return table.node_derived(
         ("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all())
     )
-    return found
 
 
 def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
-    mask = np.ones(nodes.n, np.bool_)
+    mask = nodes.every()
     for key in keys:
         mask &= nodes.label(key).present
     return mask
@@ -268,13 +267,9 @@ def indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[D
             pod.node_selector,
             required_node_affinity(pod),
         )
-        found: list[DomainIndex] = table.node_derived(asked, lambda: _make_indexes(pod, constraints, table))
-        return found
+        return table.node_derived(asked, lambda: _make_indexes(pod, constraints, table))
 
-    found: list[DomainIndex] = (
-        table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
-    )
-    return found
+    return table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
 
 
 def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
@@ -300,10 +295,9 @@ def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool
     if nodes.is_described or not constraints:
         return nodes.is_described
     asked = pod, constraints[0].when_unsatisfiable, "lacks keys"
-    found: bool = nodes.table.node_derived(
+    return nodes.table.node_derived(
         asked, lambda: any(index.lacks_keys for index in indexes(pod, constraints, nodes.table))
     )
-    return found
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:
@@ -391,7 +385,7 @@ def pods_with_any_key(nodes: Batch, counter: PodCount, keys: Collection[str]) ->
     if len(keys) == 1:
         return int(sum(counter.domains(key, nodes.table.labels).sum() for key in keys))
     everywhere = Batch.everywhere(nodes.table)
-    present = np.zeros(everywhere.n, np.bool_)
+    present = everywhere.none()
     for key in keys:
         present |= everywhere.label(key).present
     size = min(len(counter.rows), everywhere.n)

@@ -177,7 +177,7 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
             # Those that read services look at pods that no counter covers.
             return False
         if predicate.reads & WIDE:
-            for counter in cycle.answers.failures(predicate, cycle).watched:
+            for counter in cycle.answers.read(predicate, cycle).watched:
                 if counter.total or any(counter.of(template) for template in templates):
                     return False
     return True

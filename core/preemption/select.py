@@ -298,7 +298,7 @@ class UnschedulableCache:
         cycle.algorithm = path.algorithm
         try:
             answers = path.boards.answers
-            answers.update(kept.answers, cycle, answers.still(cycle))
+            answers.update(kept.answers, cycle)
             if [answer.revision for answer in kept.answers] == kept.revisions:
                 return kept
             found = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
@@ -346,7 +346,7 @@ class UnschedulableCache:
         answers = path.boards.answers
         try:
             kept = [answers.of(predicate, cycle.template) for predicate in predicates]
-            answers.update(kept, cycle, answers.still(cycle))
+            answers.update(kept, cycle)
             visited = np.zeros(table.size, np.bool_)
             visited[found.visited] = True
             self._kept[cycle.template] = UnschedulableTemplate.of(

@@ -130,7 +130,7 @@ class VolumeMatcher:
             else None
         )
         found = np.full(self.nodes.n, -1, np.int64)
-        wanting = np.ones(self.nodes.n, np.bool_)
+        wanting = self.nodes.every()
         for volume in bound:
             # Upstream: a volume that is bound to the claim and that the node cannot reach ends the search
             # without a volume.
@@ -180,7 +180,7 @@ class VolumeMatcher:
     def _free(self, volume: PersistentVolume) -> Mask:
         """The nodes on which no earlier claim of the pod has the volume: bool[n]."""
         number = self._numbers.get(volume.name)
-        free = np.ones(self.nodes.n, np.bool_)
+        free = self.nodes.every()
         if number is not None:
             for taken in self._taken:
                 free &= taken != number
@@ -206,7 +206,7 @@ class VolumeMatcher:
 
         Upstream: the API's default was not applied, which is an error in 1.12.
         """
-        failed = np.zeros(self.nodes.n, np.bool_)
+        failed = self.nodes.none()
         bad = [
             volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None
         ]
@@ -250,12 +250,10 @@ def _selector(claim: PersistentVolumeClaim) -> Matcher:
 def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
     """The nodes for which volumes of class *kind* can be provisioned: bool[n]."""
     if kind.provisioner in ("", NO_PROVISIONER):
-        return np.zeros(nodes.n, np.bool_)
+        return nodes.none()
     if not kind.allowed_topologies:
-        return np.ones(nodes.n, np.bool_)
-    return reduce(
-        or_, (_topology_mask(term, nodes) for term in kind.allowed_topologies), np.zeros(nodes.n, np.bool_)
-    )
+        return nodes.every()
+    return reduce(or_, (_topology_mask(term, nodes) for term in kind.allowed_topologies), nodes.none())
 
 
 def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
@@ -265,7 +263,7 @@ def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
     try:
         return expressions_mask(wanted, nodes)
     except SelectorError:
-        return np.zeros(nodes.n, np.bool_)
+        return nodes.none()
 
 
 def storage_left(
@@ -286,8 +284,8 @@ def storage_left(
     driver = listings.csi_drivers.get(kind.provisioner)
     if size is None or driver is None or not driver.storage_capacity:
         return None
-    found = np.zeros(nodes.n, np.bool_)
-    amount = np.zeros(nodes.n, np.int64)
+    found = nodes.none()
+    amount = nodes.zeros()
     for item in listings.csi_capacities:
         limit = item.maximum_volume_size if by_maximum else None
         limit = item.capacity if limit is None else limit
@@ -301,7 +299,7 @@ def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
     """The nodes of a capacity's topology; none where it is absent or invalid: bool[n]."""
     try:
         if item.node_topology is None:
-            return np.zeros(nodes.n, np.bool_)
+            return nodes.none()
         return selector_mask(item.node_topology, nodes)
     except SelectorError:
-        return np.zeros(nodes.n, np.bool_)
+        return nodes.none()

@@ -62,7 +62,7 @@ class VolumeSearch:
             if needs.immediate:
                 raise VolumeError(UNBOUND_IMMEDIATE)
         except VolumeError as error:
-            finding.fail(str(error), np.ones(nodes.n, np.bool_))
+            finding.fail(str(error), nodes.every())
             return finding
         for claim in needs.bound:
             # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it
@@ -122,7 +122,7 @@ class VolumeSearch:
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
         if affinity is None:
-            by_driver = np.ones(nodes.n, np.bool_)
+            by_driver = nodes.every()
         else:
             by_driver = node_selector_mask(affinity, nodes, fields=False)
         return np.where(replaced, by_driver, found)
@@ -169,7 +169,7 @@ class VolumeSearch:
             finding.matches.append((claim, numbers))
             finding.volumes = matcher.volumes
         kinds = [kind for _, kind in (*selected, *others)]
-        everywhere = np.ones(nodes.n, np.bool_)
+        everywhere = nodes.every()
         finding.provisions = [(claim, everywhere) for claim, _ in selected]
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
         # Where volumes can be provisioned for all claims that need one; the first claim that fails gives the

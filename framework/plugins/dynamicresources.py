@@ -200,9 +200,9 @@ class DynamicResources(Plugin):
         if state is None:
             return Failures.error(_NO_STATE, nodes.has_node)
         if state.special is not None and not is_in_memory(state.special):
-            return Failures.where(OLD_CLAIM, np.ones(nodes.n, np.bool_))
+            return Failures.where(OLD_CLAIM, nodes.every())
         available = self._available(state.claims, nodes)
-        unfit = np.zeros(nodes.n, np.bool_)
+        unfit = nodes.none()
         found = np.full(nodes.n, FOUND, np.int8)
         devices = self.devices(cycle)
         timeout_errs = devices.cells.timeout_errs
@@ -218,7 +218,7 @@ class DynamicResources(Plugin):
                     if found[i] == TOO_LATE and timeout_errs:
                         text = f"node {devices.table.names[row]}: {TIMED_OUT.text}"
                     if text:
-                        errors.setdefault(text, np.zeros(nodes.n, np.bool_))[i] = True
+                        errors.setdefault(text, nodes.none())[i] = True
         masks = {
             CANNOT_FIT: unfit,
             CANNOT_ALLOCATE: found == NONE,
@@ -242,15 +242,12 @@ class DynamicResources(Plugin):
         # The node must have a resource that no DeviceClass gives.
         asked = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
         others = asked - pod.device_resources
-        lacks = np.zeros(nodes.n, np.bool_)
+        lacks = nodes.none()
         for i in range(nodes.n if others else 0):
             node = nodes.node(i)
             lacks[i] = node is not None and not others <= node.status.allocatable.keys()
         yield None, np.flatnonzero(lacks)
-        kinds = sum(
-            (mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())),
-            np.zeros(nodes.n, np.int64),
-        )
+        kinds = sum((mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())), nodes.zeros())
         for kind in np.unique(kinds[~lacks & nodes.has_node]).tolist():
             names = frozenset(name for bit, name in enumerate(given) if kind >> bit & 1)
             yield self._asked(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
@@ -273,7 +270,7 @@ class DynamicResources(Plugin):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """Prefer nodes where the first alternatives of requests are free."""
         state = cycle.notes.get(_STATE)
-        scores = np.zeros(nodes.n, np.int64)
+        scores = nodes.zeros()
         if state is None or not state.claims or not self.handle.enabled("DRAPrioritizedList"):
             return scores
         allocated = [(claim, claim.status.allocation) for claim in state.claims]
@@ -365,7 +362,7 @@ class DynamicResources(Plugin):
     def _available(self, claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:
         """The nodes that reach the devices of all *claims* that have some, as far as these can still be used:
         bool[n]."""
-        mask = np.ones(nodes.n, np.bool_)
+        mask = nodes.every()
         for claim in claims:
             allocation = claim.status.allocation
             if allocation is not None and allocation.node_selector is not None:

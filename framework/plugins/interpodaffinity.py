@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.reduction import RawScores, Reduction, Stretched
@@ -172,7 +170,7 @@ class InterPodAffinity(Plugin):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
         if not self._looks_at_existing(pod):
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         return liking(pod, nodes, cycle, self.args.hard_pod_affinity_weight)
 
     def _looks_at_existing(self, pod: Template) -> bool:

@@ -99,7 +99,7 @@ class NodeAffinityPlugin(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         if self.added.required is None:
-            enforced = np.ones(nodes.n, np.bool_)
+            enforced = nodes.every()
         else:
             enforced = node_selector_mask(self.added.required, nodes)
         mask_of = pod_node_affinity_mask if self.handle.cells.checks_pairs else literal_node_affinity_mask

@@ -278,7 +278,7 @@ class NodeResourcesFit(_ScoresDevices):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """Reasons in the order pods, cpu, memory, ephemeral storage, then scalars by name."""
         if self._rejects("Filter", pod):
-            return Failures.where(SIDECARS_ARE_OFF.as_reasons(), np.ones(nodes.n, np.bool_))
+            return Failures.where(SIDECARS_ARE_OFF.as_reasons(), nodes.every())
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             sought = pod.notes[self.sought_slot] = Sought.of(
@@ -411,7 +411,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         """One minus the standard deviation of the shares, in percent; or 75, and half of what the pod changes
         in that."""
         if self._leaves_out(pod):  # PreScore is disabled
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         if self.handle.cells.balance_of_two:
             with_volumes = self._counts_volumes and (
                 bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes

@@ -155,7 +155,7 @@ class RequestedToCapacityRatio(_AllocationScore):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         return requested_to_capacity_ratio(
             self._shares(pod, nodes),
             self._line,
@@ -204,7 +204,7 @@ class NodeLabel(Plugin):
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        rejected = np.zeros(nodes.n, np.bool_)
+        rejected = nodes.none()
         for label in self.args.present_labels:
             rejected |= ~nodes.label(label).present
         for label in self.args.absent_labels:
@@ -221,7 +221,7 @@ class NodeLabel(Plugin):
         """The best score for each label that is as preferred; of several labels the mean, rounded down."""
         present = self.args.present_labels_preference
         absent = self.args.absent_labels_preference
-        found = np.zeros(nodes.n, np.int64)
+        found = nodes.zeros()
         for label in present:
             found += nodes.label(label).present
         for label in absent:
@@ -277,10 +277,10 @@ class ServiceAffinityPlugin(Plugin):
         """The pods of the pod's first service on each node."""
         services = services_of(pod, cycle.listings)
         if not services or not services[0].selector:
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         if self.handle.cells.literal_pairs:
             counted = Peers(LabelSelector(), Map(services[0].selector)).counted(pod.namespace)
-            return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
+            return nodes.zeros() if counted is None else nodes.counting(counted)
         return nodes.counting(
             peers(pod.namespace, frozenset((OwnerSelector.of_pairs(services[0].selector),)))
         )

@@ -223,7 +223,7 @@ class PodTopologySpread(Plugin):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The weighted count of peers in each node's domains: int64[n]."""
         soft = cycle.notes[self.soft_slot]
-        return np.zeros(nodes.n, np.int64) if soft is None else soft.raw(nodes)
+        return nodes.zeros() if soft is None else soft.raw(nodes)
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack
@@ -257,7 +257,7 @@ class PodTopologySpread(Plugin):
         except SelectorError as fault:
             raise PriorityError(str(fault)) from None
         if soft is None:
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         return soft.on_host(nodes) if soft.is_plain else soft.peers(nodes) * soft.judged(nodes)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:

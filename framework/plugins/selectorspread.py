@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import ClassVar
 
-import numpy as np
-
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.counts import DomainSum, Sums
@@ -45,7 +43,7 @@ class SelectorSpread(Plugin):
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The number of pods on each node that the pod's services and controller select: int64[n]."""
         peers = self._peers(pod, cycle)
-        return np.zeros(nodes.n, np.int64) if peers is None else nodes.counting(peers)
+        return nodes.zeros() if peers is None else nodes.counting(peers)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
         """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`."""

@@ -65,8 +65,7 @@ def hard_constraints(
             for at, constraint in enumerate(constraints)
         ]
 
-    found: Sequence[HardConstraint] = table.node_derived(("hard constraints", pod, constraints), make)
-    return found
+    return table.node_derived(("hard constraints", pod, constraints), make)
 
 
 def domains_shared(hard: Sequence[HardConstraint], table: NodeTable) -> dict[Constraints, Domains]:
@@ -105,8 +104,7 @@ def _hard_index(
         return DomainIndex.of(slot, label, mask)
 
     slot = "hard domains", constraints, at, cells, *allows(pod)
-    found: DomainIndex = table.node_derived(slot, make)
-    return found
+    return table.node_derived(slot, make)
 
 
 def _of_key(key: str, constraints: Constraints) -> Constraints:
@@ -137,7 +135,7 @@ class Skews:
         if not self.nodes.edits:
             by_value = domains.counts > hard.most + (0 if is_zero else domains.least)
             return by_value.take(codes) if by_value.any() else None
-        found = np.zeros(self.nodes.n, np.int64)
+        found = self.nodes.zeros()
         complete = with_all_keys(self.constraints, self.nodes)
         for constraint in hard.sharing:
             query = constraint.peers.followed(self.pod.namespace)
@@ -154,7 +152,7 @@ class Skews:
 
     def touched(self, constraints: Constraints) -> Mask:
         """The nodes with all keys where an edit adds or removes a peer: bool[n]."""
-        found = np.zeros(self.nodes.n, np.bool_)
+        found = self.nodes.none()
         for constraint in constraints:
             query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
@@ -316,7 +314,7 @@ class SoftCounts:
     def on_host(self, nodes: Batch) -> Ints:
         """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
         on_hosts = [at for at, counts in enumerate(self.counts) if counts is None]
-        return self._peers(on_hosts[0], nodes) if on_hosts else np.zeros(nodes.n, np.int64)
+        return self._peers(on_hosts[0], nodes) if on_hosts else nodes.zeros()
 
     def peers(self, nodes: Batch) -> Ints:
         """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
@@ -327,7 +325,7 @@ class SoftCounts:
 
     def judged(self, nodes: Batch) -> Mask:
         """The nodes that are not ignored: bool[n]."""
-        return with_all_keys(self.constraints, nodes) if self.requires_all else np.ones(nodes.n, np.bool_)
+        return with_all_keys(self.constraints, nodes) if self.requires_all else nodes.every()
 
     def raw(self, nodes: Batch) -> Scores:
         """The weighted count of peers in each node's domains: int64[n], 0 for ignored nodes."""
@@ -361,7 +359,7 @@ class SoftCounts:
         if counts is None:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
             query = constraint.counted(self.namespace)
-            return np.zeros(nodes.n, np.int64) if query is None else nodes.base_counting(query)
+            return nodes.zeros() if query is None else nodes.base_counting(query)
         return counts[_values(nodes.label(constraint.topology_key))]
 
 
@@ -425,8 +423,7 @@ def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) 
             return False
         return all(len(table.labels[key].values) <= FEW and table.labels[key].known("") < 0 for key in others)
 
-    found: bool = table.node_derived(("plain", constraints, requires_all), ask)
-    return found
+    return table.node_derived(("plain", constraints, requires_all), ask)
 
 
 def _values(label: ColumnView[str | None]) -> ValueCodes:
@@ -453,5 +450,4 @@ def _soft_index(
         )
 
     slot = "soft domains", constraint, required, *allows(pod)
-    index: DomainIndex = table.node_derived(slot, make)
-    return index, constraint.counted(pod.namespace)
+    return table.node_derived(slot, make), constraint.counted(pod.namespace)

@@ -135,13 +135,13 @@ class VolumeBinding(Plugin):
         """The fit of volumes to claims, by storage class: int64[n]; 0 where there are none, or without the
         gate."""
         if self._line is None or not pod.claims:
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         finding = cycle.binder.find(pod.claims, nodes)
         uses = _uses(finding)
         if self._scores_provisioning:
             uses += _provisions(finding, nodes, cycle)
         if not uses:
-            return np.zeros(nodes.n, np.int64)
+            return nodes.zeros()
         return rounded_mean(
             np.stack([self._line[utilization(use.requested, use.capacity)] for use in uses]),
             np.stack([use.offered for use in uses]).astype(np.int64),
@@ -262,7 +262,7 @@ def _uses(finding: Finding) -> list[_Use]:
 def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_Use]:
     """The storage left and requested where no volume is matched and new ones are provisioned, by storage
     class."""
-    unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), np.ones(nodes.n, np.bool_))
+    unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), nodes.every())
     found: dict[str, _Use] = {}
     for claim, needed in finding.provisions:
         kind = cycle.listings.classes.get(claim.storage_class)

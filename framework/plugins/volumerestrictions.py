@@ -64,7 +64,7 @@ class VolumeRestrictions(Plugin):
         sole = frozenset[str]() if self.handle.cells.sole_users_reject else self._sole(pod, cycle)
         if not sole:
             return conflict
-        free = np.ones(nodes.n, np.bool_) if conflict is None else conflict.passed
+        free = nodes.every() if conflict is None else conflict.passed
         # For each node the number of conflicting claims: those used in the cluster, changed by the edits of
         # the trial: int64[n].
         count = np.full(nodes.n, len(_used(sole, pod, cycle)), np.int64)

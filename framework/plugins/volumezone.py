@@ -74,7 +74,7 @@ class VolumeZone(Plugin):
             status = self._refuse(str(refused))
             conflict = labelled & elsewhere
             if not self.handle.cells.zones_one_by_one:
-                return failing(status, np.ones(nodes.n, np.bool_))
+                return failing(status, nodes.every())
             # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is
             # not noticed.
             fault = failing(status, labelled & ~conflict)

@@ -243,9 +243,9 @@ def answer(rule, cycle, nodes, at):
 def remembered(rule, cycle, at):
     """The same of the whole table, as the memory has it."""
     if isinstance(rule, Predicate):
-        return objections(cycle.answers.failures(rule, cycle).answer, at)
+        return objections(cycle.answers.read(rule, cycle).answer, at)
     try:
-        return tuple(cycle.answers.scores(rule, cycle).answer[list(at)].tolist())
+        return tuple(cycle.answers.read(rule, cycle).answer[list(at)].tolist())
     except PriorityError as error:
         return (str(error),)
 

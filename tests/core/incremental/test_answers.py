@@ -50,12 +50,12 @@ class Trial:
     def rows(self):
         """The rows of each batch that the predicate is asked about now."""
         self.asked = []
-        self.answers.failures(self.predicate, self.cycle())
+        self.answers.read(self.predicate, self.cycle())
         return self.asked
 
     def failing(self):
         """The rows that the predicate turns down."""
-        found = self.answers.failures(self.predicate, self.cycle()).answer
+        found = self.answers.read(self.predicate, self.cycle()).answer
         return [] if found is None else np.flatnonzero(found.codes).tolist()
 
     def put(self, *objects):
@@ -133,9 +133,9 @@ def test_only_rows_on_which_a_count_moved_are_stale():
 def test_pods_with_equal_keys_share_an_answer():
     """Templates that the rule's key does not tell apart pay for one evaluation."""
     trial = Trial(Reads.REQUESTS)
-    first = trial.answers.failures(trial.predicate, trial.cycle(pod("a", cpu="1")))
-    second = trial.answers.failures(trial.predicate, trial.cycle(pod("b", cpu="2")))
-    other = trial.answers.failures(trial.predicate, trial.cycle(pod("c", app="c")))
+    first = trial.answers.read(trial.predicate, trial.cycle(pod("a", cpu="1")))
+    second = trial.answers.read(trial.predicate, trial.cycle(pod("b", cpu="2")))
+    other = trial.answers.read(trial.predicate, trial.cycle(pod("c", app="c")))
     assert first is second is not other
 
 
@@ -144,7 +144,7 @@ def test_arrays_that_a_reader_has_are_copied_before_they_change():
     trial = Trial(Reads.REQUESTS)
     trial.place("n4")
     trial.place("n4")
-    answer = trial.answers.failures(trial.predicate, trial.cycle())
+    answer = trial.answers.read(trial.predicate, trial.cycle())
     before = answer.answer
     answer.shared = True
     assert before is not None
@@ -159,7 +159,7 @@ def test_no_objection_again_is_no_change():
     trial = Trial(
         Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 1)
     )
-    answer = trial.answers.failures(trial.predicate, trial.cycle())
+    answer = trial.answers.read(trial.predicate, trial.cycle())
     revision = answer.revision
     trial.place("n4", app="a")
     assert (trial.rows(), answer.revision) == (ALL, revision)
@@ -179,10 +179,10 @@ def test_a_priority_that_cannot_be_computed_is_asked_again():
 
     priority = Priority(name="Trial", score=score, reads=Reads.REQUESTS)
     with pytest.raises(PriorityError):
-        trial.answers.scores(priority, trial.cycle())
+        trial.answers.read(priority, trial.cycle())
     broken.clear()
     trial.place("n1")
-    found = trial.answers.scores(priority, trial.cycle())
+    found = trial.answers.read(priority, trial.cycle())
     assert (found.answer.tolist(), found.constant) == ([0, 10, 0, 0, 0, 0, 0, 0, 0], None)
 
 
@@ -193,10 +193,10 @@ def test_what_was_not_looked_up_for_longest_goes_first():
     trial.answers.limit = 3 * size
     pods = [pod("p", app=str(number)) for number in range(6)]
     for incoming in pods:
-        trial.answers.failures(trial.predicate, trial.cycle(incoming))
+        trial.answers.read(trial.predicate, trial.cycle(incoming))
         assert trial.answers.held <= 4 * size
     trial.asked = []
-    trial.answers.failures(trial.predicate, trial.cycle(pods[-1]))
+    trial.answers.read(trial.predicate, trial.cycle(pods[-1]))
     assert trial.asked == []
-    trial.answers.failures(trial.predicate, trial.cycle(pods[0]))
+    trial.answers.read(trial.predicate, trial.cycle(pods[0]))
     assert trial.asked == ALL

@@ -99,12 +99,12 @@ def test_stale_reasons_are_found():
     cycle = cluster().begin(INCOMING)
     predicate = next(rule for rule in cycle.algorithm.predicates if rule.name == "GeneralPredicates")
     answers = AnswerCache(cycle.table)
-    answers.failures(predicate, cycle)
+    answers.read(predicate, cycle)
     cycle.table.pod_count[0] = 110
     with pytest.raises(
         StaleError, match=r"predicate GeneralPredicates .* is stale on 1 rows: 0 \(a\): kept \(\), worked out"
     ):
-        answers.failures(predicate, cycle)
+        answers.read(predicate, cycle)
 
 
 def test_stale_scores_are_found():
@@ -112,13 +112,13 @@ def test_stale_scores_are_found():
     cycle = cluster().begin(INCOMING)
     priority = next(rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority")
     answers = AnswerCache(cycle.table)
-    answers.scores(priority, cycle)
+    answers.read(priority, cycle)
     cycle.table.nonzero[:, 0] += 1 << 40
     with pytest.raises(
         StaleError,
         match=r"answer of priority LeastRequestedPriority .* is stale on 1 rows: 0 \(a\): kept \d+, worked",
     ):
-        answers.scores(priority, cycle)
+        answers.read(priority, cycle)
 
 
 # --- The switch ---------------------------------------------------------------------------------------------
