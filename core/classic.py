@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -21,7 +22,7 @@ from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
-from .decision.nodesearch import SearchResult, run_effects, search
+from .decision.nodesearch import run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import LateRanking, Ranking, prioritize
 from .decision.verdict import FitError
@@ -85,6 +86,11 @@ class ClassicFlow:
         gates = algorithm.gates
         answers = AnswerCache(table, engine.memory_bytes // 2)
         order = RoundOrder(engine.cache, table)
+        equivalence = None
+        if algorithm.equivalence_cache:
+            from .equivalence import EquivalenceCache  # only 1.12 and 1.13 can have it
+
+            equivalence = EquivalenceCache(table, release, gates)
         # Whether no rule depends on anything besides its declared reads.
         sees_whole_list = any(priority.whole_list for priority, _ in algorithm.priorities)
         quick = QuickPath(
@@ -104,7 +110,7 @@ class ClassicFlow:
             answers=answers if engine.memory_bytes else None,
             quick_path=quick,
             runs=DryRuns(PodLayout(table, release.preemption.by_start_time), engine.memory_bytes // 16),
-            equivalence=_equivalence(engine) if algorithm.equivalence_cache else None,
+            equivalence=equivalence,
         )
 
     def __attrs_post_init__(self) -> None:
@@ -165,9 +171,10 @@ class ClassicFlow:
             run_effects(cycle, found.verdict, order[: found.consumed])
         if view is not None:
             view.keep(found.verdict.plain, order[: found.consumed])
-        errors = found.errors()
+        errors = sorted(Counter(found.errors()).items())
         if errors:
-            raise FilterError(aggregated(algorithm, errors))
+            told = [text if often == 1 else f"{text} (repeated {often} times)" for text, often in errors]
+            raise FilterError(algorithm.release.error_joiner(told))
         engine.table.shared_names = True
         return Details(engine.table.names, found.feasible, found)
 
@@ -180,9 +187,26 @@ class ClassicFlow:
 
     def post_filter(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         assert found.search is not None
-        decision.fail(self._fit_error(found, found.search))
-        if cycle.algorithm.preemption:
-            decision.preemption = self._preempt(cycle, found.search)
+        engine = self.engine
+        tally = found.search.verdict.tally(np.flatnonzero(np.bincount(found.search.failed)))
+        for text in chain.from_iterable(found.extender_reasons.values()):
+            tally[text] = tally.get(text, 0) + 1
+        decision.fail(self._fit_error(tally))
+        if self._may_preempt(cycle):
+            if cycle.release.preemption.refreshes_snapshot:
+                engine.snapshot.refresh()
+            try:
+                decision.preemption = preempt(
+                    cycle,
+                    engine.nominations,
+                    found.search,
+                    self._rows_by_name(),
+                    self.runs,
+                    engine.extenders,
+                    asks_later=engine.asks_later,
+                )
+            except ExtenderError as error:
+                decision.preemption = Preemption(error=str(error))
         if decision.preemption is None or decision.preemption.node is None:
             self.refusals.note(cycle, found.search)
             self.cached_failure = self._cached_failure
@@ -194,51 +218,27 @@ class ClassicFlow:
         if kept is None or kept.nodes != len(self._rows_by_name()):
             return None
         decision = Decision(cycle.pod)
-        decision.fail(self._fit_error_of(kept.tally))
-        if cycle.algorithm.preemption and self._may_preempt(cycle):
+        decision.fail(self._fit_error(kept.tally))
+        if self._may_preempt(cycle):
             is_hopeless = kept.unresolvable == kept.nodes and is_eligible(cycle)
             decision.preemption = Preemption(clear_nominations=[cycle.pod] if is_hopeless else [])
         self.order.take(kept.nodes)
         self.refusals.count()
         return decision
 
-    def _fit_error(self, found: Details, searched: SearchResult) -> FitError:
-        tally = searched.verdict.tally(np.flatnonzero(np.bincount(searched.failed)))
-        for texts in found.extender_reasons.values():
-            for text in texts:
-                tally[text] = tally.get(text, 0) + 1
-        return self._fit_error_of(tally)
-
-    def _fit_error_of(self, tally: Mapping[str, int]) -> FitError:
+    def _fit_error(self, tally: Mapping[str, int]) -> FitError:
         return FitError(self.engine.cache.node_count, dict(tally), stops_always=True)
 
-    def _preempt(self, cycle: Cycle, found: SearchResult) -> Preemption | None:
-        engine = self.engine
-        cells = cycle.release.preemption
-        if not self._may_preempt(cycle):
-            return None
-        if cells.refreshes_snapshot:
-            engine.snapshot.refresh()
-        try:
-            return preempt(
-                cycle,
-                engine.nominations,
-                found,
-                self._rows_by_name(),
-                self.runs,
-                engine.extenders,
-                asks_later=engine.asks_later,
-            )
-        except ExtenderError as error:
-            return Preemption(error=str(error))
-
-    def _may_preempt(self, cycle: Cycle) -> bool:
-        return not cycle.release.preemption.needs_priority_gate or cycle.enabled("PodPriority")
+    @staticmethod
+    def _may_preempt(cycle: Cycle) -> bool:
+        return cycle.algorithm.preemption and (
+            not cycle.release.preemption.needs_priority_gate or cycle.enabled("PodPriority")
+        )
 
     def victims(
         self, cycle: Cycle, rows: Rows, unresolvable: Mask, given: Collection[str]
     ) -> dict[str, Victims]:
-        if not (cycle.algorithm.preemption and self._may_preempt(cycle) and is_eligible(cycle)):
+        if not (self._may_preempt(cycle) and is_eligible(cycle)):
             return {}
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
         return victims_beside(
@@ -320,11 +320,6 @@ class ClassicFlow:
         finally:
             self.equivalence = equivalence
 
-    def detours(self) -> tuple[int, Counter[str]]:
-        return self.quick_path.taken, Counter(
-            {detour.value: count for detour, count in self.quick_path.detours.items()}
-        )
-
     def shared_parts(self) -> Mapping[str, Any]:
         return {}
 
@@ -343,20 +338,6 @@ class ClassicFlow:
         from .router import EventRouter
 
         return EventRouter(self.engine, queue, scheduler_name)
-
-
-def _equivalence(engine: Engine) -> EquivalenceCache:
-    from .equivalence import EquivalenceCache  # only 1.12 and 1.13 can have it
-
-    return EquivalenceCache(engine.table, engine.algorithm.release, engine.algorithm.gates)
-
-
-def aggregated(algorithm: Algorithm, errors: list[str]) -> str:
-    """The text of the errors of several nodes, with equal ones counted."""
-    counted = sorted(Counter(errors).items())
-    return algorithm.release.error_joiner(
-        [text if often == 1 else f"{text} (repeated {often} times)" for text, often in counted]
-    )
 
 
 @attrs.define(eq=False, repr=False)

@@ -18,8 +18,9 @@ from .arrays.types import Scores
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
+from .cluster.nominations import Nominations
 from .failures import Failures
-from .pods.template import CycleState, Entry, Template, Templates
+from .pods.template import CycleState, Template, Templates
 from .release import Release
 from .rule import Algorithm, Predicate, Priority, PriorityError, Reads, Reduction
 
@@ -134,16 +135,15 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
             return nodes
         return DescribedBatch(nodes.table, nodes.rows, self.described)
 
-    def nominated_entry(self, pod: Pod) -> Entry:
-        """The entry of a nominated pod that is added to a node in a trial."""
-        return self.templates.entry(pod, nominated=True)
-
-    def counts_nominated(self, pod: Pod) -> bool:
-        """Whether nominated pod *pod* counts as if it were on its node: it has equal or higher priority and
-        is not this cycle's pod."""
-        if pod.priority < self.pod.priority:
-            return False
-        return not (self.release.preemption.excludes_self and pod.uid == self.pod.uid)
+    def nominated_on(self, nominations: Nominations, name: str) -> list[Pod]:
+        """The pods nominated to a node that count as if they were there: those of equal or higher priority,
+        but for this cycle's pod."""
+        excludes_self = self.release.preemption.excludes_self
+        return [
+            pod
+            for pod in nominations.on(name)
+            if pod.priority >= self.pod.priority and not (excludes_self and pod.uid == self.pod.uid)
+        ]
 
     @property
     def predicates(self) -> Sequence[Predicate]:

@@ -7,7 +7,6 @@ down. So why other nodes do not fit is worked out for those who ask, before the 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 
 import attrs
 import numpy as np
@@ -48,7 +47,15 @@ class BoardDetails:
         if isinstance(board, Detour):
             return None
         self._latest = cycle, board
-        return Verdict(partial(_judgement, cycle, cycle.table.changed.revision, prepare), board.fits)
+        revision = cycle.table.changed.revision
+
+        def judged() -> FilterPass:
+            """What all predicates say of all nodes."""
+            assert cycle.table.changed.revision == revision, "the next cycle has begun"
+            prepare()
+            return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
+
+        return Verdict(judged, board.fits)
 
     def ranking(
         self,
@@ -127,10 +134,3 @@ def _ranking(
             )
         by_priority[name], offset = constant_array(score, nodes.n), offset + score * weight
     return Ranking(totals + offset, by_priority, {})
-
-
-def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> FilterPass:
-    """The verdict of all predicates on all nodes in *cycle*, which began at this *revision* of the table."""
-    assert cycle.table.changed.revision == revision, "the next cycle has begun"
-    prepare()
-    return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)

@@ -10,7 +10,6 @@ pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -407,10 +406,6 @@ class Engine:
     def describe(self) -> Iterator[str]:
         """Lines that list the rules in running order."""
         return self.flow.describe()
-
-    def detours(self) -> tuple[int, Counter[str]]:
-        """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
-        return self.flow.detours()
 
     # --- what it knows of the cluster -----------------------------------------------------------------------
 

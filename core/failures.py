@@ -137,7 +137,16 @@ class Failures:
         outcomes: list[Reasons | str] = [()]
         numbers = np.zeros(len(found[0].codes), np.int64)
         for part in found:
-            numbers, outcomes = _then(numbers, outcomes, part)
+            # Before and after, node i has ``outcomes[numbers[i]]``.
+            answers = part.codes
+            if part.errors is not None:
+                answers = np.where(part.errors > 0, -part.errors, answers)
+            low = int(answers.min())
+            width = int(answers.max()) - low + 1
+            pairs, numbers = _distinct(numbers * width + (answers - low))
+            outcomes = [
+                _followed(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()
+            ]
         return cls.of_rows(outcomes, numbers)
 
     @property
@@ -257,17 +266,6 @@ def _unreasonable(reasons: object) -> tuple[str, str] | None:
         if type(found.text) is not str:
             return f"a Reason of {found.text!r:.60}", "a Reason with a text"
     return None
-
-
-def _then(
-    numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures
-) -> tuple[Codes, list[Reasons | str]]:
-    """Append *part* to each node's outcome. Before and after, node i has ``outcomes[numbers[i]]``."""
-    answers = part.codes if part.errors is None else np.where(part.errors > 0, -part.errors, part.codes)
-    low = int(answers.min())
-    width = int(answers.max()) - low + 1
-    pairs, numbers = _distinct(numbers * width + (answers - low))
-    return numbers, [_followed(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()]
 
 
 def _distinct(numbers: Codes) -> tuple[Codes, Codes]:

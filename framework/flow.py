@@ -5,7 +5,6 @@ Upstream: pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -134,7 +133,6 @@ class FrameworkFlow:
     shortlists: bool
     binder: VolumeBinder
     order: ListOrder
-    answers: Mapping[str, AnswerCache]
     """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
     runs: DryRuns
@@ -167,7 +165,6 @@ class FrameworkFlow:
         order = ListOrder(
             engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor
         )
-        answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         signers = {
             name: signer
             for name, profile in profiles.items()
@@ -178,7 +175,7 @@ class FrameworkFlow:
         quick_paths = {
             name: QuickPath(
                 algorithm=profile.cacheable or profile.algorithm,
-                boards=Boards(answers[name], share * 7 // 16),
+                boards=Boards(AnswerCache(engine.table, share // 2), share * 7 // 16),
                 order=order,
                 ties=engine.ties,
                 nominations=engine.nominations,
@@ -197,7 +194,6 @@ class FrameworkFlow:
             batches=batches,
             binder=VolumeBinder(release, gates, engine.listings),
             order=order,
-            answers=answers,
             quick_paths=quick_paths,
             runs=DryRuns(layout, engine.memory_bytes // 16),
             **options,
@@ -273,7 +269,7 @@ class FrameworkFlow:
             templates=engine.templates,
             cache=engine.cache,
             details=details,
-            answers=self.answers[profile.scheduler_name] if engine.memory_bytes else None,
+            answers=self.quick_paths[profile.scheduler_name].boards.answers if engine.memory_bytes else None,
             node_count=engine.cache.node_count,
             claim_users=self.claim_users,
         )
@@ -458,13 +454,6 @@ class FrameworkFlow:
         finally:
             self._blamed = blamed
             self.claim_users = users
-
-    def detours(self) -> tuple[int, Counter[str]]:
-        paths = self.quick_paths.values()
-        found = Counter[str]()
-        for path in paths:
-            found.update({detour.value: count for detour, count in path.detours.items()})
-        return sum(path.taken for path in paths), found
 
     def shared_parts(self) -> Mapping[str, Any]:
         return {"config": self.config}

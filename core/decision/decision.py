@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import attrs
@@ -117,18 +118,19 @@ class Details:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> str | tuple[Any, ...]:
         """For copies and pickles: what can be read, without the scheduler's own state behind it."""
         if self is NO_DETAILS:
-            return no_details, ()
+            return "NO_DETAILS"
         read = {
             "visited": self.visited,
             "failed": self.failed,
             "statuses": dict(self.statuses),
             "refusals": self.refusals(),
+            "post_filter": self.post_filter,
         }
-        arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
-        return _settled, (*arrays, {**read, "post_filter": self.post_filter})
+        arrays = self.ranking, dict(self.reduced), self.extender_reasons
+        return partial(SettledDetails, read=read), (list(self.names), self.feasible_rows, None, *arrays)
 
     @property
     def ranking(self) -> Ranking | None:
@@ -200,7 +202,7 @@ class Details:
     def refusals(self) -> dict[int, NodeFailure]:
         """Row -> why it does not fit, of all rows that do not, visited or not."""
         known: dict[NodeFailure, NodeFailure] = {}
-        found = ((row, self.refusal(row)) for row in range(len(self.names) if self.search is not None else 0))
+        found = ((row, self.refusal(row)) for row in range(len(self.names)))
         return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
 
     @property
@@ -238,10 +240,6 @@ class SettledDetails(Details):
 
     _read: Mapping[str, Any]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        arrays = self.names, self.feasible_rows, self.ranking, self.reduced, self.extender_reasons
-        return _settled, (*arrays, self._read)
-
     @property
     def visited(self) -> list[int]:
         return list(self._read["visited"])
@@ -267,23 +265,8 @@ class SettledDetails(Details):
         return found
 
 
-def _settled(
-    names: list[str],
-    rows: Rows,
-    ranking: Ranking | None,
-    reduced: Mapping[str, Scores],
-    extender_reasons: dict[str, list[str]],
-    read: Mapping[str, Any],
-) -> Details:
-    return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read)
-
-
 NO_DETAILS = Details([], np.zeros(0, np.intp))
-
-
-def no_details() -> Details:
-    """Empty details, for a cycle that visited no node or kept no details."""
-    return NO_DETAILS
+"""Empty details, for a cycle that visited no node or kept no details."""
 
 
 class Decision(msgspec.Struct, eq=False):

@@ -13,6 +13,7 @@ from typing import Protocol
 import attrs
 
 from ...api.objects import Node, Pod
+from ...api.objects.quantity import wrap_int64
 from ...exceptions import ExtenderError
 from ..cycle import Cycle
 from .preemptionplan import Victims
@@ -163,7 +164,7 @@ def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Nod
     for part in scores:
         for name, score in part.items():
             found[name] = found.get(name, 0) + score
-    return {name: ((score + 2**63) % 2**64 - 2**63) for name, score in found.items()}
+    return {name: wrap_int64(score) for name, score in found.items()}
 
 
 def _scores(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -161,9 +160,6 @@ class Flow(Protocol):
 
     def preserving_state(self) -> AbstractContextManager[None]:
         """A context in which decisions do not change the flow's own state."""
-
-    def detours(self) -> tuple[int, Counter[str]]:
-        """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
 
     def shared_parts(self) -> Mapping[str, Any]:
         """Name -> an object made from the configuration alone. A copy stores the name only."""

@@ -56,10 +56,10 @@ def nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> Nominated
     """The pods that :func:`judge_twice` adds to *nodes*."""
     found = {}
     for name in nominations:
-        pods = [pod for pod in nominations.on(name) if cycle.counts_nominated(pod)]
+        pods = cycle.nominated_on(nominations, name)
         if pods:
             for i in _places(nodes, name):
-                found[i] = [cycle.nominated_entry(pod) for pod in pods]
+                found[i] = [cycle.templates.entry(pod, nominated=True) for pod in pods]
     return found
 
 
@@ -112,19 +112,22 @@ def search(
     view: EquivalenceView | None = None,
     verdict: Verdict | None = None,
 ) -> SearchResult:
-    """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found;
-    *verdict*: if it is known."""
+    """The search after the whole table was judged; *verdict*: if it is known."""
     verdict = verdict or judge_twice(
         cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view
     )
+    return visit(verdict, order, wanted)
+
+
+def visit(verdict: Verdict, order: Rows, wanted: int) -> SearchResult:
+    """The search among rows in *order* until one feasible node more than *wanted* is found."""
     fits = verdict.fits.take(order)
-    consumed = len(order)
-    if wanted < consumed:
-        found = np.flatnonzero(fits)
-        if len(found) > wanted:
-            consumed = int(found[wanted]) + 1
-            return SearchResult(verdict, order[: consumed - 1], fits[: consumed - 1], consumed)
-    return SearchResult(verdict, order, fits, consumed)
+    if wanted < len(order):
+        places = np.flatnonzero(fits)
+        if len(places) > wanted:
+            end = int(places[wanted])
+            return SearchResult(verdict, order[:end], fits[:end], end + 1)
+    return SearchResult(verdict, order, fits, len(order))
 
 
 def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:

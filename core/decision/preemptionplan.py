@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -70,8 +71,9 @@ class Preemption:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: with all candidates."""
-        state = self.node, self.victims, self.clear_nominations, self.candidates, self.error, self.drops_own
-        return _spelled_out, state
+        candidates: Callable[[], Any] = partial(dict, self.candidates)
+        state = self.node, self.victims, self.clear_nominations, candidates, self.error, self.drops_own
+        return Preemption, state
 
     @property
     def candidates(self) -> dict[str, Victims]:
@@ -93,14 +95,3 @@ class Preemption:
 
 def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
     return tuple(pod.key for pod in pods)
-
-
-def _spelled_out(
-    node: str | None,
-    victims: list[Pod],
-    cleared: list[Pod],
-    candidates: dict[str, Victims],
-    error: str | None,
-    drops_own: bool,
-) -> Preemption:
-    return Preemption(node, victims, cleared, lambda: candidates, error, drops_own)

@@ -66,7 +66,8 @@ class ClaimUsers:
         """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to them."""
         self.follow()
         for row in rows if nominations else ():
-            self._put(self.table.names[row], self._coming(cycle, nominations, row))
+            node = self.table.names[row]
+            self._put(node, cycle.nominated_on(nominations, node))
 
     def tried(
         self, cycle: Cycle, nominations: Nominations, rows: Sequence[int], candidates: Candidates
@@ -82,7 +83,7 @@ class ClaimUsers:
                 self._take_off(node, pod)
             if not leaving:
                 continue
-            coming = self._coming(cycle, nominations, row)
+            coming = cycle.nominated_on(nominations, node)
             self._put(node, coming)
             if row in places:
                 victims = {pod.uid for pod in candidates.victims(places[row]).pods}
@@ -96,10 +97,6 @@ class ClaimUsers:
             counts={node: Counter(users) for node, users in self.counts.items()},
             entries={node: dict(entries) for node, entries in self._entries.items()},
         )
-
-    @staticmethod
-    def _coming(cycle: Cycle, nominations: Nominations, row: int) -> list[Pod]:
-        return [pod for pod in nominations.on(cycle.table.names[row]) if cycle.counts_nominated(pod)]
 
     def _put(self, node: str, pods: Iterable[Pod]) -> None:
         users = self.counts.setdefault(node, Counter())

@@ -158,8 +158,8 @@ def coming_pods(cycle: Cycle, nominations: Nominations) -> Coming:
     for name in nominations:
         row = cycle.table.row_of.get(name)
         if row is not None:
-            pods = (pod for pod in nominations.on(name) if cycle.counts_nominated(pod))
-            found += [(row, cycle.nominated_entry(pod).template) for pod in pods]
+            pods = cycle.nominated_on(nominations, name)
+            found += [(row, cycle.templates.entry(pod, nominated=True).template) for pod in pods]
     return found
 
 

@@ -17,7 +17,7 @@ from ...core.arrays.types import Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.extender import Passed
-from ...core.decision.nodesearch import SearchResult, judge_twice, run_effects
+from ...core.decision.nodesearch import SearchResult, judge_twice, run_effects, visit
 from ...core.decision.verdict import Verdict
 from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
@@ -211,11 +211,6 @@ class FrameworkDetails(Details):
             self._statuses = self.diagnosis.statuses()
         return self._statuses
 
-    def refusals(self) -> dict[int, NodeFailure]:
-        known: dict[NodeFailure, NodeFailure] = {}
-        found = ((row, self.refusal(row)) for row in range(len(self.names)))
-        return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
-
     def refusal(self, row: int) -> NodeFailure | None:
         status = self.diagnosis.status_of(row)
         if status is None:
@@ -291,17 +286,13 @@ def search(
         diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *others))
     if not len(order) and not cells.index_of_all_nodes:
         return start, NO_NODE_LEFT
-    found = details.search = diagnosis.search = _pass(
-        verdict, order, start, profile.algorithm.wanted(len(order))
-    )
+    begin = start % max(len(order), 1)
+    visiting = np.concatenate([order[begin:], order[:begin]])
+    # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with it.
+    found = details.search = diagnosis.search = visit(verdict, visiting, profile.algorithm.wanted(len(order)))
     if profile.algorithm.has_effects or cycle.claim_users is not None:
-        _leave_effects(
-            cycle,
-            nominations,
-            verdict,
-            _rotated(order, start)[: found.consumed],
-            () if first is None else (first,),
-        )
+        before = () if first is None else (first,)
+        _leave_effects(cycle, nominations, verdict, visiting[: found.consumed], before)
     if (
         has_failed
         and first not in found.visited
@@ -338,26 +329,6 @@ def _left_by_extenders(
         return rows[:0]
     diagnosis.take(passed)
     return left
-
-
-def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> SearchResult:
-    """The search among *order* from place *start* on, until *wanted* nodes fit."""
-    rotated = _rotated(order, start)
-    fits = verdict.fits[rotated]
-    if wanted < len(rotated):
-        places = np.flatnonzero(fits)
-        if len(places) > wanted:
-            # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with
-            # it.
-            end = int(places[wanted])
-            return SearchResult(verdict, rotated[:end], fits[:end], end + 1)
-    return SearchResult(verdict, rotated, fits, len(rotated))
-
-
-def _rotated(order: Rows, start: int) -> Rows:
-    """*order* from place *start* on, and then from its beginning."""
-    start = start % len(order) if start and len(order) else 0
-    return np.concatenate([order[start:], order[:start]]) if start else order
 
 
 def _until_error(found: SearchResult) -> tuple[Rows, str | None]:

@@ -11,7 +11,7 @@ import attrs
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...api.words import count_of
-from ...core.decision.decision import Decision, no_details
+from ...core.decision.decision import NO_DETAILS, Decision
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
@@ -387,7 +387,7 @@ class Comparison:
                     )
                 }
                 for decision in step.decisions.values():
-                    decision.details = no_details()
+                    decision.details = NO_DETAILS
                 self.differences.append(
                     DifferingCycle(ours.decision.pod.key, self.cycles, step.is_retry, told, causes)
                 )

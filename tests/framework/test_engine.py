@@ -6,7 +6,6 @@ import yaml
 
 from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.plugin import Handle, Plugin
@@ -31,14 +30,6 @@ def test_a_zone_change_alone_does_not_reorder():
     assert decided(engine, pod("p")).feasible == before
     EventFeed(engine).put(node("d1", labels={ZONE: "d"}))
     assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
-
-
-def test_those_of_all_profiles_are_summed():
-    """Decisions that are not read off a board are counted over all profiles."""
-    engine = scheduler(node("n"), profile={"schedulerName": "one"}, profiles=[{"schedulerName": "two"}])
-    for name in ("one", "two", "two"):
-        engine.schedule(pod("p", schedulerName=name))
-    assert engine.flow.detours() == (0, {Detour.DETAILS.value: 3})
 
 
 @pytest.mark.parametrize("percentage", [50, 100])

@@ -62,5 +62,5 @@ def test_a_nominated_peer_that_names_a_node_leads_there():
     """Upstream looks up the node in the spec of the first peer, whatever node it is nominated to."""
     cycle = engine(A, B, SERVICE).begin(newcomer())
     trial = overlay(cycle, "a", "b")
-    trial.add(cycle.nominated_entry(peer("1", "b")), 0)
+    trial.add(cycle.templates.entry(peer("1", "b"), nominated=True), 0)
     assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": []}

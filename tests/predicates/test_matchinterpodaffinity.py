@@ -76,10 +76,10 @@ class TestTrials:
     def test_a_nominated_pod_that_names_a_node_counts_for_the_pods_own_terms(self):
         """Upstream asks whether the spec of the added pod names a node, which that of a nominated pod may do."""
         cycle, trial = self.trial(wants(term(), app="b"), A, B)
-        trial.add(cycle.nominated_entry(peer("n", "a")), 0)
+        trial.add(cycle.templates.entry(peer("n", "a"), nominated=True), 0)
         assert self.verdicts(cycle, trial) == {"a": None, "b": "affinity"}
         cycle, trial = self.trial(refuses(term()), A, B)
-        trial.add(cycle.nominated_entry(peer("n", "a")), 0)
+        trial.add(cycle.templates.entry(peer("n", "a"), nominated=True), 0)
         assert self.verdicts(cycle, trial) == {"a": "anti-affinity", "b": None}
 
     def test_a_pod_called_like_the_incoming_one_is_not_followed(self):
@@ -88,7 +88,7 @@ class TestTrials:
         new = pod("new", app="a", affinity=affinity(refuse=[term()]))
         cycle = engine(A, release="1.12").begin(new)
         trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
-        trial.add(cycle.nominated_entry(new), 0)
+        trial.add(cycle.templates.entry(new, nominated=True), 0)
         assert self.verdicts(cycle, trial) == {"a": None}
 
 

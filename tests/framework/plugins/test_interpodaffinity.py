@@ -90,10 +90,10 @@ class TestTrials:
     def test_a_nominated_pod_is_seen_by_the_pods_own_terms(self):
         """A nominated pod is refused, or is company, like any other."""
         cycle, trial = self.trial(new(app="b", refuse=[term()]), A)
-        trial.add(cycle.nominated_entry(peer("n", "")), 0)
+        trial.add(cycle.templates.entry(peer("n", ""), nominated=True), 0)
         assert named(found_by(plugin(), cycle, trial)) == {"a": "anti-affinity"}
         cycle, trial = self.trial(new(app="b", want=[term()]), A)
-        trial.add(cycle.nominated_entry(peer("n", "")), 0)
+        trial.add(cycle.templates.entry(peer("n", ""), nominated=True), 0)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None}
 
     def test_putting_back_undoes_taking_off(self):

@@ -157,7 +157,7 @@ class TestTrials:
         """Adding and removing pods does not change whether there are too few domains."""
         cycle, trial = self.trial(incoming(constraint(minDomains=3)), A, B, peer("f", "a"))
         trial.remove(trial.pods(0)[0], 0)
-        trial.add(cycle.nominated_entry(peer("n", "")), 1)
+        trial.add(cycle.templates.entry(peer("n", ""), nominated=True), 1)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": "skew"}
 
     def test_what_a_trial_asked_first_is_still_watched(self):

@@ -75,7 +75,7 @@ def test_a_nominated_user_takes_it():
     """A pod that is only added for a trial uses its claims too."""
     cycle = cycle_of(using("new", "c"), *NODES, SOLE)
     nodes = trial(cycle, "a", "b")
-    nodes.add(cycle.nominated_entry(using("other", "c")), 1)
+    nodes.add(cycle.templates.entry(using("other", "c"), nominated=True), 1)
     assert found_by(plugin(), cycle, nodes) == {"a": None, "b": IN_USE}
 
 
