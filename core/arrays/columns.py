@@ -198,12 +198,9 @@ class ChangeLog(Revisions[Event]):
     def nodes_changed(self, rows: Rows) -> None:
         """As :meth:`node_changed`, for many rows at once."""
         self.node_revision += 1
-        self.revision += len(rows)
-        self._steps.extend((row, None) for row in rows.tolist())
+        self.extend([(row, None) for row in rows.tolist()])
         self._changed_at = grown(self._changed_at, int(rows.max(initial=-1)) + 1)
         self._changed_at[rows] = self.revision
-        if len(self._steps) > self.limit:
-            self._drop(len(self._steps) // 2)
 
     def note(self, row: int, arrival: Hashable) -> None:
         """A pod of the size *arrival* was put on *row*; None: one was taken off."""

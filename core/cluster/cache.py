@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/internal/cache/cache.go (1.12: pkg/scheduler/cache/cache
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
@@ -29,24 +29,8 @@ class Zone:
     """The nodes of one zone in order of addition; *cursor*: how many of them were visited since the last
     reset."""
 
-    names: list[str]
+    names: dict[str, None] = attrs.Factory(dict)
     cursor: int = 0
-    _known: set[str] = attrs.field(
-        init=False, default=attrs.Factory(lambda self: set(self.names), takes_self=True)
-    )
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._known
-
-    def append(self, name: str) -> None:
-        """Add a node that is not there."""
-        self.names.append(name)
-        self._known.add(name)
-
-    def remove(self, name: str) -> None:
-        """Remove a node that is there."""
-        self.names.remove(name)
-        self._known.remove(name)
 
 
 @attrs.define(eq=False, repr=False)
@@ -68,35 +52,22 @@ class NodeTree:
 
     def add(self, name: str, zone: str) -> None:
         """Append a node to its zone, unless it is there already."""
-        here = self.zones.get(zone)
-        if here is None:
-            self.zones[zone] = Zone([name])
-        elif name not in here:
-            here.append(name)
-        else:
-            return
+        self.zones.setdefault(zone, Zone()).names[name] = None
         self._zone_of[name] = zone
 
     def remove(self, name: str, zone: str) -> None:
         """Remove a node from its zone, and a zone without nodes from the tree."""
         here = self.zones.get(zone)
-        if here is None or name not in here:
+        if here is None or name not in here.names:
             return
-        here.remove(name)
+        del here.names[name]
         if not here.names:
             del self.zones[zone]
         self._zone_of.pop(name, None)
 
-    def update(self, name: str, old_zone: str, new_zone: str) -> None:
-        """Move a node to the end of its new zone. If the zone is the same nothing happens, even if the tree
-        does not have the node."""
-        if old_zone != new_zone:
-            self.remove(name, old_zone)
-            self.add(name, new_zone)
-
     def copy(self) -> NodeTree:
         """An independent tree with the same state."""
-        zones = {key: Zone(list(zone.names), zone.cursor) for key, zone in self.zones.items()}
+        zones = {key: Zone(dict(zone.names), zone.cursor) for key, zone in self.zones.items()}
         return NodeTree(zones, self.turn, dict(self._zone_of))
 
     def one_round(self) -> list[str]:
@@ -105,7 +76,7 @@ class NodeTree:
 
     def rest_of_round(self) -> list[str]:
         """The nodes that are visited until every zone is visited to its end, when a new round begins."""
-        left = [zone.names[zone.cursor :] for zone in self.zones.values()]
+        left = [list(zone.names)[zone.cursor :] for zone in self.zones.values()]
         return _in_turn(left[self.turn :] + left[: self.turn])
 
     def visit(self, count: int) -> None:
@@ -124,7 +95,7 @@ class NodeTree:
             zone.cursor = 0
 
 
-def _in_turn(zones: Sequence[Sequence[T]]) -> list[T]:
+def _in_turn(zones: Sequence[Iterable[T]]) -> list[T]:
     return [found for turn in zip_longest(*zones) for found in turn if found is not None]
 
 
@@ -161,8 +132,8 @@ class VisitingOrder:
     def update(self, name: str, old_zone: str, new_zone: str) -> None:
         """A node changes; only a change of zone matters."""
         if old_zone != new_zone:
-            self._catch_up()
-            self.tree.update(name, old_zone, new_zone)
+            self.remove(name, old_zone)
+            self.add(name, new_zone)
 
     def rest_and_round(self) -> tuple[list[str], list[str]]:
         """The rest of the current round, and one whole round, which then repeats."""
@@ -180,10 +151,6 @@ class VisitingOrder:
         self.tree = tree
         self.taken = taken
         self.rest = None
-
-    def take(self, count: int) -> None:
-        """The next *count* nodes were visited."""
-        self.taken += count
 
     def _catch_up(self) -> None:
         if not self.taken:
@@ -419,17 +386,13 @@ class Cache:
 
     def add_node(self, node: Node) -> None:
         """A node is added, or a known node is added again."""
-        info = self._info(node.name)
-        self._forget_images(info.node)
         self.order.add(node.name, self.zone_key(node.labels))
-        self._set_node(info, node)
+        self._set_node(node)
 
     def update_node(self, old: Node, node: Node) -> None:
         """A node is updated."""
-        info = self._info(node.name)
-        self._forget_images(info.node)
         self.order.update(node.name, self.zone_key(old.labels), self.zone_key(node.labels))
-        self._set_node(info, node)
+        self._set_node(node)
 
     def replace_node(self, node: Node) -> None:
         """*node* in place of the one of its name, as if it had come so: its zone and its images must be the
@@ -461,7 +424,9 @@ class Cache:
         info = self.infos.get(name)
         return None if info is None else info.node
 
-    def _set_node(self, info: NodeInfo, node: Node) -> None:
+    def _set_node(self, node: Node) -> None:
+        info = self._info(node.name)
+        self._forget_images(info.node)
         before = () if info.node is None else info.node.status.images
         self.images_revision += before != node.status.images
         self.node_count += info.node is None

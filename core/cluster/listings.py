@@ -16,6 +16,7 @@ from ...api.objects import (
     CSINode,
     CSIStorageCapacity,
     DeviceClass,
+    DeviceRequestAllocationResult,
     KubeObject,
     Namespace,
     PersistentVolume,
@@ -111,12 +112,10 @@ DeviceId = tuple[str, str, str]
 """Driver, pool, device."""
 
 
-def held_by(claim: ResourceClaim | None) -> tuple[DeviceId, ...]:
+def held_by(claim: ResourceClaim | None) -> list[DeviceRequestAllocationResult]:
     """The devices that *claim* has for itself: those with admin access it shares."""
     allocation = None if claim is None else claim.status.allocation
-    if allocation is None:
-        return ()
-    return tuple((one.driver, one.pool, one.device) for one in allocation.results if not one.admin_access)
+    return [] if allocation is None else [one for one in allocation.results if not one.admin_access]
 
 
 @attrs.define(eq=False, repr=False)
@@ -134,20 +133,6 @@ class DeviceShares:
             self.consumed[name] += sign * amount.nanos
         if sign < 0 and not any(self.consumed.values()):
             self.consumed.clear()
-
-
-@attrs.define(eq=False, repr=False)
-class DeviceLog(Revisions[tuple[DeviceId, ...]]):
-    """The devices that were given or given back, step by step."""
-
-    def note(self, devices: tuple[DeviceId, ...]) -> None:
-        """These may be held by another claim now, or by none."""
-        if not devices:
-            return
-        self._steps.append(devices)
-        self.revision: int = self.revision + 1
-        if len(self._steps) > self.limit:
-            self._drop(len(self._steps) // 2)
 
 
 @attrs.frozen
@@ -171,7 +156,8 @@ class ResourceClaims(Listing[ResourceClaim]):
     """The same of those that they share, which count among the holders, too."""
     extended: dict[str, str] = attrs.Factory(dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
-    log: DeviceLog = attrs.Factory(DeviceLog)
+    log: Revisions[tuple[DeviceId, ...]] = attrs.Factory(Revisions)
+    """Which devices were given or given back, step by step: others may hold them now, or nobody."""
     pending: dict[str, ResourceClaim] = attrs.Factory(dict)
     """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
@@ -229,24 +215,21 @@ class ResourceClaims(Listing[ResourceClaim]):
         return found
 
     def _count(self, claim: ResourceClaim | None, sign: int) -> None:
-        devices = held_by(claim)
-        for device in devices:
+        held = held_by(claim)
+        for one in held:
+            device = one.id
             count = self.holders.get(device, 0) + sign
             if count:
                 self.holders[device] = count
             else:
                 del self.holders[device]
-        for one in (
-            claim.status.allocation.results
-            if devices and claim is not None and claim.status.allocation is not None
-            else ()
-        ):
-            if one.share_id is not None and not one.admin_access:
-                share = self.shares.setdefault(one.id, DeviceShares())
+            if one.share_id is not None:
+                share = self.shares.setdefault(device, DeviceShares())
                 share.add(one.consumed_capacity, sign)
                 if not share.count:
-                    del self.shares[one.id]
-        self.log.note(devices)
+                    del self.shares[device]
+        if held:
+            self.log.extend([tuple([one.id for one in held])])
 
     def has_whole(self, device: DeviceId, shares: bool) -> bool:
         """Whether a claim has *device* for itself; without *shares* so has one that shares it."""

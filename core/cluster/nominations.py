@@ -65,7 +65,9 @@ class Nominations:
         queue that has the pod."""
         if self.cells.by_uid:
             self.remove(pod)
-        name = self._wanted(pod, node_name)
+        name = pod.status.nominated_node_name or None
+        if self.cells.by_uid and (node_name or (node_name is not None and self.cells.empty_name_counts)):
+            name = node_name
         if name is None:
             return
         if self.cells.asks_lister:
@@ -76,11 +78,6 @@ class Nominations:
             self.by_uid[pod.uid] = name
         if self._index(name, pod.uid) is None:
             self.by_node.setdefault(name, []).append(holder or Nominee(pod))
-
-    def _wanted(self, pod: Pod, explicit: str | None) -> str | None:
-        if self.cells.by_uid and (explicit or (explicit is not None and self.cells.empty_name_counts)):
-            return explicit
-        return pod.status.nominated_node_name or None
 
     def remove(self, pod: Pod) -> None:
         """Remove the nomination of *pod*, if it has one."""

@@ -76,8 +76,6 @@ class RoundOrder(Order):
     """The endless rounds of the node tree. Upstream: NodeTree.Next in
     pkg/scheduler/internal/cache/node_tree.go."""
 
-    _counts: tuple[int, int] = (0, 0)
-    """The number of nodes in the rest of the first round and in a whole round."""
     _rest: Rows = NO_ROWS
     _rounds: Rows = NO_ROWS
     """The rows of a round twice, so that a round from any start is a slice."""
@@ -93,33 +91,22 @@ class RoundOrder(Order):
     def one_pass(self) -> Rows:
         order = self.cache.order
         if order.rest is None or self.revision != (order.version, self.table.rows_version):
-            self._take_over()
-        rest, full = self._counts
+            # The node tree has changed, or the rows of the table.
+            self._rest, full_round = (_rows(names, self.table.row_of) for names in order.rest_and_round())
+            self._rounds = np.concatenate([full_round, full_round])
+            self.revision, self._latest = (order.version, self.table.rows_version), None
+        rest, full = len(self._rest), len(self._rounds) // 2
         in_rest = order.taken < rest
         start = order.taken if in_rest else (order.taken - rest) % full if full else 0
         if self._latest is None or self._latest[:2] != (in_rest, start):
             count = len(order)
-            self._latest = (in_rest, start, self._lay_out(in_rest, start, count))
+            if in_rest:
+                rows = np.concatenate([self._rest[start:], self._rounds])[:count]
+            else:
+                rows = self._rounds[start : start + full]
+            self._latest = in_rest, start, rows
             self.is_regular = not in_rest or (start == 0 and rest == count)
         return self._latest[2]
-
-    def _take_over(self) -> None:
-        """Compute the rows again, after a change of the node tree or of the table's rows."""
-        order = self.cache.order
-        row_of = self.table.row_of
-        rest, full = order.rest_and_round()
-        self._rest, one = _rows(rest, row_of), _rows(full, row_of)
-        self._rounds = np.concatenate([one, one])
-        self.revision, self._counts, self._latest = (
-            (order.version, self.table.rows_version),
-            (len(rest), len(full)),
-            None,
-        )
-
-    def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
-        if not in_rest:
-            return self._rounds[start : start + len(self._rounds) // 2]
-        return np.concatenate([self._rest[start:], self._rounds])[:count]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:
         # Upstream: the feasible node beyond the wanted number is consumed too.
@@ -183,7 +170,7 @@ class ListOrder(Order):
             self._take_over(NO_ROWS)
             return
         at = taken if taken < len(rest) else len(rest) + (taken - len(rest)) % len(full)
-        order.take(count)
+        order.taken += count
         read_at = order.version, self.table.rows_version, at
         if read_at != self._read_at:
             first = rest[at:]

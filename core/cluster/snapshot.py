@@ -52,7 +52,6 @@ class Snapshot:
             self._add_rows(changes)
         infos = cache.infos
         row_of = self.table.row_of
-        late = self.table.recounted is not None
         is_plain = not self.table.has_transient
         for name, steps in changes.items():
             info = infos.get(name)
@@ -66,7 +65,7 @@ class Snapshot:
                 and name not in self._stale
             ):
                 # A node object and nothing else, as where a whole cluster comes.
-                self._waiting[row] = first.node, self._images_late(name, first.node) if late else first.images
+                self._waiting[row] = first.node, self._images(name, first.node, first.images)
             elif self.keeps_nodeless or (
                 info is not None and info.node is not None and name not in self._stale
             ):
@@ -116,8 +115,7 @@ class Snapshot:
             for entry in info.pods:
                 self.table.add_pod(row, entry)
             assert info.node is not None
-            late = self.table.recounted is not None
-            self._waiting[row] = info.node, self._images_late(name, info.node) if late else info.images
+            self._waiting[row] = info.node, self._images(name, info.node, info.images)
             self.table.set_ports(row, info.used_ports)
         elif not self.drops_nodeless:
             # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.
@@ -150,7 +148,6 @@ class Snapshot:
                 self.table.drop(name)
             return
         row = self.table.row_of[name]
-        late = self.table.recounted is not None
         for step in steps:
             entry = step.entry
             if entry is None:
@@ -159,20 +156,21 @@ class Snapshot:
                 if step.node is None:
                     self.table.clear_node(row)
                 else:
-                    self._waiting[row] = (
-                        step.node,
-                        self._images_late(name, step.node) if late else step.images,
-                    )
+                    self._waiting[row] = step.node, self._images(name, step.node, step.images)
             elif step.sign > 0:
                 self.table.add_pod(row, entry)
             else:
                 self.table.remove_pod(row, entry)
         if self.table.has_transient:
             self.table.transient[:, row] = 0
-        if late and info.node is not None and self._images_at.get(name) != self.cache.images_revision:
-            self.table.recount_images(row, self._images_late(name, info.node))
+        is_late = self.table.recounted is not None
+        if is_late and info.node is not None and self._images_at.get(name) != self.cache.images_revision:
+            self.table.recount_images(row, self._images(name, info.node, info.images))
 
-    def _images_late(self, name: str, node: Node) -> ImageStates:
+    def _images(self, name: str, node: Node, told: ImageStates) -> ImageStates:
+        """The images of a node, as they were *told* where they are not counted late."""
+        if self.table.recounted is None:
+            return told
         cache = self.cache
         if len(self._images_at) > 2 * len(cache.infos) + SPARE:
             self._images_at = {name: at for name, at in self._images_at.items() if name in cache.infos}

@@ -62,10 +62,10 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     known = devices.listings.resource_claims
     # Device -> the claim that has it for itself.
     users = {
-        device: claim.key
+        one.id: claim.key
         for claim in (*known, *known.pending.values())
-        for device in held_by(claim)
-        if device in ids
+        for one in held_by(claim)
+        if one.id in ids
     }
     return tuple(
         _account(devices, claim, option, reached, users)

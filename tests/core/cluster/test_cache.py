@@ -88,6 +88,12 @@ def test_it_is_the_one_that_is_read_anew(release, seed):
 class WalkedTree(NodeTree):
     """A tree that is walked node by node, as upstream does."""
 
+    def update(self, name, old_zone, new_zone):
+        """Move a node to the end of its new zone."""
+        if old_zone != new_zone:
+            self.remove(name, old_zone)
+            self.add(name, new_zone)
+
     def next(self):
         """The next node to visit; empty if there are none."""
         if not self.zones:
@@ -101,7 +107,7 @@ class WalkedTree(NodeTree):
             self.turn += 1
             if zone.cursor < len(zone.names):
                 zone.cursor += 1
-                return zone.names[zone.cursor - 1]
+                return list(zone.names)[zone.cursor - 1]
             exhausted += 1
             if exhausted >= len(zones):
                 self.reset()
@@ -114,7 +120,7 @@ def passes(tree, count):
     rest, full = tree.rest_and_round()
     endless = rest + full * (tree.taken // max(len(full), 1) + count + 1)
     taken = endless[tree.taken : tree.taken + count]
-    tree.take(count)
+    tree.taken += count
     return taken
 
 
