@@ -64,7 +64,6 @@ def every_pod(pod: Template) -> bool:
 
 OF_ROW = attrs.field(
     init=False,
-    repr=False,
     default=attrs.Factory(
         lambda rule: (
             bool(rule.reads & (ROWWISE | Reads.COUNTS))
@@ -73,9 +72,7 @@ OF_ROW = attrs.field(
         takes_self=True,
     ),
 )
-SLOT: Any = attrs.field(
-    init=False, repr=False, default=attrs.Factory(lambda rule: StateKey(rule.name), takes_self=True)
-)
+SLOT: Any = attrs.field(init=False, default=attrs.Factory(lambda rule: StateKey(rule.name), takes_self=True))
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -104,9 +101,7 @@ class Predicate:
     slot: StateKey[Hashable] = SLOT
     """The slot of its key in the notes of a template."""
     keeps_itself: bool = attrs.field(
-        init=False,
-        repr=False,
-        default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True),
+        init=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
     )
     """Its answers depend on the very pod, so it is asked in each cycle."""
     parts: Sequence[Predicate] = ()
@@ -236,9 +231,7 @@ class Algorithm:
         ),
     )
     """Whether any predicate has an effect."""
-    slot: StateKey[Sequence[Predicate]] = attrs.field(
-        init=False, repr=False, factory=lambda: StateKey("predicates")
-    )
+    slot: StateKey[Sequence[Predicate]] = attrs.field(init=False, factory=lambda: StateKey("predicates"))
     """The slot of its predicates in the notes of a template."""
 
     def __repr__(self) -> str:

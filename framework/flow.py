@@ -17,10 +17,10 @@ from ..api.objects import KubeObject, Pod
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.arrays.batch import Batch
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Mask, Rows
+from ..core.arrays.types import NO_ROWS, Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
-from ..core.cluster.order import NO_ROWS, ListOrder
+from ..core.cluster.order import ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
 from ..core.decision.flow import SUCCESS, Phase

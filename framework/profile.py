@@ -70,12 +70,10 @@ class Profile:
     """What its plugins share."""
     waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     """Its pods that wait for Permit plugins."""
-    slot: StateKey[frozenset[Plugin]] = attrs.field(
-        init=False, repr=False, factory=lambda: StateKey("concerned")
-    )
+    slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, factory=lambda: StateKey("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
     pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(
-        init=False, repr=False, factory=lambda: StateKey("pre_score")
+        init=False, factory=lambda: StateKey("pre_score")
     )
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
 

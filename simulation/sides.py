@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from ..api.objects import Pod
 from ..api.record import Record
-from ..core.arrays.trail import NO_ROWS
-from ..core.arrays.types import Rows
+from ..core.arrays.types import NO_ROWS, Rows
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.release.fact import rule_facts

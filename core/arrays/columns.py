@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..rebuilt import rebuilt_from
-from .trail import NEVER, NO_ROWS, Revisions, distinct
-from .types import Ints, Mask, Rows, ValueCodes
+from .trail import NEVER, Revisions, distinct
+from .types import NO_ROWS, Ints, Mask, Rows, ValueCodes
 
 T = TypeVar("T", bound=Hashable)
 

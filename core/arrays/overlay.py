@@ -15,7 +15,7 @@ from ..pods.template import Entry, Port, Template
 from .batch import Batch, PodEdit
 from .census import PodCount, Query
 from .table import NodeTable
-from .types import Ints, Mask, Rows, add_at
+from .types import NO_INTS, Ints, Mask, Rows, add_at
 
 
 @attrs.define(eq=False, repr=False)
@@ -255,7 +255,7 @@ class SumsTrial(OtherSums):
 
     requests: dict[str, Ints] = attrs.Factory(dict)
     nonzero_sums: Ints = attrs.field(factory=lambda: np.zeros((2, 0), np.int64))
-    pods_there: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    pods_there: Ints = NO_INTS
 
     @classmethod
     def of(cls, table: NodeTable, rows: Rows) -> SumsTrial:

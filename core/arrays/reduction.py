@@ -86,9 +86,7 @@ class Reduction:
     special: Callable[[Template, Scores, Batch, Any], Scores | None] | None = None
     """The scores of nodes for which there is no scale, as where a node is listed twice; None where there is
     one."""
-    slot: StateKey[int] = attrs.field(
-        init=False, repr=False, eq=False, factory=lambda: StateKey("score of zeros")
-    )
+    slot: StateKey[int] = attrs.field(init=False, eq=False, factory=lambda: StateKey("score of zeros"))
     """With *zeros_alike*: where a template's notes have that score."""
 
     def __repr__(self) -> str:

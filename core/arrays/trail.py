@@ -14,7 +14,6 @@ Step = TypeVar("Step")
 
 NEVER = -1
 """The revision that a reader has seen before it looked for the first time."""
-NO_ROWS: Rows = np.zeros(0, np.intp)
 MAX_TRAIL = 1 << 14
 """Steps that are kept; a reader that is further behind looks at all rows."""
 

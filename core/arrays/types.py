@@ -23,6 +23,7 @@ Scores = NDArray[np.int64]
 """What a priority gives each node."""
 
 NO_INTS: Ints = np.zeros(0, np.int64)
+NO_ROWS: Rows = np.zeros(0, np.intp)
 NOWHERE: Mask = np.zeros(0, np.bool_)
 """What arrays begin with that are made later: read only, as nothing is in them."""
 

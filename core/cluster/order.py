@@ -14,13 +14,11 @@ import attrs
 import numpy as np
 
 from ..arrays.table import NodeTable
-from ..arrays.types import Rows
+from ..arrays.types import NO_ROWS, Rows
 from ..rebuilt import rebuilt_from
 from ..release.framework import ReadsByCursor
 from .cache import Cache
 from .snapshot import Snapshot
-
-NO_ROWS = np.zeros(0, np.intp)
 
 
 @attrs.define(eq=False, repr=False)

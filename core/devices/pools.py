@@ -15,7 +15,7 @@ import numpy as np
 from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice, ResourceSliceSpec
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
-from ..arrays.types import Ints, Mask
+from ..arrays.types import NO_INTS, Ints, Mask
 from ..cluster.listings import DeviceId, Listings
 from ..matching.nodeselectors import node_selector_mask
 from ..rebuilt import rebuilt_from
@@ -182,7 +182,7 @@ class Pools:
     listings: Listings
     cells: DeviceCells
     makes: Makes = attrs.Factory(Makes)
-    looks: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    looks: Ints = NO_INTS
     epoch: int = 0
     """Moves when looks are numbered anew."""
     of_row: list[tuple[Pool, ...]] = attrs.Factory(list)

@@ -20,8 +20,8 @@ from ..arrays.batch import Batch
 from ..arrays.census import PodCount
 from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, NO_ROWS, distinct
-from ..arrays.types import Rows, Scores, is_anywhere
+from ..arrays.trail import NEVER, distinct
+from ..arrays.types import NO_ROWS, Rows, Scores, is_anywhere
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..pods.template import Template

@@ -15,8 +15,8 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.trail import NEVER, NO_ROWS
-from ..arrays.types import NOWHERE, Ints, Mask, Rows
+from ..arrays.trail import NEVER
+from ..arrays.types import NO_ROWS, NOWHERE, Ints, Mask, Rows
 from ..cluster.order import Order
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker

@@ -23,7 +23,7 @@ from ..arrays.counts import Clause, DomainSum, Watched, rows_by_label
 from ..arrays.reduction import Reduction
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
-from ..arrays.types import Ints, Mask, Rows
+from ..arrays.types import NO_INTS, NO_ROWS, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker, TopOfHeap
 from ..failures import Failures
@@ -276,7 +276,7 @@ class Classes:
     far: FarRules
     open: Mask
     """bool[rows]: rows that are visited, and whose nodes, as objects, will do."""
-    of_row: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    of_row: Ints = NO_INTS
     """int64[rows]: the class of each row, -1 of one that is not open or does not fit by itself."""
     size: list[int] = attrs.Factory(list)
     keys: list[tuple[int, ...]] = attrs.Factory(list)
@@ -299,7 +299,7 @@ class Classes:
     """What nodes have in the slots, by code."""
     _slots: int = 0
     """How many there are."""
-    _code: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    _code: Ints = NO_INTS
     """int64[rows]: equal where node objects are equal for the rules; -1 where a row is not open."""
     _moving: list[RowSum | AskedRow] = attrs.Factory(list)
     _asked: list[int] = attrs.Factory(list)
@@ -315,8 +315,8 @@ class Classes:
     _needs_sizes: bool = False
     """Scores may hang on how many rows each class has."""
     _near_seen: int = NEVER
-    _order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
-    _places: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    _order: Rows = NO_ROWS
+    _places: Rows = NO_ROWS
     """intp[rows]: the place of each row in the order."""
     _heaps: list[list[int] | None] = attrs.Factory(list)
     """By class, the places of its rows, and others, which are dropped when they are met; None: not looked for

@@ -33,7 +33,7 @@ class OwnerSelector:
     """A service's or controller's selector as it counts pods; equal selectors of different owners are equal."""
 
     selector: Map[str] | LabelSelector
-    matches: Matcher = attrs.field(eq=False, repr=False)
+    matches: Matcher = attrs.field(eq=False)
 
     @classmethod
     def of_pairs(cls, pairs: Map[str] | None) -> OwnerSelector:

@@ -170,20 +170,20 @@ class Template:
     notes: CycleState = attrs.Factory(CycleState)
     """What rules have worked out for the class."""
 
-    spec: PodSpec = attrs.field(init=False, repr=False)
+    spec: PodSpec = attrs.field(init=False)
     """The spec that all pods of the class share."""
-    namespace: str = attrs.field(init=False, repr=False)
-    labels: Map[str] = attrs.field(init=False, repr=False)
-    affinity: Affinity = attrs.field(init=False, repr=False)
-    node_selector: Map[str] = attrs.field(init=False, repr=False)
-    volumes: tuple[Volume, ...] = attrs.field(init=False, repr=False)
+    namespace: str = attrs.field(init=False)
+    labels: Map[str] = attrs.field(init=False)
+    affinity: Affinity = attrs.field(init=False)
+    node_selector: Map[str] = attrs.field(init=False)
+    volumes: tuple[Volume, ...] = attrs.field(init=False)
     """The volumes that rules read; every pod of a real cluster has others, which differ by name."""
-    has_pod_affinity: bool = attrs.field(init=False, repr=False)
+    has_pod_affinity: bool = attrs.field(init=False)
     """Whether a podAffinity or podAntiAffinity object is there, even an empty one: "pods with affinity"."""
-    required_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False, repr=False)
-    required_anti_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False, repr=False)
-    preferred_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False, repr=False)
-    preferred_anti_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False, repr=False)
+    required_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False)
+    required_anti_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False)
+    preferred_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False)
+    preferred_anti_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         spec = self.pod.spec

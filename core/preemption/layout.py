@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arrays.columns import grown
 from ..arrays.table import NodeTable
-from ..arrays.types import Ints, Mask, Rows
+from ..arrays.types import NO_INTS, Ints, Mask, Rows
 from ..pods.template import Entry, Template
 from ..rebuilt import rebuilt_from
 
@@ -126,7 +126,7 @@ class PodLayout:
 
     def footprint(self, resource: str) -> Ints:
         """The usage of *resource* by a pod of each template, by the template's number: int64[templates]."""
-        known = self._footprints.get(resource, np.zeros(0, np.int64))
+        known = self._footprints.get(resource, NO_INTS)
         if len(known) < len(self.templates):
             further = [template.footprint.get(resource, 0) for template in self.templates[len(known) :]]
             known = self._footprints[resource] = np.append(known, np.array(further, np.int64))

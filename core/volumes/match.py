@@ -26,14 +26,13 @@ from ...api.objects import (
 from ...api.objects.quantity import Quantity
 from ...api.objects.storage import BETA_CLASS, NO_PROVISIONER
 from ..arrays.batch import Batch
-from ..arrays.types import Ints, Mask, Rows
+from ..arrays.types import NO_ROWS, Ints, Mask, Rows
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import expressions_mask, node_selector_mask, selector_mask
 from ..release import VolumeCells
 from .assumecache import VolumeError
 
 NOTHING = Quantity()
-NO_ROWS: Rows = np.zeros(0, np.intp)
 
 
 def volume_class(volume: PersistentVolume) -> str:

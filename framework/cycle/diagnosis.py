@@ -8,8 +8,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ...core.arrays.types import Mask, Rows
-from ...core.cluster.order import NO_ROWS
+from ...core.arrays.types import NO_ROWS, Mask, Rows
 from ...core.decision.extender import Passed
 from ...core.decision.nodesearch import SearchResult
 from ...core.decision.verdict import FitError, Outcome

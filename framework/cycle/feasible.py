@@ -124,9 +124,7 @@ class PluginCheck:
     profile: Profile
     signs: Callable[[FrameworkCycle, str], bool] | None = None
     """Whether a pod has a signature, so that it may try the node of a batch first; None: no pod has."""
-    slot: StateKey[tuple[int, Detour | None]] = attrs.field(
-        init=False, repr=False, factory=lambda: StateKey("detour")
-    )
+    slot: StateKey[tuple[int, Detour | None]] = attrs.field(init=False, factory=lambda: StateKey("detour"))
     """Where a template's notes have the answer, with the version of volumes and claims that it was found
     for."""
 

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays.types import Ints, Mask, Rows
+from ...core.arrays.types import NO_ROWS, Ints, Mask, Rows
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError, Verdict
 from ...core.preemption.dryrun import (
@@ -44,7 +44,6 @@ _PROTECTIONS = {
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NEVER = "not eligible due to preemptionPolicy=Never."
-NO_ROWS: Rows = np.zeros(0, np.intp)
 LEAVING = "not eligible due to a terminating pod on the nominated node."
 
 

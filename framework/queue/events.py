@@ -72,7 +72,7 @@ class ClusterEvent:
     resource: str
     action: Action
     label: str = ""
-    hint: Hint | None = attrs.field(default=None, eq=False, repr=False)
+    hint: Hint | None = attrs.field(default=None, eq=False)
 
     def matches(self, happened: ClusterEvent) -> bool:
         """Whether what *happened* is what this registration waits for."""
