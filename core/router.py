@@ -81,22 +81,18 @@ class EventRouter:
 
     def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
         """An object that is no pod and no node came, changed or went; *old*: as it was before."""
-        if (item.kind, verb) in ALWAYS or self._moves(verb, item):
-            self.queue.move_all()
-
-    def _moves(self, verb: str, item: KubeObject) -> bool:
-        """Whether the event moves pods; for events where this depends on gates, the release or the object."""
+        engine = self.engine
         if isinstance(item, StorageClass):
-            return (
-                verb == ADD
-                and item.volume_binding_mode == "WaitForFirstConsumer"
-                and self.engine.binder.enabled
-            )
-        if item.kind == "CSINode":
-            cells = self.engine.algorithm.release.queue
-            algorithm = self.engine.algorithm
-            return verb != DELETE and cells.csi_node_events and algorithm.enabled("CSINodeInfo")
-        return (item.kind, verb) == ("PersistentVolumeClaim", UPDATE) and self.engine.binder.enabled
+            is_late = item.volume_binding_mode == "WaitForFirstConsumer"
+            moves = verb == ADD and is_late and engine.binder.enabled
+        elif item.kind == "CSINode":
+            moves = verb != DELETE and engine.release.queue.csi_node_events and engine.enabled("CSINodeInfo")
+        elif (item.kind, verb) == ("PersistentVolumeClaim", UPDATE):
+            moves = engine.binder.enabled
+        else:
+            moves = (item.kind, verb) in ALWAYS
+        if moves:
+            self.queue.move_all()
 
     def _put_node(self, node: Node) -> None:
         old = self.engine.cache.node(node.name)
@@ -107,7 +103,8 @@ class EventRouter:
             old is None
             or not filtered
             or not self.queue.pending.unschedulable
-            or may_schedule_more(old, node)
+            or (old.spec.unschedulable and not node.spec.unschedulable)
+            or _scheduling_properties(old) != _scheduling_properties(node)
         ):
             self.queue.move_all()
 
@@ -176,18 +173,9 @@ def _comparable(pod: Pod, lenient: bool) -> Pod:
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=status)
 
 
-def may_schedule_more(old: Node, new: Node) -> bool:
-    """Whether an update of a node may let a pod fit: it became schedulable, or allocatable, labels, taints or
-    condition statuses changed.
-
-    Upstream: pkg/scheduler/eventhandlers.go nodeSchedulingPropertiesChanged.
-    """
-    if old.spec.unschedulable and not new.spec.unschedulable:
-        return True
-    return _scheduling_properties(old) != _scheduling_properties(new)
-
-
 def _scheduling_properties(node: Node) -> tuple[object, ...]:
+    """What may let a pod fit where it changes. Upstream: pkg/scheduler/eventhandlers.go
+    nodeSchedulingPropertiesChanged."""
     statuses = {condition.type: condition.status for condition in node.status.conditions}
     # Upstream: quantities are compared by their stored form, so 1 and 1000m differ.
     allocatable = {name: amount.form for name, amount in node.status.allocatable.items()}

@@ -27,17 +27,15 @@ def check_node_condition(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
     The reasons come in the order of the node's own conditions, ``spec.unschedulable`` last.
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeConditionPredicate.
     """
-    unschedulable = Failures.where(NODE_UNSCHEDULABLE, nodes.unschedulable.present)
-    return Failures.joined([_by_conditions(nodes, cycle.release.reads_out_of_disk), unschedulable])
-
-
-def _by_conditions(nodes: Batch, reads_out_of_disk: bool) -> Failures | None:
+    reads_out_of_disk = cycle.release.reads_out_of_disk
     sequences: dict[Reasons, int] = {(): 0}
 
     def code(statuses: Statuses) -> int:
         return sequences.setdefault(_reasons(statuses, reads_out_of_disk), len(sequences))
 
-    return Failures.coded(nodes.conditions.where(code, int), [*sequences][1:])
+    by_conditions = Failures.coded(nodes.conditions.where(code, int), [*sequences][1:])
+    unschedulable = Failures.where(NODE_UNSCHEDULABLE, nodes.unschedulable.present)
+    return Failures.joined([by_conditions, unschedulable])
 
 
 def _reasons(statuses: Statuses, reads_out_of_disk: bool) -> Reasons:

@@ -12,7 +12,7 @@ from ..api.objects import TopologySpreadConstraint
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
 from ..core.arrays.counts import Clause, few_or_all
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.types import Mask
 from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import required_node_affinity
@@ -160,13 +160,11 @@ class _Skews:
             by_value[0] = domains.lacks_keys
             return by_value.take(label.codes) if by_value.any() else None
         mine = tuple(c for c in self.constraints if c.topology_key == key)
-        counts = domains.counts[label.codes] + self._delta(mine) * self.editable
+        change = sum(map(self.nodes.delta, self._queries(mine)), self.nodes.zeros())
+        counts = domains.counts[label.codes] + change * self.editable
         # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
         least = domains.least_if(label.codes, counts, domains.known[label.codes] | self._edited(mine))
         return ~label.present | (counts - least > most)
-
-    def _delta(self, constraints: Constraints) -> Ints:
-        return sum((self.nodes.delta(query) for query in self._queries(constraints)), self.nodes.zeros())
 
     def _edited(self, constraints: Constraints) -> Mask:
         found = self.nodes.none()

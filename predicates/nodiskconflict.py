@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..api.objects import RBD, Volume
+from ..api.objects import Volume
 from ..core.arrays.batch import Batch
 from ..core.cycle import Cycle
 from ..core.failures import Failures
@@ -50,16 +50,15 @@ def disks_conflict(one: Volume, other: Volume) -> bool:
         and not (iscsi.read_only and other_iscsi.read_only)
     ):
         return True
-    return bool(one.rbd and other.rbd and _rbd_conflict(one.rbd, other.rbd))
-
-
-def _rbd_conflict(one: RBD, other: RBD) -> bool:
-    same = (
-        one.pool == other.pool
-        and one.image == other.image
-        and not set(one.monitors).isdisjoint(other.monitors)
+    rbd = one.rbd
+    other_rbd = other.rbd
+    return bool(
+        rbd
+        and other_rbd
+        and (rbd.pool, rbd.image) == (other_rbd.pool, other_rbd.image)
+        and not set(rbd.monitors).isdisjoint(other_rbd.monitors)
+        and not (rbd.read_only and other_rbd.read_only)
     )
-    return same and not (one.read_only and other.read_only)
 
 
 @predicate("NoDiskConflict", reads=Reads.PODS, key=_disks, concerns=has_volumes)

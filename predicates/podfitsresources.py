@@ -71,7 +71,12 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     slot = _SOUGHT[cycle.has_metadata]
     sought = pod.notes.get(slot)
     if sought is None:
-        checked = (name for name in checked_resources(pod) if not _is_ignored(name, cycle))
+        # Upstream: what extenders manage is part of the predicate metadata; without metadata nothing is
+        # ignored.
+        managed = cycle.algorithm.ignored_resources if cycle.has_metadata else ()
+        checked = (
+            name for name in checked_resources(pod) if name not in managed or not is_extended_resource(name)
+        )
         sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
@@ -89,13 +94,3 @@ def checked_resources(pod: Template) -> tuple[str, ...]:
     # Upstream: if anything is requested, even 0 of a scalar, a node that is overcommitted in a native
     # resource fails too.
     return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
-
-
-def _is_ignored(resource: str, cycle: Cycle) -> bool:
-    """Whether *resource* is left to an extender, as only extended resources can be."""
-    # Upstream: what extenders manage is part of the predicate metadata; without metadata nothing is ignored.
-    return (
-        cycle.has_metadata
-        and resource in cycle.algorithm.ignored_resources
-        and is_extended_resource(resource)
-    )

@@ -122,10 +122,6 @@ def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batc
             raise PriorityError(text)
 
 
-def _concerns(pod: Template) -> bool:
-    return bool(soft_constraints(pod))
-
-
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     """The pods by domain; None where some rows lack a key, or a selector is invalid."""
     constraints = soft_constraints(pod)
@@ -149,7 +145,7 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     "EvenPodsSpreadPriority",
     reads=Reads.NODE | Reads.DOMAIN,
     key=_key,
-    concerns=_concerns,
+    concerns=lambda pod: bool(soft_constraints(pod)),
     reduce=Reduction(_scale, zeros_alike=False, special=_unlike),
     sums=_sums,
 )

@@ -236,6 +236,11 @@ class ResourceClaims(Listing[ResourceClaim]):
         held = self.holders.get(device, 0)
         return bool(held) and not (shares and device in self.shares and self.shares[device].count == held)
 
+    def consumed(self, device: DeviceId) -> Mapping[str, int] | None:
+        """How much claims take of the capacities of a device that they share."""
+        found = self.shares.get(device)
+        return None if found is None else found.consumed
+
     # --- trials ---------------------------------------------------------------------------------------------
 
     @contextmanager

@@ -122,7 +122,8 @@ def _objections(
     is_shared = devices.cells.shares and make.device.allow_multiple_allocations
     if device.id in users and not option.admin and not is_shared:
         yield f"used by claim {users[device.id]}"
-    if devices.cells.shares and not has_room(make.device, option.request, (devices.consumed(device.id),)):
+    consumed = devices.listings.resource_claims.consumed(device.id)
+    if devices.cells.shares and not has_room(make.device, option.request, (consumed,)):
         yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""

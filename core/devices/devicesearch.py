@@ -241,7 +241,12 @@ class DeviceSearch:
         for at, (pool, device) in enumerate(self._devices[place.start :], place.start):
             if pool.invalid and self.cells.invalid_pool_errs:
                 raise AllocationError(pool.invalid_text)
-            if not self._may_take(place.claim, option, device):
+            if not (
+                self._is_free(place.claim, option, device)
+                and option.selects(device.make, self.judge, self.cells)
+                and device.is_reached
+                and self._has_capacity(option, device)
+            ):
                 continue
             if pool.invalid:
                 raise AllocationError(pool.invalid_text)
@@ -285,8 +290,7 @@ class DeviceSearch:
 
     def _consumed(self, device: DeviceId) -> Amounts | None:
         """The amounts of a shared device that claims have."""
-        found = self.claims.shares.get(device) if self.cells.shares else None
-        return None if found is None else found.consumed
+        return self.claims.consumed(device) if self.cells.shares else None
 
     def _kind(self, make: Make) -> Hashable:
         """All that this search reads of devices of *make*. Devices of one kind lead to the same end.
@@ -329,12 +333,6 @@ class DeviceSearch:
         return place, frozenset(
             Counter((kinds[device], tuple(used)) for device, used in users.items()).items()
         )
-
-    def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
-        if not self._is_free(claim, option, device):
-            return False
-        is_selected = option.selects(device.make, self.judge, self.cells)
-        return is_selected and device.is_reached and self._has_capacity(option, device)
 
     def _has_capacity(self, option: Option, device: PoolDevice) -> bool:
         used = (self._consumed(device.id), *self._shared.get(device.id, ()))

@@ -28,10 +28,10 @@ from ...api.objects import (
 from ...api.objects.quantity import Quantity
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
-from ..cluster.listings import DeviceId, Listings
+from ..cluster.listings import Listings
 from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
-from .allocationplan import Amounts, DevicePlanner
+from .allocationplan import DevicePlanner
 from .claimjudging import AllocationError, Judge
 from .devicesearch import DeviceSearch, Outcome, SearchTimeout, Taken
 from .pools import Makes, Pools, ReachedRows
@@ -178,12 +178,8 @@ class Devices:
 
     def planner(self) -> DevicePlanner:
         """A planner of what claims ask for."""
-        return DevicePlanner(self.listings.device_classes.get, self.cells, self.judge, self.consumed)
-
-    def consumed(self, device: DeviceId) -> Amounts | None:
-        """The amounts of *device* in use where claims share it; None: they do not."""
-        found = self.listings.resource_claims.shares.get(device)
-        return None if found is None else found.consumed
+        consumed = self.listings.resource_claims.consumed
+        return DevicePlanner(self.listings.device_classes.get, self.cells, self.judge, consumed)
 
     def _result(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
         driver, pool, name = one.device.id

@@ -185,8 +185,8 @@ class Answer:
         self.shared = True
         self.constant = None
         if isinstance(found, np.ndarray):
-            self.constant = constant_of(found)
-            if self.constant is not None:
+            if len(found) and found[0] == found[-1] and (found == found[0]).all():
+                self.constant = int(found[0])
                 # One array for all such answers: most pods that come are strangers to most rules.
                 found = everywhere(self.constant, len(found))
             elif found.base is not None:
@@ -258,13 +258,6 @@ def everywhere(score: int, size: int) -> Scores:
     found = np.full(size, score)
     found.setflags(write=False)
     return found
-
-
-def constant_of(scores: Scores) -> int | None:
-    """The score that all rows have, or None."""
-    if not len(scores) or scores[0] != scores[-1]:
-        return None
-    return int(scores[0]) if (scores == scores[0]).all() else None
 
 
 # --- The cache of answers -----------------------------------------------------------------------------------

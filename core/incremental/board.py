@@ -126,7 +126,19 @@ class Board:
     def _take_over(self, cycle: Cycle, still: Still, order_revision: Hashable) -> None:
         """Asks the rules again for their declarations, as something durable moved, or other rows are
         visited."""
-        self._of_nodes(cycle, order_revision)
+        table = cycle.table
+
+        def visited() -> Mask:
+            found = np.zeros(table.size, np.bool_)
+            found[self.order] = True
+            return found
+
+        self._open = table.node_derived(("visited", order_revision), visited)
+        of_nodes = [self.answers.of(rule, cycle.template) for rule in self.plan.of_nodes]
+        self.answers.update(of_nodes, cycle)
+        for one in of_nodes:
+            if one.answer is not None:
+                self._open = self._open & one.answer.passed
         far = FarRules.of(cycle, self.answers, self.plan.beyond, self.plan.wider)
         # Terms and services of others move often, and mostly change nothing for this template.
         if self.still[0] != still[0] or order_revision != self._order_revision or far.shape != self.far.shape:
@@ -137,22 +149,6 @@ class Board:
         self.still = still
         self._order_revision = order_revision
         self.alike = {}
-
-    def _of_nodes(self, cycle: Cycle, order_revision: Hashable) -> None:
-        """Look which rows are open."""
-        table = cycle.table
-
-        def visited() -> Mask:
-            found = np.zeros(table.size, np.bool_)
-            found[self.order] = True
-            return found
-
-        found = table.node_derived(("visited", order_revision), visited)
-        of_nodes = [self.answers.of(rule, cycle.template) for rule in self.plan.of_nodes]
-        self.answers.update(of_nodes, cycle)
-        for one in of_nodes:
-            found = found if one.answer is None else found & one.answer.passed
-        self._open = found
 
     def _judge_classes(self, cycle: Cycle) -> bool:
         """Bring the classes up to date; False where rows have to be looked at."""

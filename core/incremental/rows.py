@@ -130,7 +130,9 @@ class Lookahead:
         """Judge all rows, those worth most first, with more pods of the size of *pod*. *reads*: what the
         rules in *judge* look at."""
         self._learn()
-        if pod.spec.node_name or reads & unpredictable(pod):
+        # Ports of other pods are nothing to a pod that asks for none.
+        unpredictable = UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
+        if pod.spec.node_name or reads & unpredictable:
             return
         rows = np.argsort(worth == OUT, kind="stable")[: MAX_STATES // self.depth]
         trial = SumsTrial.of(table, rows)
@@ -154,19 +156,6 @@ class Lookahead:
         self.hits = self.misses = 0
 
 
-def unpredictable(pod: Template) -> Reads:
-    """The reads that another pod changes and sums do not show. Ports of other pods are nothing to a pod that
-    asks for none."""
-    return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
-
-
-def reads_of(predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Reads:
-    """The reads of all these rules together."""
-    return reduce(
-        or_, [*[rule.reads for rule in predicates], *[rule.reads for rule, _ in priorities]], Reads.NOTHING
-    )
-
-
 @attrs.define(eq=False, repr=False)
 class RowScores:
     """``worth``: int64[size], the sum of weighted scores; :data:`OUT` where a predicate objects."""
@@ -182,9 +171,12 @@ class RowScores:
     verified_at: int = NEVER
     """The revision of the table that ``worth`` is right for."""
     node_revision: int = NEVER
-    reads: Reads = attrs.field(
-        default=attrs.Factory(lambda self: reads_of(self.predicates, self.priorities), takes_self=True)
-    )
+    reads: Reads = attrs.field(init=False)
+    """What all these rules read together."""
+
+    def __attrs_post_init__(self) -> None:
+        reads = [rule.reads for rule in self.predicates] + [rule.reads for rule, _ in self.priorities]
+        self.reads = reduce(or_, reads, Reads.NOTHING)
 
     @property
     def nbytes(self) -> int:

@@ -6,7 +6,7 @@ functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 import attrs
@@ -42,11 +42,6 @@ class OwnerSelector:
         # every pod.
         found = Map() if pairs is None else pairs
         return cls(found, set_selector(found))
-
-    @classmethod
-    def of_selector(cls, selector: LabelSelector) -> OwnerSelector:
-        """The selector of a replica set or stateful set; a valid one."""
-        return cls(selector, compile_selector(selector))
 
     @property
     def pairs(self) -> Collection[tuple[str, str]]:
@@ -114,23 +109,13 @@ def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
 
 
 def _find_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelector]:
-    if not (
-        len(listings.services)
-        or len(listings.controllers)
-        or len(listings.replica_sets)
-        or len(listings.stateful_sets)
-    ):
-        return frozenset()
-    return frozenset(_selectors(pod, listings))
-
-
-def _selectors(pod: Template, listings: Listings) -> Iterator[OwnerSelector]:
     pairs = [service.selector for service in services_of(pod, listings)]
     pairs += [controller.selector for controller in controllers_of(pod, listings)]
-    yield from map(OwnerSelector.of_pairs, pairs)
     selectors = [owner.selector for owner in replica_sets_of(pod, listings)]
     selectors += [owner.selector for owner in stateful_sets_of(pod, listings)]
-    yield from (OwnerSelector.of_selector(selector) for selector in selectors if selector is not None)
+    found = [selector for selector in selectors if selector is not None]
+    matchers = map(compile_selector, found)
+    return frozenset([*map(OwnerSelector.of_pairs, pairs), *map(OwnerSelector, found, matchers)])
 
 
 Set = TypeVar("Set", ReplicaSet, StatefulSet)

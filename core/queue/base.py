@@ -300,7 +300,13 @@ class QueueBase(SchedulingQueue):
         if (item := self._active.get(key)) is not None:
             self._active.put(key, self._renewed(item, old, new))
         elif (item := self._waiting.get(key)) is not None:
-            self._update_waiting(self._renewed(item, old, new))
+            item = self._renewed(item, old, new)
+            if self.cells.update_ends_backoff:
+                # Upstream: an update of the status alone, too.
+                self._waiting.remove(key)
+                self._active.put(key, item)
+            else:
+                self._waiting.put(key, item)
         elif (item := self._parked.get(key)) is not None:
             self._update_parked(self._renewed(item, old, new), old)
         else:
@@ -310,15 +316,6 @@ class QueueBase(SchedulingQueue):
         item = self._replaced(item, new)
         self.nominations.update(old, new, item)
         return item
-
-    def _update_waiting(self, item: QueuedPod) -> None:
-        key = item.pod.key
-        if self.cells.update_ends_backoff:
-            # Upstream: an update of the status alone, too.
-            self._waiting.remove(key)
-            self._active.put(key, item)
-        else:
-            self._waiting.put(key, item)
 
     def _update_parked(self, item: QueuedPod, old: Pod) -> None:
         self._parked.put(item)
@@ -400,16 +397,15 @@ class QueueBase(SchedulingQueue):
         self._move_cycle = self.cycle
 
     def next_due(self) -> int | None:
-        due = min(self._backoff_due(), self._parked_due())
+        due = self._backoff_due()
+        oldest = self._parked.oldest() if self._parked_at_most < inf else None
+        if oldest is not None:
+            due = min(due, self._parked_timer.next(oldest + self._parked_at_most, after=True))
         return None if due == inf else int(due)
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
         return inf if head is None else self._backoff_timer.next(self._ends(head))
-
-    def _parked_due(self) -> float:
-        oldest = self._parked.oldest() if self._parked_at_most < inf else None
-        return inf if oldest is None else self._parked_timer.next(oldest + self._parked_at_most, after=True)
 
     def _flush_waiting(self, now: int) -> None:
         while (head := self._waiting.peek()) is not None and self._ends(head) <= now:

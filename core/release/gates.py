@@ -9,7 +9,7 @@ pkg/features/kube_features.go; the gates of apiserver, client-go and component-b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pkgutil import get_data
 from types import MappingProxyType
@@ -53,10 +53,7 @@ def gates_of(version: str) -> GatesOfRelease:
 
 @cache
 def _by_release() -> Mapping[str, GatesOfRelease]:
-    return dict(_read())
-
-
-def _read() -> Iterator[tuple[str, GatesOfRelease]]:
+    found: dict[str, GatesOfRelease] = {}
     known: dict[str, FeatureGate] = {}
     needs: dict[str, tuple[str, ...]] = {}
     settled: set[str] = set()
@@ -72,7 +69,8 @@ def _read() -> Iterator[tuple[str, GatesOfRelease]]:
                     settled.add(gate)
         gates = MappingProxyType(dict(sorted(known.items())))
         wanting = MappingProxyType({gate: needed for gate, needed in needs.items() if needed})
-        yield version, GatesOfRelease(gates, wanting, frozenset(settled - known.keys()))
+        found[version] = GatesOfRelease(gates, wanting, frozenset(settled - known.keys()))
+    return found
 
 
 def _gate(stage: str, *more: str) -> FeatureGate:

@@ -53,11 +53,16 @@ class AssumeCache(Generic[Kind]):
     def put(self, item: Kind) -> None:
         """Store an object of the API if it is newer than the known one; this ends an assumption."""
         known = self._latest.get(item.key)
-        # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same
-        # version.
-        if known is not None and not self._is_newer(item, known):
-            return
         if known is not None:
+            try:
+                version = self._number(item)
+                stored = self._number(known)
+            except VolumeError:
+                return
+            # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same
+            # version.
+            if version is not None and stored is not None and version <= stored:
+                return
             self._ungroup(known)
         self._latest[item.key] = self._stored[item.key] = item
         insort(self._groups.setdefault(self.group(item), []), item.key)
@@ -91,14 +96,6 @@ class AssumeCache(Generic[Kind]):
     def _ungroup(self, item: Kind) -> None:
         keys = self._groups[self.group(item)]
         del keys[bisect_left(keys, item.key)]
-
-    def _is_newer(self, item: Kind, known: Kind) -> bool:
-        try:
-            version = self._number(item)
-            stored = self._number(known)
-        except VolumeError:
-            return False
-        return version is None or stored is None or version > stored
 
     def _number(self, item: Kind) -> int | None:
         """The resourceVersion; None where a manifest has none: it counts as newer than all others."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -76,7 +77,9 @@ class VolumeBinder:
     def __attrs_post_init__(self) -> None:
         self.volumes = AssumeCache(
             "v1.PersistentVolume",
-            volume_class if self.release.volumes.groups_by_beta_class else class_in_spec,
+            volume_class
+            if self.release.volumes.groups_by_beta_class
+            else attrgetter("spec.storage_class_name"),
         )
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
@@ -165,7 +168,9 @@ class VolumeBinder:
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
-        claims = self._claims(pod) if self.enabled else ()
+        claims = (
+            claim_keys(pod, has_ephemeral_claims(self.release.volumes, self.gates)) if self.enabled else ()
+        )
         try:
             is_bound = all(is_fully_bound(self.claims.get(key)) for key in claims)
         except VolumeError:
@@ -173,7 +178,12 @@ class VolumeBinder:
         if is_bound:
             self._asked.pop(pod.key, None)
             return True
-        decision = self._decision(pod, node_name)
+        table = self._asked.get(pod.key)
+        if table is None:
+            decision = self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
+        else:
+            nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
+            decision = self.find(claims, nodes).decision(0)
         made = VolumeDecision(
             tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
             tuple(
@@ -211,16 +221,6 @@ class VolumeBinder:
         for item in items:
             self._cache_of(item).restore(item.key)
 
-    def _claims(self, pod: Pod) -> tuple[str, ...]:
-        return claim_keys(pod, has_ephemeral_claims(self.release.volumes, self.gates))
-
-    def _decision(self, pod: Pod, node_name: str) -> VolumeDecision:
-        table = self._asked.get(pod.key)
-        if table is None:
-            return self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
-        nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
-        return self.find(self._claims(pod), nodes).decision(0)
-
     def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
         """The volumes, then the claims, that are to be written to the API for *pod*, which is on its node.
 
@@ -230,11 +230,6 @@ class VolumeBinder:
         if decision is None:
             raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
-
-
-def class_in_spec(volume: PersistentVolume) -> str:
-    """The class that the spec names; the annotation of old volumes does not count."""
-    return volume.spec.storage_class_name
 
 
 def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:

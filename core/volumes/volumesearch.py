@@ -93,19 +93,14 @@ class VolumeSearch:
             if is_fully_bound(claim):
                 needs.bound.append(claim)
                 continue
-            delayed = self._waits_for_pod(claim)
-            if delayed is not None and not claim.spec.volume_name:
-                needs.delayed.append((claim, delayed))
+            kind = self.listings.classes.get(claim.storage_class)
+            if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
+                kind = None
+            if kind is not None and delays_binding(kind) and not claim.spec.volume_name:
+                needs.delayed.append((claim, kind))
             else:
                 needs.immediate.append(claim)
         return needs
-
-    def _waits_for_pod(self, claim: PersistentVolumeClaim) -> StorageClass | None:
-        """The claim's class if it binds volumes only when a pod has a node; else None."""
-        if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
-            return None
-        found = self.listings.classes.get(claim.storage_class)
-        return found if found is not None and delays_binding(found) else None
 
     def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
         """The nodes that can reach a bound volume: bool[n]."""
