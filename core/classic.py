@@ -145,6 +145,7 @@ class ClassicFlow:
             template=engine.templates.of(pod),
             table=engine.table,
             algorithm=engine.algorithm,
+            release=engine.release,
             listings=engine.listings,
             binder=self.binder,
             templates=engine.templates,

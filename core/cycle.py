@@ -60,6 +60,8 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     template: Template
     table: NodeTable
     algorithm: Algorithm
+    release: Release
+    """The cells of the release."""
     listings: Listings
     binder: Binder
     has_metadata: bool = True
@@ -149,11 +151,6 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     def predicates(self) -> Sequence[Predicate]:
         """The predicates that may object to the pod, in running order."""
         return self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
-
-    @property
-    def release(self) -> Release:
-        """The cells of the release."""
-        return self.algorithm.release
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""

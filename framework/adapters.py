@@ -17,6 +17,7 @@ from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.release import FrameworkCells
 from ..core.rule import Predicate, Priority, PriorityError, every_pod
+from .plugin import Plugin
 from .status import OURS
 
 
@@ -49,7 +50,10 @@ def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Pr
         name=plugin.name,
         check=check,
         reads=plugin.filter_reads,
-        concerns=plugin.concerns if missing is None else every_pod,
+        # A plugin that leaves out no pod is not asked about each.
+        concerns=every_pod
+        if missing is not None or type(plugin).concerns is Plugin.concerns
+        else plugin.concerns,
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
@@ -84,7 +88,9 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
         key=plugin.score_key,
         reduce=getattr(plugin, "normalize_score", None),
         whole_list=plugin.scores_together,
-        concerns=plugin.score_concerns if missing is None else every_pod,
+        concerns=every_pod
+        if missing is not None or type(plugin).score_concerns is Plugin.score_concerns
+        else plugin.score_concerns,
         sums=None if missing is not None else getattr(plugin, "score_sums", None),
         reads_devices=getattr(plugin, "score_devices", None),
     )

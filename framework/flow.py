@@ -264,6 +264,7 @@ class FrameworkFlow:
             template=engine.templates.of(pod),
             table=engine.table,
             algorithm=profile.algorithm,
+            release=profile.algorithm.release,
             listings=engine.listings,
             binder=self.binder,
             templates=engine.templates,

@@ -131,11 +131,6 @@ class Answer:
         """Whether a counter moved since the answer was verified."""
         return any(watch.counter.revision != watch.seen for watch in self.watches)
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether a predicate has an error for some row."""
-        return isinstance(self.answer, Failures) and self.answer.errors is not None
-
     def forget(self) -> None:
         """Evaluate all rows next time."""
         self.verified_at = NEVER
@@ -342,7 +337,7 @@ class AnswerCache:
                     self._batch = Batch(self.table, rows)
                 answer.put(rows, answer.ask(cycle, self._batch))
         self._verified(answer, cycle, still)
-        if answer.has_errors:
+        if isinstance(answer.answer, Failures) and answer.answer.errors is not None:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 

@@ -347,13 +347,14 @@ class Templates:
 
     def _of_devices(self, spec: PodSpec) -> frozenset[str]:
         """The extended resources of a pod that classes of devices give, where the release reads them."""
+        given = self.device_classes
         named = (
             name
             for one in (*spec.containers, *spec.init_containers)
             for name, amount in one.requests.items()
-            if amount
+            if name in given and amount
         )
-        found = frozenset(name for name in (*named, *(spec.overhead or ())) if name in self.device_classes)
+        found = frozenset([*named, *(name for name in spec.overhead or () if name in given)])
         cells = with_gates(self.release.devices, self.gates) if found else None
         return found if cells is not None and cells.extended_resources else NO_RESOURCES
 
