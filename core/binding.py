@@ -13,7 +13,7 @@ import numpy as np
 from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from .arrays.batch import Batch
 from .arrays.types import Ints, Mask
-from .failures import Codes
+from .failures import Codes, Failures
 
 
 @attrs.frozen(repr=False)
@@ -70,6 +70,10 @@ class Finding:
         """Set error *text* on the nodes of *mask*, bool[n], that have no earlier error."""
         self.texts.append(text)
         self.errors[mask & (self.errors == 0)] = len(self.texts)
+
+    def failures(self) -> list[Failures | None]:
+        """The errors, each on its nodes."""
+        return [Failures.error(text, self.errors == code) for code, text in enumerate(self.texts, 1)]
 
     def decision(self, i: int) -> VolumeDecision:
         """The volumes of the pod on node *i*."""

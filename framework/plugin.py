@@ -159,6 +159,11 @@ class Plugin:
         return hasattr(cls, POINTS[point])
 
 
+def prepare_nothing(*asked: Any) -> None:
+    """A PreFilter or PreScore with nothing to prepare; but a profile can disable it, and then the filter or the
+    score fails."""
+
+
 def _no_time() -> float:
     return -inf
 

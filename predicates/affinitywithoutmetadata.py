@@ -48,10 +48,8 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     carried = [(counter, carrier.topology_key, 1) for carrier, counter in terms]
     holding = added(DomainSum.of_each(carried, table, table.deleted_rows), nodes)
     for carrier, _ in terms if nodes.edits else ():
-        holding = (
-            holding
-            + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
-        )
+        edited = nodes.edited(carrier)
+        holding = holding + (edited.placed - edited.taken) * nodes.label(carrier.topology_key).present
     refused = holding > 0
     error = _unreadable_existing(pod, nodes)
     own = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None

@@ -150,7 +150,7 @@ def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | 
     peers = _Peers.of(pod, cycle)
     usual = nodes.every()
     if nodes.edits:
-        moved = nodes.touched(peers.counter.query) if peers.first is None else nodes.named(peers.first)
+        moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
         exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
         for leader in dict.fromkeys(exceptions.values()):
             at = nodes.none()

@@ -40,5 +40,4 @@ def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
     failures = Failures.coded(
         np.where(finding.errors == 0, ~finding.bound + 2 * ~finding.unbound, 0), _REASONS
     )
-    errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
-    return Failures.joined([failures, *errors])
+    return Failures.joined([failures, *finding.failures()])

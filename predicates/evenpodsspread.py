@@ -160,7 +160,7 @@ class _Skews:
             by_value[0] = domains.lacks_keys
             return by_value.take(label.codes) if by_value.any() else None
         mine = tuple(c for c in self.constraints if c.topology_key == key)
-        change = sum(map(self.nodes.delta, self._queries(mine)), self.nodes.zeros())
+        change = sum((self.nodes.edited(query).net for query in self._queries(mine)), self.nodes.zeros())
         counts = domains.counts[label.codes] + change * self.editable
         # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
         least = domains.least_if(label.codes, counts, domains.known[label.codes] | self._edited(mine))
@@ -169,7 +169,7 @@ class _Skews:
     def _edited(self, constraints: Constraints) -> Mask:
         found = self.nodes.none()
         for query in self._queries(constraints):
-            found |= self.nodes.touched(query)
+            found |= self.nodes.edited(query).touched
         return found & self.editable
 
     def _queries(self, constraints: Constraints) -> list[PodsMatching]:

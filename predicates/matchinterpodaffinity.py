@@ -125,7 +125,7 @@ def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
         nodes,
     )
     for carrier, _ in terms if nodes.edits else ():
-        holding += nodes.delta(carrier) * nodes.label(carrier.topology_key).present
+        holding += nodes.edited(carrier).net * nodes.label(carrier.topology_key).present
     found: Mask = holding > 0
     return found
 
@@ -143,7 +143,7 @@ def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
         mine = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
         holding = added(DomainSum.of_each([(counter, key, 1) for _, counter in mine], nodes.table), nodes)
         holding = holding + sum(
-            (nodes.delta(carrier) for carrier, _ in mine), foreign.get(key, nodes.zeros())
+            (nodes.edited(carrier).net for carrier, _ in mine), foreign.get(key, nodes.zeros())
         )
         refused |= (holding > 0) & nodes.label(key).present
     return refused
@@ -259,4 +259,5 @@ def change_of(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted | None =
     # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it; one that is
     # only nominated does not count here, unless it names a node in its spec.
     coming = leaving if coming is None else coming
-    return nodes.placed(coming) + nodes.given(coming) - nodes.taken(leaving)
+    came = nodes.edited(coming)
+    return came.placed + came.given - nodes.edited(leaving).taken

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE
-from ..api.objects import PersistentVolume
+from ..api.objects import PersistentVolume, PersistentVolumeClaim
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask
 from ..core.cycle import Cycle
@@ -31,24 +31,30 @@ def zones_of(label: str) -> frozenset[str]:
 def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
     """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError`."""
     for key in pod.claims:
-        name = key.partition("/")[2]
-        if not name:
-            raise VolumeError(NO_NAME)
-        claim = cycle.listings.claims.get(key)
-        if claim is None:
-            raise VolumeError(f'persistentvolumeclaim "{name}" not found')
-        if claim.spec.volume_name:
-            volume = cycle.listings.volumes.get(claim.spec.volume_name)
-            if volume is None:
-                raise VolumeError(f'persistentvolume "{claim.spec.volume_name}" not found')
-            yield volume
-        else:
-            cells = cycle.release.volumes
-            kind = cycle.listings.classes.get(claim.storage_class)
-            if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
-                kind = None
-            if kind is None or not delays_binding(kind):
-                raise VolumeError(cells.unbound_claim_text.format(f'"{name}"'))
+        found = volume_of(key, cycle)
+        if isinstance(found, PersistentVolume):
+            yield found
+            continue
+        cells = cycle.release.volumes
+        kind = cycle.listings.classes.get(found.storage_class)
+        if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
+            kind = None
+        if kind is None or not delays_binding(kind):
+            raise VolumeError(cells.unbound_claim_text.format(f'"{found.name}"'))
+
+
+def volume_of(key: str, cycle: Cycle) -> PersistentVolume | PersistentVolumeClaim:
+    """The volume of the claim with this key, or the claim where it has none; raises :class:`VolumeError`."""
+    name = key.partition("/")[2]
+    claim = cycle.listings.claims.get(key)
+    if claim is None:
+        raise VolumeError(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
+    if not claim.spec.volume_name:
+        return claim
+    volume = cycle.listings.volumes.get(claim.spec.volume_name)
+    if volume is None:
+        raise VolumeError(f'persistentvolume "{claim.spec.volume_name}" not found')
+    return volume
 
 
 def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from ..core.arrays.batch import Batch
@@ -48,18 +47,46 @@ def node_prefer_avoid_pods(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 # --- the annotation -----------------------------------------------------------------------------------------
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_OWNER = {
-    "apiversion": str,
-    "kind": str,
-    "name": str,
-    "uid": str,
-    "controller": bool,
-    "blockownerdeletion": bool,
-}
-_ENTRY = {"podsignature": {"podcontroller": _OWNER}, "evictiontime": _TIME, "reason": str, "message": str}
-_AVOID_PODS = {"preferavoidpods": [_ENTRY]}
-"""The type of each field, by its name in lower case; other fields may have any type."""
+_TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)\Z"
+# The fields by their names in lower case; a null has every type, and other fields may have any.
+Flag = bool | None
+Text = str | None
+
+
+class Owner(msgspec.Struct):
+    """Whose pods the node asks to avoid."""
+
+    apiversion: Text = None
+    kind: Text = None
+    name: Text = None
+    uid: Text = None
+    controller: Flag = None
+    blockownerdeletion: Flag = None
+
+
+class Signature(msgspec.Struct):
+    """The pods that it asks to avoid."""
+
+    podcontroller: Owner | None = None
+
+
+class AvoidEntry(msgspec.Struct):
+    """One wish of the node."""
+
+    podsignature: Signature | None = None
+    evictiontime: Annotated[str, msgspec.Meta(pattern=_TIME)] | None = None
+    reason: Text = None
+    message: Text = None
+
+    def __post_init__(self) -> None:
+        if self.evictiontime is not None:
+            datetime.fromisoformat(self.evictiontime)
+
+
+class AvoidPods(msgspec.Struct):
+    """The whole annotation."""
+
+    preferavoidpods: list[AvoidEntry | None] | None = None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -70,10 +97,14 @@ def avoided_controllers(annotation: str) -> frozenset[Controller]:
     """
     try:
         decoded = json.loads(annotation, object_pairs_hook=_folded, parse_int=float, parse_constant=_refused)
+        # Upstream: one field of a wrong type makes the whole annotation invalid.
+        found = msgspec.convert(decoded, AvoidPods | None) or AvoidPods()
     except (ValueError, RecursionError):
         return frozenset()
-    # Upstream: one field of a wrong type makes the whole annotation invalid.
-    return frozenset(_named(decoded)) if _fits(decoded, _AVOID_PODS) else frozenset()
+    signatures = [entry.podsignature for entry in found.preferavoidpods or () if entry is not None]
+    # An entry without podController names no owner here; the original crashes.
+    owners = [signature.podcontroller for signature in signatures if signature is not None]
+    return frozenset((owner.kind or "", owner.uid or "") for owner in owners if owner is not None)
 
 
 def _folded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,38 +114,3 @@ def _folded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
-
-
-def _fits(value: Any, wanted: Any) -> bool:
-    """Whether a decoded value has the type *wanted*; null has every type."""
-    if value is None:
-        return True
-    match wanted:
-        case dict():
-            return isinstance(value, dict) and all(
-                _fits(value[key], kind) for key, kind in wanted.items() if key in value
-            )
-        case [kind]:
-            return isinstance(value, list) and all(_fits(item, kind) for item in value)
-        case re.Pattern():
-            return isinstance(value, str) and wanted.fullmatch(value) is not None and _is_a_date(value)
-    return isinstance(value, wanted)
-
-
-def _is_a_date(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _named(avoid_pods: dict[str, Any] | None) -> Iterator[Controller]:
-    for entry in _field(avoid_pods, "preferavoidpods") or ():
-        # An entry without podController names no owner here; the original crashes.
-        if (owner := _field(_field(entry, "podsignature"), "podcontroller")) is not None:
-            yield _field(owner, "kind") or "", _field(owner, "uid") or ""
-
-
-def _field(value: dict[str, Any] | None, key: str) -> Any:
-    return None if value is None else value.get(key)

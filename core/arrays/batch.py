@@ -64,6 +64,38 @@ class PodEdit:
     """Upstream's metadata refuses to follow it: the pod is called like the incoming one."""
 
 
+@attrs.define(eq=False, repr=False)
+class EditCounts:
+    """What an overlay's edits have changed for one query so far."""
+
+    net: Ints
+    touched: Mask
+    taken: Ints
+    placed: Ints
+    given: Ints
+    seen: int = 0
+    """Edits that are tallied."""
+
+    @classmethod
+    def of(cls, n: int) -> EditCounts:
+        """Nothing yet, on *n* nodes."""
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), *np.zeros((3, n), np.int64))
+
+    def follow(self, counter: PodCount, edits: Sequence[PodEdit]) -> None:
+        """Tally the edits since the last time."""
+        for edit in edits[self.seen :]:
+            if not edit.unheard and (often := counter.of(edit.entry.template)):
+                self.net[edit.at] += edit.sign * often
+                self.touched[edit.at] = True
+                if edit.original:
+                    self.taken[edit.at] += often
+                elif not edit.entry.nominated:
+                    self.placed[edit.at] += edit.sign * often
+                elif edit.entry.pod.spec.node_name:
+                    self.given[edit.at] += edit.sign * often
+        self.seen = len(edits)
+
+
 @rebuilt_from("table", "rows")
 @attrs.define(eq=False, slots=False, repr=False)
 class Batch:
@@ -345,7 +377,7 @@ class Batch:
     def counting(self, query: Query) -> Ints:
         """Pods on each node itself that *query* counts: int64[n]."""
         counts = self.base_counting(query)
-        return counts + self.delta(query) if self.edits else counts
+        return counts + self.edited(query).net if self.edits else counts
 
     def base_counting(self, query: Query) -> Ints:
         """As :meth:`counting`, without this batch's own edits."""
@@ -363,27 +395,9 @@ class Batch:
         """The edits of node *i*, in order."""
         return ()
 
-    def delta(self, query: Query) -> Ints:
-        """The batch's own edits to the count of *query* on each node: int64[n]."""
-        return self.zeros()
-
-    def touched(self, query: Query) -> Mask:
-        """The nodes where an edit touched a pod that *query* counts, even if it was undone later: bool[n]."""
-        return self.none()
-
-    def taken(self, query: Query) -> Ints:
-        """Pods of the table's own that *query* counts and that an edit took off, be they put back since:
-        int64[n]."""
-        return self.zeros()
-
-    def placed(self, query: Query) -> Ints:
-        """Pods that *query* counts on each node by an edit, without nominated ones: int64[n]."""
-        return self.zeros()
-
-    def given(self, query: Query) -> Ints:
-        """Pods that *query* counts and that an edit nominates to each node though they name one in their
-        spec: int64[n]."""
-        return self.zeros()
+    def edited(self, query: Query) -> EditCounts:
+        """How much the batch's own edits change what *query* counts; read only."""
+        return EditCounts.of(self.n)
 
 
 def _pairs(pairs: Collection[tuple[int, int]]) -> Ints:

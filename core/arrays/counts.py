@@ -257,7 +257,7 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
         present = nodes.label(clause.sum.key or "").present
         sums = clause.sum.everywhere(nodes)
         for each in clause.sum.counts:
-            sums = sums + nodes.delta(each.counter.query) * each.weight * present
+            sums = sums + nodes.edited(each.counter.query).net * each.weight * present
         refused = np.where(present, (sums > clause.most) != clause.wants, clause.keyless)
         codes = np.where(refused, number, codes)
     return Failures.coded(codes, [clause.reasons for clause in clauses])

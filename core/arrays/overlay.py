@@ -12,42 +12,10 @@ from numpy.typing import NDArray
 from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port, Template
-from .batch import Batch, PodEdit
-from .census import PodCount, Query
+from .batch import Batch, EditCounts, PodEdit
+from .census import Query
 from .table import NodeTable
 from .types import NO_INTS, Ints, Mask, Rows, add_at
-
-
-@attrs.define(eq=False, repr=False)
-class EditCounts:
-    """The changes of one query's counts by an overlay's edits so far."""
-
-    net: Ints
-    touched: Mask
-    taken: Ints
-    placed: Ints
-    given: Ints
-    seen: int = 0
-    """Edits that are tallied."""
-
-    @classmethod
-    def of(cls, n: int) -> EditCounts:
-        """Nothing yet, on *n* nodes."""
-        return cls(np.zeros(n, np.int64), np.zeros(n, np.bool_), *np.zeros((3, n), np.int64))
-
-    def follow(self, counter: PodCount, edits: list[PodEdit]) -> None:
-        """Tally the edits since the last time."""
-        for edit in edits[self.seen :]:
-            if not edit.unheard and (often := counter.of(edit.entry.template)):
-                self.net[edit.at] += edit.sign * often
-                self.touched[edit.at] = True
-                if edit.original:
-                    self.taken[edit.at] += often
-                elif not edit.entry.nominated:
-                    self.placed[edit.at] += edit.sign * often
-                elif edit.entry.pod.spec.node_name:
-                    self.given[edit.at] += edit.sign * often
-        self.seen = len(edits)
 
 
 class OtherSums(Batch):
@@ -212,22 +180,7 @@ class Overlay(OtherSums):
     def edits_at(self, i: int) -> Sequence[PodEdit]:
         return self._edits_at.get(i, ())
 
-    def delta(self, query: Query) -> Ints:
-        return self._tally(query).net
-
-    def touched(self, query: Query) -> Mask:
-        return self._tally(query).touched
-
-    def taken(self, query: Query) -> Ints:
-        return self._tally(query).taken
-
-    def placed(self, query: Query) -> Ints:
-        return self._tally(query).placed
-
-    def given(self, query: Query) -> Ints:
-        return self._tally(query).given
-
-    def _tally(self, query: Query) -> EditCounts:
+    def edited(self, query: Query) -> EditCounts:
         found = self._tallies.get(query)
         if found is None:
             found = self._tallies[query] = EditCounts.of(self.n)

@@ -120,7 +120,7 @@ class Board:
             self.forget()
             return False
         if verify.SWITCH.is_on:
-            verify.check_fits(self, cycle)
+            verify.check_fits(self.order, self.fits, self.count, self.classes, cycle)
         return True
 
     def _take_over(self, cycle: Cycle, still: Still, order_revision: Hashable) -> None:

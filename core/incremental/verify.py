@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import numpy as np
@@ -115,38 +115,24 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
 # --- boards -------------------------------------------------------------------------------------------------
 
 
-class Verified(Protocol):
-    """The parts of a :class:`~.board.Board` that are checked."""
-
-    order: Rows
-    count: int
-
-    @property
-    def fits(self) -> Mask: ...
-
-    @property
-    def classes(self) -> Any: ...
-
-
-def check_fits(board: Verified, cycle: Cycle) -> None:
+def check_fits(order: Rows, fits: Mask, count: int, classes: Any, cycle: Cycle) -> None:
     """Raise StaleError unless who fits by *board*, and how many rows each class has, is what its rules say."""
     with uncached(cycle) as fresh:
         wanted = np.zeros(fresh.table.size, np.bool_)
-        wanted[board.order] = True
+        wanted[order] = True
         for predicate in fresh.algorithm.predicates_for(fresh.template):
             failures = predicate.check(fresh.template, Batch(fresh.table), fresh)
             if failures is not None:
                 passed = failures.passed
-                wrong = np.flatnonzero(wanted & board.fits & ~passed).tolist()
+                wrong = np.flatnonzero(wanted & fits & ~passed).tolist()
                 if wrong:
                     raise _stale(
                         fresh, "board", wrong, f"they fit, but predicate {predicate.name} turns them down"
                     )
                 wanted &= passed
-        wrong = np.flatnonzero(wanted != board.fits).tolist()
-        if wrong or board.count != np.count_nonzero(wanted):
-            raise _stale(fresh, "board", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
-    classes = board.classes
+        wrong = np.flatnonzero(wanted != fits).tolist()
+        if wrong or count != np.count_nonzero(wanted):
+            raise _stale(fresh, "board", wrong, f"{count} fit, worked out {np.count_nonzero(wanted)}")
     if classes is not None:
         sizes = np.bincount(classes.of_row[classes.of_row >= 0], minlength=len(classes.size)).tolist()
         if sizes != classes.size:

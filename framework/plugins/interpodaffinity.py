@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.reduction import RawScores, Reduction, Stretched
-from ...core.arrays.types import Scores
+from ...core.arrays.types import Ints, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.spread import has_pods_in_domains, terms_about
@@ -78,14 +78,14 @@ class InterPodAffinity(Plugin):
     """
 
     name = "InterPodAffinity"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
-    without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
-    without_pre_score: str | None = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
-    follows_pods: str | None = without_pre_filter
-    pre_filter_skips: ClassVar[bool] = True
+    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
+    without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    follows_pods = without_pre_filter
+    pre_filter_skips = True
     normalize_score: Reduction = Reduction(_scale)
-    pre_score_skips: ClassVar[bool] = True
+    pre_score_skips = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
@@ -114,8 +114,12 @@ class InterPodAffinity(Plugin):
         cells = self.handle.cells
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
-        # How many pods that the pod's own terms match edits add on each node.
-        change = partial(change_of, nodes) if cells.nominated_pods_lack_company else nodes.delta
+
+        def change(targeted: PodsTargeted) -> Ints:
+            """How many pods that the pod's own terms match edits add on each node."""
+            lacks = cells.nominated_pods_lack_company
+            return change_of(nodes, targeted) if lacks else nodes.edited(targeted).net
+
         if affinity.keys:
             # Upstream: even the first of its kind needs a node with all the keys.
             unmet = affinity_unmet(affinity, nodes, change)
@@ -123,9 +127,8 @@ class InterPodAffinity(Plugin):
                 absent = ~nodes.label(key).present
                 unmet = absent if unmet is None else unmet | absent
         if anti.by_key:
-            if cells.any_term_counts:
-                change = partial(change_of, nodes, coming=anti.any_term)
-            violated = anti_affinity_violated(anti, nodes, change)
+            against = partial(change_of, nodes, coming=anti.any_term) if cells.any_term_counts else change
+            violated = anti_affinity_violated(anti, nodes, against)
         terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
         if nodes.edits and cells.trial_terms_change_namespace:
             refused = refused_in_trial(pod, terms, nodes)

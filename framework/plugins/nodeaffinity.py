@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial, reduce
 from operator import and_
-from typing import ClassVar
 
 import numpy as np
 
@@ -65,11 +64,11 @@ class NodeAffinityPlugin(Plugin):
     """
 
     name = "NodeAffinity"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
-    pre_filter_by_class: ClassVar[bool] = True
-    pre_score_by_class: ClassVar[bool] = True
-    pre_score_skips: ClassVar[bool] = True
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
+    pre_filter_by_class = True
+    pre_score_by_class = True
+    pre_score_skips = True
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
 from ...core.arrays.batch import Batch
 from ...core.failures import Failures
@@ -22,7 +21,7 @@ class NodeName(Plugin):
     """
 
     name = "NodeName"
-    filter_reads: ClassVar[Reads] = Reads.NODE
+    filter_reads = Reads.NODE
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.node_name

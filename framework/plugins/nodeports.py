@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import ClassVar
 
 from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...predicates.podfitshostports import pod_fits_host_ports
 from ..cycle.state import FrameworkCycle
 from ..hints import pod_leaves_ports
-from ..plugin import Plugin
+from ..plugin import Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 
 
@@ -24,8 +22,8 @@ class NodePorts(Plugin):
     """
 
     name = "NodePorts"
-    filter_reads: ClassVar[Reads] = pod_fits_host_ports.reads
-    without_pre_filter: str | None = 'reading "PreFilterNodePorts" from cycleState: not found'
+    filter_reads = pod_fits_host_ports.reads
+    without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.ports)
@@ -33,8 +31,7 @@ class NodePorts(Plugin):
     def filter_key(self, pod: Template) -> Hashable:
         return pod.ports
 
-    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
-        """Nothing to prepare; but a profile can disable it, and then the filter fails."""
+    pre_filter = prepare_nothing
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return pod_fits_host_ports.check(pod, nodes, cycle)

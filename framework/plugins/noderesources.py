@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial, reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -35,7 +35,7 @@ from ...priorities.shares import (
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..cycle.state import FrameworkCycle
 from ..hints import class_gives, node_has_room, pod_leaves_room
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
 
@@ -235,11 +235,11 @@ class NodeResourcesFit(_ScoresDevices):
     """
 
     name = "NodeResourcesFit"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
-    pre_score_by_class: ClassVar[bool] = True
-    without_pre_filter: str | None = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
-    pre_filter_by_class: ClassVar[bool] = True
+    filter_reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
+    pre_score_by_class = True
+    without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    pre_filter_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
@@ -331,8 +331,7 @@ class NodeResourcesFit(_ScoresDevices):
         )
         return ignored and is_extended_resource(name)
 
-    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing needs to be prepared."""
+    pre_score = prepare_nothing
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         return self._combine(
@@ -384,8 +383,8 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
     """
 
     name = "NodeResourcesBalancedAllocation"
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
-    pre_score_by_class: ClassVar[bool] = True
+    score_reads = Reads.NODE | Reads.REQUESTS
+    pre_score_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import ClassVar
 
 from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..cycle.state import FrameworkCycle
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
@@ -24,7 +22,7 @@ class NodeUnschedulable(Plugin):
     """
 
     name = "NodeUnschedulable"
-    filter_reads: ClassVar[Reads] = check_node_unschedulable.reads
+    filter_reads = check_node_unschedulable.reads
 
     def filter_key(self, pod: Template) -> Hashable:
         return check_node_unschedulable.key(pod)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -32,7 +32,7 @@ from ..config.args import (
     ShapePoint,
 )
 from ..cycle.state import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 from .noderesources import (
     ScoredResources,
@@ -55,7 +55,7 @@ class NodePreferAvoidPods(Plugin):
     """
 
     name = "NodePreferAvoidPods"
-    score_reads: Reads = Reads.NODE
+    score_reads = Reads.NODE
 
     def score_key(self, pod: Template) -> Hashable:
         return node_prefer_avoid_pods.key(pod)
@@ -72,15 +72,14 @@ class NodeResourceLimits(Plugin):
     """
 
     name = "NodeResourceLimits"
-    score_reads: Reads = Reads.NODE
-    pre_score_by_class: ClassVar[bool] = True
+    score_reads = Reads.NODE
+    pre_score_by_class = True
     without_pre_score: str | None = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
 
     def score_key(self, pod: Template) -> Hashable:
         return resource_limits.key(pod)
 
-    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing to prepare; but a profile can disable it, and then the score fails."""
+    pre_score = prepare_nothing
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         # Upstream: the scale went from 10 to 100, the one point did not.
@@ -91,13 +90,13 @@ class ResourceLimitsPriority(NodeResourceLimits):
     """The same where it still is a priority, which has no plugin of its own."""
 
     name = "ResourceLimitsPriority"
-    without_pre_score: str | None = None
+    without_pre_score = None
 
 
 class _AllocationScore(Plugin):
     """The common part. Pods without requests count with defaults."""
 
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -191,8 +190,8 @@ class NodeLabel(Plugin):
     """
 
     name = "NodeLabel"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
 
     def __init__(self, args: NodeLabelArgs | None, handle: Handle) -> None:
         super().__init__(_wanted(args, NodeLabelArgs), handle)
@@ -237,8 +236,8 @@ class ServiceAffinityPlugin(Plugin):
     """
 
     name = "ServiceAffinity"
-    filter_reads: ClassVar[Reads] = READS
-    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
+    filter_reads = READS
+    score_reads = Reads.COUNTS | Reads.LISTINGS
     follows_pods: str | None = 'error reading "PreFilterServiceAffinity" from cycleState: not found'
 
     def __init__(self, args: ServiceAffinityArgs | None, handle: Handle) -> None:
@@ -261,8 +260,7 @@ class ServiceAffinityPlugin(Plugin):
             return (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes))
         return ()
 
-    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
-        """Nothing is prepared; but a profile can disable it, and then the filter fails."""
+    pre_filter = prepare_nothing
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.node_selector

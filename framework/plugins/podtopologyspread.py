@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -70,15 +70,15 @@ class PodTopologySpread(Plugin):
     """
 
     name = "PodTopologySpread"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    scores_together: ClassVar[bool] = True
-    without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score: str | None = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
-    follows_pods: str | None = without_pre_filter
-    pre_filter_by_class: ClassVar[bool] = True
-    pre_score_by_class: ClassVar[bool] = True
-    pre_score_skips: ClassVar[bool] = True
+    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    scores_together = True
+    without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    follows_pods = without_pre_filter
+    pre_filter_by_class = True
+    pre_score_by_class = True
+    pre_score_skips = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or PodTopologySpreadArgs(defaulting_type="System"), handle)

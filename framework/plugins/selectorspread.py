@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import ClassVar
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
@@ -14,7 +13,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...priorities.selectorspread import zone_reduction
 from ..cycle.state import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Plugin
+from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
 from .spreadconstraints import deduced_peers
 
 
@@ -27,9 +26,9 @@ class SelectorSpread(Plugin):
     """
 
     name = "SelectorSpread"
-    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
+    score_reads = Reads.COUNTS | Reads.LISTINGS
     without_pre_score: str | None = 'reading "PreScoreSelectorSpread" from cycleState: not found'
-    pre_score_by_class: ClassVar[bool] = True
+    pre_score_by_class = True
 
     def score_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.pod.metadata.controller, self._is_left_out(pod)
@@ -37,8 +36,7 @@ class SelectorSpread(Plugin):
     def _is_left_out(self, pod: Template) -> bool:
         return bool(pod.spec.topology_spread_constraints) and not self.handle.cells.spreads_constrained_pods
 
-    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing to prepare; but a profile can disable it, and then the score fails."""
+    pre_score = prepare_nothing
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The number of pods on each node that the pod's services and controller select: int64[n]."""
@@ -80,4 +78,4 @@ class ServiceSpreadingPriority(DefaultPodTopologySpread):
     """
 
     name = "ServiceSpreadingPriority"
-    without_pre_score: str | None = None
+    without_pre_score = None

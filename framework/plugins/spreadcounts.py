@@ -143,7 +143,7 @@ class Skews:
                 counted = complete
                 if not self.edits_anywhere:
                     counted = complete & constraint.counts_on(self.pod, self.nodes)
-                found += self.nodes.delta(query) * counted
+                found += self.nodes.edited(query).net * counted
         counts = domains.counts[codes] + found
         known = domains.known[codes]
         if self.makes_domains:
@@ -156,7 +156,7 @@ class Skews:
         for constraint in constraints:
             query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
-                found |= self.nodes.touched(query)
+                found |= self.nodes.edited(query).touched
         return found & with_all_keys(self.constraints, self.nodes)
 
 

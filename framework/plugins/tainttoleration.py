@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
 from ..cycle.state import FrameworkCycle
 from ..hints import node_is_tolerated, tolerations_change
-from ..plugin import MAX_NODE_SCORE, Plugin
+from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 from ..status import reason
 
@@ -31,10 +30,10 @@ class TaintToleration(Plugin):
     """
 
     name = "TaintToleration"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
-    pre_score_by_class: ClassVar[bool] = True
-    without_pre_score: str | None = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
+    pre_score_by_class = True
+    without_pre_score = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 
     def filter_key(self, pod: Template) -> Hashable:
@@ -57,8 +56,7 @@ class TaintToleration(Plugin):
             [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in first],
         )
 
-    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        """Nothing to prepare; but a profile can disable it, and then the score fails."""
+    pre_score = prepare_nothing
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         return preferred.taint_toleration.score(pod, nodes, cycle)

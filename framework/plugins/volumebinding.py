@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
 from operator import and_
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -46,11 +46,11 @@ class VolumeBinding(Plugin):
     """
 
     name = "VolumeBinding"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
-    pre_filter_reads_volumes: ClassVar[bool] = True
-    score_reads: Reads = Reads.NODE | Reads.VOLUMES
+    filter_reads = Reads.NODE | Reads.VOLUMES
+    pre_filter_reads_volumes = True
+    score_reads = Reads.NODE | Reads.VOLUMES
     without_pre_filter: str | None = _NO_STATE
-    pre_score_skips: ClassVar[bool] = True
+    pre_score_skips = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -122,8 +122,7 @@ class VolumeBinding(Plugin):
         failures = Failures.all_of(
             [(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)]
         )
-        errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
-        return Failures.joined([failures, *errors])
+        return Failures.joined([failures, *finding.failures()])
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         """Skip where no volume is matched to a claim, in releases where provisioned ones are not scored."""

@@ -35,8 +35,8 @@ from ..status import SKIP, Status
 class _VolumeLimits(Plugin):
     """The common part of the plugins for volume limits."""
 
-    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
-    pre_filter_by_class: ClassVar[bool] = True
+    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.NODE
+    pre_filter_by_class = True
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.claims) or any(map(self._counts, pod.volumes))
@@ -98,28 +98,28 @@ class EBSLimits(_DiskLimits):
     """Reject nodes where the pod would bring too many EBS volumes, unless a CSI driver counts them."""
 
     name = "EBSLimits"
-    disk: ClassVar[DiskType] = EBS
+    disk = EBS
 
 
 class GCEPDLimits(_DiskLimits):
     """Reject nodes where the pod would bring too many GCE disks, unless a CSI driver counts them."""
 
     name = "GCEPDLimits"
-    disk: ClassVar[DiskType] = GCE
+    disk = GCE
 
 
 class AzureDiskLimits(_DiskLimits):
     """Reject nodes where the pod would bring too many Azure disks, unless a CSI driver counts them."""
 
     name = "AzureDiskLimits"
-    disk: ClassVar[DiskType] = AZURE
+    disk = AZURE
 
 
 class CinderLimits(_DiskLimits):
     """Reject nodes where the pod would bring too many Cinder volumes, unless a CSI driver counts them."""
 
     name = "CinderLimits"
-    disk: ClassVar[DiskType] = OPENSTACK
+    disk = OPENSTACK
 
 
 class NodeVolumeLimits(_VolumeLimits):

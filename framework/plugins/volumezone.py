@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import delays_binding
-from ...predicates.novolumezoneconflict import NO_NAME, not_among, zones_of
+from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, class_waits, volume_moves
@@ -40,8 +40,8 @@ class VolumeZone(Plugin):
     """
 
     name = "VolumeZone"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
-    pre_filter_reads_volumes: ClassVar[bool] = True
+    filter_reads = Reads.NODE | Reads.VOLUMES
+    pre_filter_reads_volumes = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -115,14 +115,9 @@ def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]
     for name in (volume.persistent_volume_claim for volume in pod.volumes):
         if name is None:
             continue
-        claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
-        if claim is None:
-            raise VolumeError(f'persistentvolumeclaim "{name}" not found' if name else NO_NAME)
-        if claim.spec.volume_name:
-            volume = cycle.listings.volumes.get(claim.spec.volume_name)
-            if volume is None:
-                raise VolumeError(f'persistentvolume "{claim.spec.volume_name}" not found')
-            yield volume
+        claim = volume_of(f"{pod.namespace}/{name}", cycle)
+        if isinstance(claim, PersistentVolume):
+            yield claim
             continue
         class_name = claim.storage_class
         kind = cycle.listings.classes.get(class_name)
