@@ -137,6 +137,7 @@ class ClassicFlow:
 
     def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         engine = self.engine
+        algorithm = engine.algorithm
         engine.snapshot.refresh()
         if engine.templates.are_many:
             engine.tidy()
@@ -144,15 +145,15 @@ class ClassicFlow:
             pod=pod,
             template=engine.templates.of(pod),
             table=engine.table,
-            algorithm=engine.algorithm,
-            release=engine.release,
+            algorithm=algorithm,
+            release=algorithm.release,
             listings=engine.listings,
             binder=self.binder,
             templates=engine.templates,
             cache=engine.cache,
             details=details,
         )
-        if engine.algorithm.metadata_fails(cycle):
+        if algorithm.metadata_fails(cycle):
             cycle.has_metadata = False
         else:
             cycle.answers = self.answers

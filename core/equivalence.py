@@ -26,6 +26,7 @@ from ..api.objects import (
     Pod,
     Service,
     StorageClass,
+    VolumeSource,
 )
 from .arrays.columns import grown
 from .arrays.table import NodeTable
@@ -103,19 +104,8 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
             # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
             return _binding(gates) | ({ZONE} if any(changed) else set())
         case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
-            source = volume.spec.source
-            kinds = (
-                (EBS, source.aws_elastic_block_store),
-                (GCE, source.gce_persistent_disk),
-                (AZURE, source.azure_disk),
-                (CSI, source.csi),
-            )
-            ended = {name for name, found in kinds if found is not None} & _counts(gates)
-            return (
-                ended
-                | _binding(gates)
-                | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
-            )
+            ended = _of_source(volume.spec.source) & _counts(gates) | _binding(gates)
+            return ended | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
         case PersistentVolumeClaim(), PersistentVolumeClaim():
             # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling
             # updates are ignored.
@@ -145,13 +135,18 @@ def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
         if volume.persistent_volume_claim is not None:
             ended.update(_counts(gates))
         else:
-            inline = (
-                (EBS, volume.aws_elastic_block_store),
-                (GCE, volume.gce_persistent_disk),
-                (AZURE, volume.azure_disk),
-            )
-            ended.update(name for name, source in inline if source is not None)
+            ended |= _of_source(volume) - {CSI}
     return ended
+
+
+def _of_source(source: VolumeSource) -> set[str]:
+    kinds = (
+        (EBS, source.aws_elastic_block_store),
+        (GCE, source.gce_persistent_disk),
+        (AZURE, source.azure_disk),
+        (CSI, source.csi),
+    )
+    return {name for name, found in kinds if found is not None}
 
 
 # --- nodes and volumes --------------------------------------------------------------------------------------

@@ -315,8 +315,7 @@ class Run:
         if plan is not None:
             if plan.node is not None:
                 self.engine.nominations.remove(pod)
-                self._set_nomination(pod, plan.node)
-                self.engine.nominations.add(self._pods[pod.key], plan.node)
+                self.nominate(pod, plan.node)
                 for victim in plan.victims:
                     if not self.engine.flow.binding.preempt(victim, pod):
                         if self.engine.point is not None:
@@ -324,18 +323,17 @@ class Run:
                         self._stop_holding(victim)
                         self.feed.delete(victim)
                         self.evicted[victim.key] = pod.key
-            if plan.drops_own:
-                self.engine.nominations.remove(pod)
-                self._set_nomination(pod, "")
-            for other in plan.clear_nominations:
-                self.engine.nominations.remove(self._pods.get(other.key, other))
-                self._set_nomination(other, "")
+            for other in (*((pod,) if plan.drops_own else ()), *plan.clear_nominations):
+                self._withdraw(other)
         if decision.nominated == "":
-            self.engine.nominations.remove(pod)
-            self._set_nomination(pod, "")
+            self._withdraw(pod)
         if plan is not None and plan.node is not None and tries_again:
             decision.is_final = False
             self._retries.append(pod.key)
+
+    def _withdraw(self, pod: Pod) -> None:
+        self.engine.nominations.remove(self._pods.get(pod.key, pod))
+        self._set_nomination(pod, "")
 
     def _set_nomination(self, pod: Pod, node_name: str) -> None:
         if self.engine.point is not None:

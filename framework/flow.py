@@ -277,17 +277,17 @@ class FrameworkFlow:
         return cycle
 
     def _cached_failure(self, cycle: FrameworkCycle) -> Decision | None:
-        pod = cycle.pod
-        refusals = self.refusals[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER]
-        post_filters = self._profile(pod).points["postFilter"] if self.preempts else ()
+        profile = self._profile(cycle.pod)
+        refusals = self.refusals[profile.scheduler_name]
+        post_filters = profile.points["postFilter"] if self.preempts else ()
         if (post_filters and not only_preempts(post_filters, cycle)) or (
             kept := refusals.again(cycle)
         ) is None:
             return None
         decision = refused(cycle, kept, post_filters)
-        if not self._profile(pod).points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
+        if not profile.points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
             decision.nominated = ""
-        self._blamed[pod.key] = decision.plugins or NONE
+        self._blamed[cycle.pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()
         return decision

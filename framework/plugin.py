@@ -134,6 +134,7 @@ class Plugin:
         plain data."""
         self.args = args
         self.handle = handle
+        self.cells = handle.cells
         self.pre_filter_slot: StateKey[PreFilterResult | Status | None] = StateKey(f"{self.name} pre_filter")
 
     def concerns(self, pod: Template) -> bool:
@@ -217,6 +218,12 @@ class Handle:
     def pod_update(self, own: Action) -> Action:
         """The change *own* of a pod; any update where events are not narrow."""
         return own if self.queueing.narrow_events else Action.UPDATE
+
+    @property
+    def peer_changes(self) -> Action:
+        """The changes of other pods that wake a plugin which reads their labels."""
+        narrow = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
+        return narrow if self.queueing.pod_changes else Action.ALL
 
     def labels_and_taints(self, own: Action) -> Action:
         """The changes *own* of nodes, which wake a plugin that reads labels, with changed taints where these

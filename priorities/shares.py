@@ -79,31 +79,23 @@ def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool =
     *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is
     no more than 100.
     """
-    if is_proper:
-        free = capacity - requested
-        # As whole numbers without sign, those below 0 are above every capacity.
-        room = free.view(np.uint64) <= capacity.view(np.uint64)
-        fits = is_everywhere(room)
-        if fits or not is_anywhere(requested < 0):  # a sum can have wrapped around
-            free *= scale
-            free //= capacity
-            return free if fits else free * room
-    return _within(truncated_div((capacity - requested) * scale, capacity), requested, capacity)
+    return _share(capacity - requested, requested, capacity, scale, is_proper)
 
 
 def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
     """As :func:`free_share`: how much of *capacity* is requested."""
+    return _share(requested, requested, capacity, scale, is_proper)
+
+
+def _share(part: Ints, requested: Ints, capacity: Ints, scale: int, is_proper: bool) -> Ints:
     if is_proper:
+        # As whole numbers without sign, those below 0 are above every capacity.
         room = requested.view(np.uint64) <= capacity.view(np.uint64)
         fits = is_everywhere(room)
         if fits or not is_anywhere(requested < 0):  # a sum can have wrapped around
-            used = requested * scale
-            used //= capacity
-            return used if fits else used * room
-    return _within(truncated_div(requested * scale, capacity), requested, capacity)
-
-
-def _within(parts: Ints, requested: Ints, capacity: Ints) -> Ints:
-    """*parts*, but 0 where more is requested than *capacity*."""
+            parts: Ints = np.multiply(part, scale, None if part is requested else part)
+            parts //= capacity
+            return parts if fits else parts * room
     room = requested <= capacity
+    parts = truncated_div(part * scale, capacity)
     return parts if is_everywhere(room) else parts * room

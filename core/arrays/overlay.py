@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...api.objects import Pod
 from ..pods.requests import CPU, MEMORY
-from ..pods.template import Entry, Port, Template
+from ..pods.template import Entry, Port, Template, take_out
 from .batch import Batch, EditCounts, PodEdit
 from .census import Query
 from .table import NodeTable
@@ -135,9 +135,7 @@ class Overlay(OtherSums):
         if sign > 0:
             pods.append(entry)
         else:
-            index = next(i for i, other in enumerate(pods) if other is entry)
-            pods[index] = pods[-1]
-            pods.pop()
+            take_out(pods, entry)
         for port in entry.template.ports:
             self._ports.setdefault(port, {})[at] = sign > 0
 

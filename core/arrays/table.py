@@ -17,7 +17,7 @@ from ...api.meaning.labels import PLACES
 from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
-from ..pods.template import SPARE, Entry, Port, Template
+from ..pods.template import SPARE, Entry, Port, Template, take_out
 from .census import Census, PodCount
 from .columns import ChangeLog, Derived, NodeColumn, Postings, grown
 from .types import Ints, Mask
@@ -419,10 +419,7 @@ class NodeTable:
 
     def remove_pod(self, row: int, entry: Entry) -> None:
         """Take a pod off the row; the last of the list moves into its place."""
-        pods = self.pods[row]
-        index = next(i for i, other in enumerate(pods) if other is entry)
-        pods[index] = pods[-1]
-        pods.pop()
+        take_out(self.pods[row], entry)
         self._count(row, entry, -1)
         # Upstream: used ports are a set, so the port is free even where another pod still has it.
         for port in entry.template.ports:
@@ -453,11 +450,10 @@ class NodeTable:
             # What a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap around, as Go's
             # do.
             indexes = {self.resource(name): number for name, number in template.footprint.items()}
-            found = self._amounts[template] = np.zeros(len(self.sums), np.int64)
-            found[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
+            amounts = self._amounts[template] = np.zeros(len(self.sums), np.int64)
+            amounts[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
             for index, number in indexes.items():
-                found[FIRST_RESOURCE + index] = wrap_int64(number)
-            amounts = found
+                amounts[FIRST_RESOURCE + index] = wrap_int64(number)
         column = self.sums[:, row]
         if sign > 0:
             np.add(column, amounts, column)

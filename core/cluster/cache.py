@@ -14,7 +14,7 @@ import msgspec
 
 from ...api.objects import Node, Pod
 from ...exceptions import CacheError
-from ..pods.template import Entry, Port, Template, Templates
+from ..pods.template import Entry, Port, Template, Templates, take_out
 
 # --- the order of nodes -------------------------------------------------------------------------------------
 
@@ -370,13 +370,10 @@ class Cache:
         entry = state.entry
         if info is None:
             return True  # the node was forgotten
-        index = next((i for i, other in enumerate(info.pods) if other is entry), None)
-        if index is None:
+        is_last = bool(info.pods) and info.pods[-1] is entry
+        if not take_out(info.pods, entry):
             return False
-        last = info.pods.pop()
-        if last is not entry:
-            info.pods[index] = last
-            info.is_reordered = True
+        info.is_reordered |= not is_last
         info.used_ports.difference_update(entry.template.ports)
         self._changed(info.name, CacheChange(entry, -1))
         self._drop_if_empty(info)
@@ -454,10 +451,12 @@ class Cache:
         }
 
     def _forget_images(self, node: Node | None) -> None:
-        for image in node.status.images if node is not None else ():
+        if node is None:
+            return
+        for image in node.status.images:
             for name in image.names:
                 nodes = self._image_nodes.get(name, (0, set[str]()))[1]
-                nodes.discard(node.name if node is not None else "")
+                nodes.discard(node.name)
                 if not nodes:
                     self._image_nodes.pop(name, None)
 

@@ -46,6 +46,10 @@ class FilterPass:
     fits: Mask
     errors: Codes | None
     texts: list[str]
+    predicates: Sequence[Predicate] = ()
+    """All predicates that ran, in order, with those that rejected nothing."""
+    hits: Mapping[str, Mask] = attrs.Factory(dict)
+    """Predicate -> nodes with a hit in the equivalence cache: bool[n]."""
 
     def __repr__(self) -> str:
         return f"<Judgement: {np.count_nonzero(self.fits)} of {len(self.fits)} rows fit>"
@@ -119,11 +123,6 @@ class FilterPass:
         for other in [failures for other, failures in self.findings if other.name in before]:
             alive &= (other.errors_or_zero == 0) if self.check_all else other.passed
         return alive
-
-    predicates: Sequence[Predicate] = ()
-    """All predicates that ran, in order, with those that rejected nothing."""
-    hits: Mapping[str, Mask] = attrs.Factory(dict)
-    """Predicate -> nodes with a hit in the equivalence cache: bool[n]."""
 
 
 def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> FilterPass:
@@ -251,7 +250,9 @@ class Verdict:
             for reason in self.reasons(i):
                 found[reason.text] = found.get(reason.text, 0) + 1
         for _, failures in self.plain.findings:
-            self._tally(failures, alive, found)
+            for code, count in enumerate(np.bincount(failures.codes[alive]).tolist()):
+                for reason in failures.sequences[code] if code and count else ():
+                    found[reason.text] = found.get(reason.text, 0) + count
             if not self.plain.check_all:
                 alive &= failures.passed
         return found
@@ -263,12 +264,6 @@ class Verdict:
         for judgement, at in map(self._of, patched):
             found += judgement.alone(np.array([at]))
         return found
-
-    @staticmethod
-    def _tally(failures: Failures, alive: Mask, found: dict[str, int]) -> None:
-        for code, count in enumerate(np.bincount(failures.codes[alive]).tolist()):
-            for reason in failures.sequences[code] if code and count else ():
-                found[reason.text] = found.get(reason.text, 0) + count
 
 
 # --- the message --------------------------------------------------------------------------------------------

@@ -86,8 +86,7 @@ def _account(
     usable: list[str] = []
     for pool, device in reached:
         why = next(_objections(devices, claim, option, device, users), "")
-        is_whole = not (devices.cells.whole_pools and (pool.is_incomplete or pool.invalid))
-        if not is_whole and not why.startswith(UNMATCHED):
+        if not pool.is_whole(devices.cells) and not why.startswith(UNMATCHED):
             why = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
     return DeviceAccount(

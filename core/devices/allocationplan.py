@@ -150,8 +150,11 @@ class NodeAllocationPlan:
     claims: Sequence[ResourceClaim]
     requests: Sequence[Sequence[Sequence[Option]]]
     """Claim -> request -> its alternatives."""
-    takes_all: bool
-    """Some request has mode All."""
+
+    @property
+    def options(self) -> list[Option]:
+        """Those of all requests."""
+        return [option for requests in self.requests for options in requests for option in options]
 
 
 @attrs.define(eq=False, repr=False)
@@ -167,14 +170,7 @@ class DevicePlanner:
 
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
         """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""
-        planned = [self._claim(claim, pools) for claim in claims]
-        return NodeAllocationPlan(
-            claims,
-            planned,
-            any(
-                option.all_devices is not None for claim in planned for options in claim for option in options
-            ),
-        )
+        return NodeAllocationPlan(claims, [self._claim(claim, pools) for claim in claims])
 
     def _claim(self, claim: ResourceClaim, pools: Sequence[Pool]) -> list[list[Option]]:
         requests = [self._options(claim, request, pools) for request in claim.spec.devices.requests]

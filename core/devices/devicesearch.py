@@ -143,19 +143,17 @@ class DeviceSearch:
     _tries: int = 0
 
     def __attrs_post_init__(self) -> None:
-        pools = [
-            pool
-            for pool in self.pools
-            if not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))
+        self._devices = [
+            (pool, device) for pool in self.pools if pool.is_whole(self.cells) for device in pool.devices
         ]
-        self._devices = [(pool, device) for pool in pools for device in pool.devices]
         compares = self.cells.compares_distinct
         self.taken = [[] for _ in self.plan.claims]
         self._together = [
             [Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.plan.claims
         ]
         # Where something leaves its marks, what comes later depends on the way that led there.
-        leaves_marks = self.plan.takes_all and not self.cells.all_gives_back
+        takes_all = any(option.all_devices is not None for option in self.plan.options)
+        leaves_marks = takes_all and not self.cells.all_gives_back
         leaves_marks |= self.cells.keeps_counters and any(pool.counters for pool in self.pools)
         self._may_skip = not leaves_marks and not any(
             one.is_compared for claim in self._together for one in claim
@@ -302,7 +300,7 @@ class DeviceSearch:
         found = self._kinds.get(make.number)
         if found is None:
             matches: list[bool | str] = []
-            for option in (option for claim in self.plan.requests for options in claim for option in options):
+            for option in self.plan.options:
                 try:
                     matches.append(option.selects(make, self.judge, self.cells))
                 except AllocationError as error:

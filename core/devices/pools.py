@@ -164,6 +164,10 @@ class Pool:
     used: Hashable = 0
     """Which devices are in use, as bits, and what is in use of those that are shared."""
 
+    def is_whole(self, cells: DeviceCells) -> bool:
+        """Whether it may give devices; in the releases that do not ask for *whole_pools* each may."""
+        return not (cells.whole_pools and (self.is_incomplete or self.invalid))
+
     @property
     def invalid_text(self) -> str:
         """The error of a search that comes to an invalid pool."""
@@ -287,8 +291,8 @@ class Pools:
         return tuple(found)
 
     def _has_conditions(self, pool: Pool) -> bool:
-        gives = not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))
-        return gives and any(device.make.device.binding_conditions for device in pool.devices)
+        conditions = (device.make.device.binding_conditions for device in pool.devices)
+        return pool.is_whole(self.cells) and any(conditions)
 
     def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
@@ -385,32 +389,26 @@ def _counters(
 class Reach:
     """The slices that the nodes of a table reach, each in ascending order of name."""
 
-    order: Mapping[str, int]
+    order: dict[str, int] = attrs.Factory(dict)
     """Name of a slice -> its place among all."""
-    of_node: Mapping[str, Sequence[ResourceSlice]]
-    of_all: Sequence[ResourceSlice]
-    selected: Sequence[tuple[ResourceSlice, Mask]]
+    of_node: dict[str, list[ResourceSlice]] = attrs.Factory(dict)
+    of_all: list[ResourceSlice] = attrs.Factory(list)
+    selected: list[tuple[ResourceSlice, Mask]] = attrs.Factory(list)
     """Slices with node selectors, each with the rows that match: bool[rows]."""
-    of_devices: Mapping[str, Sequence[Mask]]
+    of_devices: dict[str, list[Mask]] = attrs.Factory(dict)
     """Name of a slice in which each device says its nodes -> for each of them the rows."""
-    of_pool: Mapping[PoolId, Sequence[ResourceSlice]]
+    of_pool: dict[PoolId, list[ResourceSlice]] = attrs.Factory(dict)
     """All slices of each pool."""
-    counters: Mapping[PoolId, Sequence[ResourceSlice]]
+    counters: dict[PoolId, list[ResourceSlice]] = attrs.Factory(dict)
     """Those that have counters."""
 
     @classmethod
     def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:
         """The reach of *slices*, which are in ascending order of name."""
-        order: dict[str, int] = {}
-        of_node: dict[str, list[ResourceSlice]] = {}
-        of_all: list[ResourceSlice] = []
-        selected: list[tuple[ResourceSlice, Mask]] = []
-        of_devices: dict[str, list[Mask]] = {}
-        of_pool: dict[PoolId, list[ResourceSlice]] = {}
-        counters: dict[PoolId, list[ResourceSlice]] = {}
+        reach = cls()
         mask_of = ReachedRows(table).of
         for one in slices:
-            of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
+            reach.of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
         # The slices that count, by name; those with binding conditions may come last.
         found = [
             one
@@ -421,27 +419,21 @@ class Reach:
         if cells.conditions_last == "slices and pools":
             found.sort(key=lambda one: any(device.binding_conditions for device in one.spec.devices))
         for one in found:
-            order[one.name] = len(order)
+            reach.order[one.name] = len(reach.order)
             spec = one.spec
             if spec.shared_counters and cells.whole_pools:
-                counters.setdefault((spec.driver, spec.pool.name), []).append(one)
+                reach.counters.setdefault((spec.driver, spec.pool.name), []).append(one)
             elif spec.node_name:
-                of_node.setdefault(spec.node_name, []).append(one)
+                reach.of_node.setdefault(spec.node_name, []).append(one)
             elif spec.all_nodes:
-                of_all.append(one)
+                reach.of_all.append(one)
             elif spec.node_selector is not None:
-                selected.append((one, mask_of(spec)))
+                reach.selected.append((one, mask_of(spec)))
             elif spec.per_device_node_selection and cells.whole_pools:
-                of_devices[one.name] = [mask_of(device) for device in spec.devices]
-                selected.append(
-                    (
-                        one,
-                        np.any(of_devices[one.name], axis=0)
-                        if spec.devices
-                        else np.zeros(table.size, np.bool_),
-                    )
-                )
-        return cls(order, of_node, of_all, selected, of_devices, of_pool, counters)
+                masks = reach.of_devices[one.name] = [mask_of(device) for device in spec.devices]
+                nowhere = np.zeros(table.size, np.bool_)
+                reach.selected.append((one, np.any(masks, axis=0) if masks else nowhere))
+        return reach
 
     def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
         """The devices of *slices* that the node on *row* does not reach: slice and place."""

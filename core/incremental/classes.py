@@ -97,11 +97,10 @@ class AskedRow:
 
     def everywhere(self) -> Ints:
         self.seen = self.answer.revision
-        found = self.answer.answer
-        if isinstance(found, Failures) or found is None:
-            return np.ones(self.answer.size, np.int64) if found is None else found.passed.astype(np.int64)
-        scores: Ints = found
-        return scores
+        found: Failures | Ints | None = self.answer.answer
+        if found is None:
+            return np.ones(self.answer.size, np.int64)
+        return found.passed.astype(np.int64) if isinstance(found, Failures) else found
 
     def moved(self) -> Sequence[int] | None:
         """As :meth:`RowSum.moved`."""

@@ -261,32 +261,23 @@ def indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[D
     """The domain index of each constraint."""
 
     def share() -> list[DomainIndex]:
-        asked = (
-            "domain indexes",
-            tuple(c.topology_key for c in constraints),
-            pod.node_selector,
-            required_node_affinity(pod),
+        keys = tuple(constraint.topology_key for constraint in constraints)
+        asked = pod.node_selector, required_node_affinity(pod), keys
+        return table.node_derived(
+            ("domain indexes", *asked), lambda: _make_indexes(pod, constraints, table, asked)
         )
-        return table.node_derived(asked, lambda: _make_indexes(pod, constraints, table))
 
     return table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
 
 
-def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
+def _make_indexes(
+    pod: Template, constraints: Constraints, table: NodeTable, asked: tuple[Hashable, ...]
+) -> list[DomainIndex]:
     mask = eligible(pod, constraints, table)
     nodes = Batch.everywhere(table)
-    labels = [nodes.label(constraint.topology_key) for constraint in constraints]
     lacks = not with_all_keys(constraints, nodes).all()
-    asked = (
-        pod.node_selector,
-        required_node_affinity(pod),
-        tuple(constraint.topology_key for constraint in constraints),
-    )
-    keyed = zip(constraints, labels, strict=True)
-    return [
-        DomainIndex.of((constraint.topology_key, *asked), label, mask, lacks_keys=lacks)
-        for constraint, label in keyed
-    ]
+    keys = [constraint.topology_key for constraint in constraints]
+    return [DomainIndex.of((key, *asked), nodes.label(key), mask, lacks_keys=lacks) for key in keys]
 
 
 def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:

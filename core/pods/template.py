@@ -238,6 +238,16 @@ class Entry(msgspec.Struct, eq=False):
         return self._pod.spec.priority or 0
 
 
+def take_out(entries: list[Entry], entry: Entry) -> bool:
+    """Take *entry* out of a list, if it is there; the last one moves into its place."""
+    for index, other in enumerate(entries):
+        if other is entry:
+            entries[index] = entries[-1]
+            entries.pop()
+            return True
+    return False
+
+
 def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
     """The host ports that the containers ask for, with *sidecars* these too; other init containers have none."""
     before = [one for one in pod.spec.init_containers if one.is_sidecar] if sidecars else ()

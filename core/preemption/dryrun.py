@@ -10,7 +10,7 @@ pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -26,7 +26,7 @@ from ..cycle import Cycle
 from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..incremental import verify
-from ..pods.template import SPARE, Template
+from ..pods.template import SPARE, Entry, Template
 from ..rebuilt import rebuilt_from
 from ..rule import ROWWISE, WIDE, Predicate, Reads
 from .layout import PodLayout, PotentialVictims
@@ -75,20 +75,13 @@ def _one_by_one(
     potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
 ) -> Mask:
     found = np.zeros_like(potential.there)
-    templates = potential.layout.templates
-    if not templates:
-        return found
-    numbers = potential.of_layout(potential.layout.template, np.arange(len(found)))
-    mine: list[Mask] = []
-    for budget in budgets:
-        is_selected = np.array([selects(budget, template) for template in templates], np.bool_)
-        mine.append(is_selected[numbers] & potential.there)
-        if exempts:
-            _leave_out_disrupted(mine[-1], potential, budget)
-    left = [np.full(found.shape[1], budget.disruptions_allowed, np.int64) for budget in budgets]
+    left = [
+        (mine, np.full(found.shape[1], budget.disruptions_allowed, np.int64))
+        for budget, mine in _selected(potential, budgets, exempts)
+    ]
     for place in range(len(found)):
-        for selected, allowed in zip(mine, left, strict=True):
-            takes = selected[place] & ~found[place]
+        for mine, allowed in left:
+            takes = mine[place] & ~found[place]
             found[place] |= takes & (allowed <= 0)
             allowed -= takes & (allowed > 0)
     return found
@@ -97,11 +90,20 @@ def _one_by_one(
 def _beyond_allowance(
     potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
 ) -> Mask:
+    found = np.zeros_like(potential.there)
+    for budget, mine in _selected(potential, budgets, exempts):
+        found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
+    return found
+
+
+def _selected(
+    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], exempts: bool
+) -> Iterator[tuple[PodDisruptionBudget, Mask]]:
+    """Those of *budgets* that select potential victims, each with these: bool[places, k]."""
     there = potential.there
     templates = potential.layout.templates
-    found = np.zeros_like(there)
     if not budgets or not there.any():
-        return found
+        return
     numbers = potential.of_layout(potential.layout.template, np.arange(len(there)))
     present: dict[str, list[int]] = {}
     for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
@@ -114,18 +116,12 @@ def _beyond_allowance(
             is_selected = np.zeros(len(templates), np.bool_)
             is_selected[selected] = True
             mine = is_selected[numbers] & there
-            if exempts:
-                _leave_out_disrupted(mine, potential, budget)
-            found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
-    return found
-
-
-def _leave_out_disrupted(mine: Mask, potential: PotentialVictims, budget: PodDisruptionBudget) -> None:
-    """Take the pods that *budget* lists as disrupted out of *mine*."""
-    names = frozenset(budget.disrupted_pods)
-    for place, i in np.argwhere(mine).tolist() if names else ():
-        if potential.entry(place, i).pod.name in names:
-            mine[place, i] = False
+            # A pod that the budget lists as disrupted is none of its pods.
+            names = frozenset(budget.disrupted_pods if exempts else ())
+            for place, i in np.argwhere(mine).tolist() if names else ():
+                if potential.entry(place, i).pod.name in names:
+                    mine[place, i] = False
+            yield budget, mine
 
 
 def selects(budget: PodDisruptionBudget, template: Template) -> bool:
@@ -286,10 +282,13 @@ class OverlayTrial:
         )
 
     def put_back(self, place: int, here: Mask) -> None:
-        self.overlay.add_all([(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()])
+        self.overlay.add_all(self._at(place, here))
 
     def take_off(self, place: int, here: Mask) -> None:
-        self.overlay.remove_all([(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()])
+        self.overlay.remove_all(self._at(place, here))
+
+    def _at(self, place: int, here: Mask) -> list[tuple[int, Entry]]:
+        return [(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()]
 
     def fits(self, here: Mask) -> Mask:
         # All rows are judged: to copy some of them would mean to follow all that happened to them once more.
@@ -409,9 +408,8 @@ class Outcomes:
     def candidates(self, layout: PodLayout, rows: Rows) -> Candidates:
         """The candidates of *rows*, all of which are known."""
         at = rows[self.fits[rows]]
-        return Candidates.at(
-            layout, at, self.criteria.take(at, axis=1), self.started[at], self.victims.take(at, axis=1)
-        )
+        criteria, victims = (array.take(at, axis=1) for array in (self.criteria, self.victims))
+        return Candidates.at(layout, at, criteria, self.started[at], layout.entries[at], victims)
 
 
 @rebuilt_from("layout", "limit")

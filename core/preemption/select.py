@@ -280,13 +280,14 @@ class UnschedulableCache:
         kept = self._kept.pop(cycle.template, None)
         if kept is None:
             return None
-        if self.quick_path.detour(cycle) is None:
+        is_readable = self.quick_path.detour(cycle) is None
+        if is_readable:
             kept = self._now(kept, cycle)
             if kept is not None and verify.SWITCH.is_on:
                 _check(kept, cycle)
         if kept is not None:
             self._kept[cycle.template] = kept
-        return kept if self.quick_path.detour(cycle) is None else None
+        return kept if is_readable else None
 
     def _now(self, kept: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
         """*kept* as it is now; None where the pod fits on some node, or where it has to be found out."""

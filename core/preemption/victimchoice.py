@@ -71,24 +71,22 @@ class Candidates:
             highest = np.where(victim, priority, -(2**62)).max(axis=0)
             beginnings = potential.of_layout(layout.started, used)
             started = np.where(victim & (priority == highest), beginnings, 2**62).min(axis=0)
-        layout.table.shared_names = True
         # The layout may lack rows where no pod has to leave.
-        return cls(
-            rows,
-            criteria,
-            started,
-            layout.table.names,
-            layout.ranks,
-            potential.entries,
-            np.where(victim, places, GAP),
-        )
+        return cls.at(layout, rows, criteria, started, potential.entries, np.where(victim, places, GAP))
 
     @classmethod
-    def at(cls, layout: PodLayout, rows: Rows, criteria: Ints, started: Ints, places: Ints) -> Candidates:
-        """The candidates on *rows*, whose victims have these *places* in *layout*, which is up to date
-        there."""
+    def at(
+        cls,
+        layout: PodLayout,
+        rows: Rows,
+        criteria: Ints,
+        started: Ints,
+        entries: NDArray[np.object_],
+        places: Ints,
+    ) -> Candidates:
+        """Those on *rows*, whose victims have these *places* in *layout*, among its *entries* there."""
         layout.table.shared_names = True
-        return cls(rows, criteria, started, layout.table.names, layout.ranks, layout.entries[rows], places)
+        return cls(rows, criteria, started, layout.table.names, layout.ranks, entries, places)
 
     @classmethod
     def none(cls) -> Candidates:

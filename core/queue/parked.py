@@ -105,6 +105,11 @@ class QueuedPod:
         return found
 
 
+def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
+    """Whether *one* is tried before *other*: by priority, then by time."""
+    return (-one.pod.priority, one.timestamp) < (-other.pod.priority, other.timestamp)
+
+
 @attrs.define(eq=False, repr=False)
 class Parked:
     """Key -> pod that was found unschedulable or is gated.

@@ -19,7 +19,7 @@ from ..cluster.nominations import Nominations
 from ..rule import Algorithm
 from .backoff import SECOND, Backoff, Clock, nanoseconds
 from .base import QueueBase, SchedulingQueue, scheduled_condition
-from .parked import Contents, Pending, QueuedPod
+from .parked import Contents, Pending, QueuedPod, by_priority_and_time
 
 LONGEST_WAIT = 60 * SECOND
 """A wait that was not asked for in this time is forgotten."""
@@ -209,11 +209,6 @@ class PriorityQueue(QueueBase):
 def by_priority(one: QueuedPod, other: QueuedPod) -> bool:
     """Whether *one* is tried before *other*: by priority alone."""
     return one.pod.priority > other.pod.priority
-
-
-def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
-    """Whether *one* is tried before *other*: by priority, then by time."""
-    return (-one.pod.priority, one.timestamp) < (-other.pod.priority, other.timestamp)
 
 
 def pod_timestamp(pod: Pod) -> float:

@@ -93,11 +93,10 @@ def run_post_filter(
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         if isinstance(answer, Status):
-            is_error = answer.code is Code.ERROR
-            result = PostFilterResult(
-                message=answer.message,
-                is_error=is_error,
-                plan=Preemption(error=answer.message) if is_error else Preemption(),
+            result = (
+                PostFilterResult.failed(answer.message)
+                if answer.code is Code.ERROR
+                else PostFilterResult(message=answer.message, plan=Preemption())
             )
         else:
             result = PostFilterResult() if answer is None else answer

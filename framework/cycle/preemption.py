@@ -155,15 +155,12 @@ class Evaluator:
                 try:
                     plan = chosen(self.cycle, self.context.nominations, candidates, self.context.extenders)
                 except ExtenderError as error:
-                    return PostFilterResult(
-                        message=str(error), is_error=True, plan=Preemption(error=str(error))
-                    )
+                    return PostFilterResult.failed(str(error))
                 return PostFilterResult(
                     plan.node, "" if plan.node is not None else "no candidate node for preemption", plan=plan
                 )
         if self.errors and self._cells.dry_run_errs:
-            text = aggregated(sorted(self.errors))
-            return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
+            return PostFilterResult.failed(aggregated(sorted(self.errors)))
         self._count(NOT_HELPFUL, len(diagnosis.order) - len(rows))
         message = str(FitError(diagnosis.node_count - self._left_out, self.reasons))
         return PostFilterResult(*in_vain(self.cycle, len(rows), message))

@@ -37,6 +37,11 @@ class PostFilterResult:
     is_error: bool = False
     plan: Preemption | None = None
 
+    @classmethod
+    def failed(cls, text: str) -> PostFilterResult:
+        """That of an attempt which ended with this error."""
+        return cls(message=text, is_error=True, plan=Preemption(error=text))
+
 
 @attrs.frozen(eq=False, repr=False)
 class PostFilterContext:

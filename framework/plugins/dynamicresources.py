@@ -291,7 +291,7 @@ class DynamicResources(Plugin):
             found = self._devices = Devices(
                 cycle.table,
                 cycle.listings,
-                self.cells,
+                self.device_cells,
                 min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS),
             )
         return found
@@ -377,7 +377,9 @@ class DynamicResources(Plugin):
         if allocation is None or not any(one.binding_conditions for one in allocation.results):
             return True
         try:
-            return not self.cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
+            return (
+                not self.device_cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
+            )
         except BindingFailed:
             return False
 
@@ -463,7 +465,7 @@ class DynamicResources(Plugin):
         if allocated is not None and before.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
-        if after.status.allocation is None and self.cells.waits_for_conditions:
+        if after.status.allocation is None and self.device_cells.waits_for_conditions:
             return f"claim {claim.key} got deallocated elsewhere in the meantime"
         claims.write(before, self._used_by(after, pod))
         return None
@@ -478,7 +480,7 @@ class DynamicResources(Plugin):
             allocation is not None
             and allocation.allocation_timestamp is None
             and now > -inf
-            and self.cells.waits_for_conditions
+            and self.device_cells.waits_for_conditions
         ):
             allocation = replace(
                 allocation,
@@ -506,26 +508,27 @@ class DynamicResources(Plugin):
     def _used_claims(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* whose binding conditions count."""
         listings = self.handle.listings
-        if listings is not None and self.enabled and self.cells.waits_for_conditions:
+        if listings is not None and self.enabled and self.device_cells.waits_for_conditions:
             return listings.resource_claims.of(pod)
         return []
 
     def readiness(self, pod: Pod) -> str | None:
         """The reason why the devices of *pod* cannot be used; empty: they are ready; None: that is not known
         yet."""
+        cells = self.device_cells
         for claim in self._used_claims(pod):
             try:
                 if are_true(claim):
                     continue
             except BindingFailed as failed:
-                return self.cells.condition_failed_text.format(
+                return cells.condition_failed_text.format(
                     claim=claim.name,
                     reason=failed.condition.reason,
                     message=json.dumps(failed.condition.message, ensure_ascii=False),
                 )
             allocation = claim.status.allocation
             is_late = allocation is not None and self._is_late(allocation)
-            return self.cells.condition_late_text.format(claim=claim.name) if is_late else None
+            return cells.condition_late_text.format(claim=claim.name) if is_late else None
         return ""
 
     @property
@@ -534,8 +537,8 @@ class DynamicResources(Plugin):
         return getattr(self.args, "binding_timeout", None) or BINDING_SECONDS
 
     @cached_property
-    def cells(self) -> DeviceCells:
-        """The cells of device allocation with the gates that are on."""
+    def device_cells(self) -> DeviceCells:
+        """How devices are allocated with the gates that are on."""
         return with_gates(self.handle.devices, self.handle.gates)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

@@ -30,7 +30,7 @@ class ImageLocality(Plugin):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         names = self._images(pod)
-        most = MOST if self.handle.cells.image_bound_of_one else MOST * len(names)
+        most = MOST if self.cells.image_bound_of_one else MOST * len(names)
         total = spread_sizes((*names, *self._of_volumes(pod)), nodes, cycle.node_count)
         # Upstream: without containers the upper threshold is below the lower one, and the lower one wins.
         total = np.where(total < LEAST, LEAST, np.minimum(total, most))
@@ -38,12 +38,12 @@ class ImageLocality(Plugin):
 
     def _of_volumes(self, pod: Template) -> tuple[str, ...]:
         """The images of its volumes that count."""
-        counted = pod.volumes if self.handle.cells.volume_images_count else ()
+        counted = pod.volumes if self.cells.volume_images_count else ()
         return tuple(
             normalized_image_name(volume.image.reference) for volume in counted if volume.image is not None
         )
 
     def _images(self, pod: Template) -> tuple[str, ...]:
         """One for each container that counts."""
-        init = pod.spec.init_containers if self.handle.cells.init_images_count else ()
+        init = pod.spec.init_containers if self.cells.init_images_count else ()
         return (*(normalized_image_name(container.image) for container in init), *images(pod))

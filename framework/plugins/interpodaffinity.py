@@ -99,7 +99,7 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        cells = self.handle.cells
+        cells = self.cells
         if not cells.unreadable_terms_are_none and (text := _faults(pod, cells)):
             return unresolvable(f"parsing pod: {text}")
         if cells.trial_terms_change_namespace or pod.required_affinity or pod.required_anti_affinity:
@@ -111,7 +111,7 @@ class InterPodAffinity(Plugin):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are
         there; or those come first."""
-        cells = self.handle.cells
+        cells = self.cells
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
 
@@ -143,14 +143,14 @@ class InterPodAffinity(Plugin):
         table = cycle.table
         (affinity, anti) = _own_terms(pod, cycle)
         unmet = (
-            unmet_clauses(affinity, table, self._unmet, needs_keys=self.handle.cells.first_pod_needs_keys)
+            unmet_clauses(affinity, table, self._unmet, needs_keys=self.cells.first_pod_needs_keys)
             if affinity.keys
             else []
         )
         if unmet is None:
             return None
         existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
-        if self.handle.cells.existing_pods_refuse_first:
+        if self.cells.existing_pods_refuse_first:
             return [*existing, *unmet, *anti.clauses(table, self._violated)]
         return [*unmet, *anti.clauses(table, self._violated), *existing]
 
@@ -160,13 +160,13 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not self.handle.cells.unreadable_terms_are_none and self._looks_at_existing(pod):
+        if not self.cells.unreadable_terms_are_none and self._looks_at_existing(pod):
             text = pod.notes.get(_FAULTS)
             if text is None:
-                text = pod.notes[_FAULTS] = _faults(pod, self.handle.cells)
+                text = pod.notes[_FAULTS] = _faults(pod, self.cells)
             if text:
                 return error(f"failed to parse pod: {text}")
-        skips = InterPodAffinity.name in self.handle.cells.skips_scoring
+        skips = InterPodAffinity.name in self.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
 
@@ -193,18 +193,13 @@ class InterPodAffinity(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle = self.handle
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        if handle.queueing.pod_changes:
-            pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
-        else:
-            pods = Action.ALL
         node = handle.node_event(
             own,
             handle.labels_and_taints(own),
             partial(affine_node_changes, compares=handle.compares(self.name)),
         )
-        return ClusterEvent(
-            "Pod", pods, hint=partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)
-        ), node
+        peers = partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)
+        return ClusterEvent("Pod", handle.peer_changes, hint=peers), node
 
 
 def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:

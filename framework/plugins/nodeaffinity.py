@@ -89,9 +89,9 @@ class NodeAffinityPlugin(Plugin):
         required = required_node_affinity(pod) or self.added.required
         if required is None and pod.spec.node_selector is None:
             return SKIP
-        if not self.handle.cells.names_nodes:
+        if not self.cells.names_nodes:
             return None
-        names = named_nodes(pod, any_conflict=self.handle.cells.any_conflict_rejects)
+        names = named_nodes(pod, any_conflict=self.cells.any_conflict_rejects)
         if names is None:
             return None
         return PreFilterResult(names) if names else unresolvable(CONFLICT)
@@ -101,11 +101,11 @@ class NodeAffinityPlugin(Plugin):
             enforced = nodes.every()
         else:
             enforced = node_selector_mask(self.added.required, nodes)
-        mask_of = pod_node_affinity_mask if self.handle.cells.checks_pairs else literal_node_affinity_mask
+        mask_of = pod_node_affinity_mask if self.cells.checks_pairs else literal_node_affinity_mask
         matching = mask_of(pod, nodes)
         return Failures.coded(
             np.where(enforced, 2 * ~matching, 1),
-            ((NOT_ENFORCED,), (reason(self.handle.cells.node_affinity_text, resolvable=False),)),
+            ((NOT_ENFORCED,), (reason(self.cells.node_affinity_text, resolvable=False),)),
         )
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
@@ -114,15 +114,15 @@ class NodeAffinityPlugin(Plugin):
         affinity = pod.affinity.node_affinity
         # Upstream: an empty list of preferences is not the same as none.
         is_asked = self.score_concerns(pod) or (affinity is not None and affinity.given_preferred == ())
-        return None if is_asked or NodeAffinityPlugin.name not in self.handle.cells.skips_scoring else SKIP
+        return None if is_asked or NodeAffinityPlugin.name not in self.cells.skips_scoring else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
         if fault := self._fault(pod):
             raise PriorityError(fault)
-        if not self.handle.cells.reads_preferred_fields:
+        if not self.cells.reads_preferred_fields:
             found = weighed(preferred_terms(pod), nodes, expressions_of_term_mask)
-            if self.handle.cells.affinity_sums_in_32_bits:
+            if self.cells.affinity_sums_in_32_bits:
                 return found.astype(np.int32).astype(np.int64)
             return found
         own = weighed(preferred_terms(pod), nodes, term_mask)
@@ -140,6 +140,6 @@ class NodeAffinityPlugin(Plugin):
 
     def _fault(self, pod: Template) -> str:
         """The faults of the preferred terms that count; empty where there is none."""
-        found = preferred_faults(preferred_terms(pod), self.handle.cells) if preferred_terms(pod) else []
+        found = preferred_faults(preferred_terms(pod), self.cells) if preferred_terms(pod) else []
         # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
-        return aggregated(found if self.handle.cells.reads_preferred_fields else found[:1])
+        return aggregated(found if self.cells.reads_preferred_fields else found[:1])

@@ -49,7 +49,7 @@ class NodeDeclaredFeatures(Plugin):
         ]
         lacking = [tuple(name for name in wanted if name not in found) for found in declared]
         known = [(), *filter(None, dict.fromkeys(lacking))]
-        text = self.handle.cells.lacking_features_text
+        text = self.cells.lacking_features_text
         reasons = [
             (reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in known[1:]
         ]
@@ -58,7 +58,7 @@ class NodeDeclaredFeatures(Plugin):
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
         """The features that a pod needs."""
         restarts = any(container.restarts_all for container in (*spec.containers, *spec.init_containers))
-        shares = self.handle.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
+        shares = self.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
         return (
             *(["RestartAllContainersOnContainerExits"] if restarts else ()),
             *(["UserNamespacesHostNetworkSupport"] if shares else ()),

@@ -29,9 +29,7 @@ class NodeName(Plugin):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         wanted = pod.spec.node_name
         if wanted:
-            return Failures.where(
-                reason(self.handle.cells.node_name_text, resolvable=False), ~nodes.named(wanted)
-            )
+            return Failures.where(reason(self.cells.node_name_text, resolvable=False), ~nodes.named(wanted))
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

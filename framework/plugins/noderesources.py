@@ -263,7 +263,7 @@ class NodeResourcesFit(_ScoresDevices):
     def _rejects(self, point: str, pod: Template) -> bool:
         """Whether the plugin rejects *pod* at the extension point *point* because it has a sidecar."""
         if (
-            self.handle.cells.rejects_sidecars != point
+            self.cells.rejects_sidecars != point
             or not pod.spec.init_containers
             or self.handle.enabled("SidecarContainers")
         ):
@@ -282,13 +282,13 @@ class NodeResourcesFit(_ScoresDevices):
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             sought = pod.notes[self.sought_slot] = Sought.of(
-                pod, self._checked(pod), reason(self.handle.cells.too_many_pods_text)
+                pod, self._checked(pod), reason(self.cells.too_many_pods_text)
             )
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
         # 1.16 does.
         limits = nodes.limits_of(sought.resources)
         counted = nodes.counted(sought.resources)
-        if self.handle.cells.fit_sums_wrap:
+        if self.cells.fit_sums_wrap:
             lacking = counted + sought.amounts > limits
         else:
             lacking = sought.amounts > limits - counted
@@ -296,11 +296,11 @@ class NodeResourcesFit(_ScoresDevices):
             if name in sought.resources:  # a node that gives none of it itself may give devices
                 at = sought.resources.index(name)
                 lacking[at] &= limits[at] > 0
-        if self.handle.cells.one_reason:
+        if self.cells.one_reason:
             lacking &= np.cumsum(lacking, axis=0) == 1
         if not is_anywhere(lacking):
             return None
-        if self.handle.cells.too_small_is_unresolvable:
+        if self.cells.too_small_is_unresolvable:
             # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are
             # *too_small*, but for the number of pods.
             too_small = sought.amounts > limits
@@ -317,7 +317,7 @@ class NodeResourcesFit(_ScoresDevices):
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
         # if they are not left out.
-        cells = self.handle.cells
+        cells = self.cells
         for name in checked_resources(pod):
             if name in NATIVE:
                 if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
@@ -395,7 +395,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         self._skips = self.name in handle.cells.skips_scoring
 
     def score_key(self, pod: Template) -> Hashable:
-        asked = request if self.handle.cells.balance_of_two else _asked
+        asked = request if self.cells.balance_of_two else _asked
         return tuple(asked(pod, name) for name in self._measured.names)
 
     def _leaves_out(self, pod: Template) -> bool:
@@ -411,14 +411,14 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         in that."""
         if self._leaves_out(pod):  # PreScore is disabled
             return nodes.zeros()
-        if self.handle.cells.balance_of_two:
+        if self.cells.balance_of_two:
             with_volumes = self._counts_volumes and (
-                bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes
+                bool(pod.spec.volumes) or self.cells.balances_without_volumes
             )
             return balance_of_two(pod, nodes, MAX_NODE_SCORE, with_volumes=with_volumes)
         shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested, self._devices(pod, cycle))
         balance = _balance(shares.requested, shares)
-        if not self.handle.cells.scores_change_of_balance:
+        if not self.cells.scores_change_of_balance:
             return balance
         own = np.array([[_asked(pod, name)] for name in self._measured.names], np.int64)
         return HALF_SCORE + (HALF_SCORE + balance - _balance(shares.requested - own, shares)) // 2

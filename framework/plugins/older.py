@@ -107,7 +107,7 @@ class _AllocationScore(Plugin):
 
     def _shares(self, pod: Template, nodes: Batch) -> Shares:
         found = Shares.of(pod, nodes, self._measured, request, counted_requests)
-        if found.counts_all or not self.handle.cells.lacking_resources_score:
+        if found.counts_all or not self.cells.lacking_resources_score:
             return found
         return attrs.evolve(found, counted=np.ones_like(found.counted), counts_all=True)
 
@@ -133,9 +133,7 @@ class NodeResourcesMostAllocated(_AllocationScore):
     name = "NodeResourcesMostAllocated"
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return most_allocated(
-            self._shares(pod, nodes), overfull_is_full=not self.handle.cells.overfull_scores_zero
-        )
+        return most_allocated(self._shares(pod, nodes), overfull_is_full=not self.cells.overfull_scores_zero)
 
 
 class RequestedToCapacityRatio(_AllocationScore):
@@ -156,9 +154,7 @@ class RequestedToCapacityRatio(_AllocationScore):
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.
             return nodes.zeros()
         return requested_to_capacity_ratio(
-            self._shares(pod, nodes),
-            self._line,
-            _rounded_up if self.handle.cells.ratio_rounds_up else utilization,
+            self._shares(pod, nodes), self._line, _rounded_up if self.cells.ratio_rounds_up else utilization
         )
 
 
@@ -249,7 +245,7 @@ class ServiceAffinityPlugin(Plugin):
 
     @property
     def _is_idle(self) -> bool:
-        return not self.args.affinity_labels and not self.handle.cells.counts_without_labels
+        return not self.args.affinity_labels and not self.cells.counts_without_labels
 
     def concerns(self, pod: Template) -> bool:
         return not self._is_idle
@@ -276,7 +272,7 @@ class ServiceAffinityPlugin(Plugin):
         services = services_of(pod, cycle.listings)
         if not services or not services[0].selector:
             return nodes.zeros()
-        if self.handle.cells.literal_pairs:
+        if self.cells.literal_pairs:
             counted = Peers(LabelSelector(), Map(services[0].selector)).counted(pod.namespace)
             return nodes.zeros() if counted is None else nodes.counting(counted)
         return nodes.counting(

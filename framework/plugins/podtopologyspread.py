@@ -22,7 +22,6 @@ from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.nodeselectors import required_node_affinity
 from ...core.matching.spread import Domains
 from ...core.pods.template import StateKey, Template
-from ...core.release import FrameworkCells
 from ...core.rule import PriorityError, Reads
 from ...predicates.matchinterpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
@@ -90,7 +89,6 @@ class PodTopologySpread(Plugin):
         self.read_slots: Mapping[str, StateKey[tuple[Peers | None, Constraints]]] = {
             when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)
         }
-        self.cells: FrameworkCells = handle.cells
         self.lacking: Reasons = (UNEVEN if handle.cells.missing_key_is_uneven else MISSING_LABEL,)
         self.domains_slot: StateKey[dict[Constraints, Domains]] = StateKey(f"{self.name} domains")
         self.soft_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} soft")
@@ -140,7 +138,7 @@ class PodTopologySpread(Plugin):
             self.constraints(pod, HARD, cycle)
         except SelectorError as fault:
             return error(
-                f"{self.handle.cells.constraints_text}obtaining pod's hard topology spread constraints: {fault}"
+                f"{self.cells.constraints_text}obtaining pod's hard topology spread constraints: {fault}"
             )
         return None
 
@@ -204,7 +202,7 @@ class PodTopologySpread(Plugin):
             )
         if not constraints:
             cycle.notes[self.soft_slot] = None
-            return SKIP if PodTopologySpread.name in self.handle.cells.skips_scoring else None
+            return SKIP if PodTopologySpread.name in self.cells.skips_scoring else None
         seen = nodes if cycle.described is None else cycle.as_described(nodes)
         found = self._soft(pod, constraints, seen.table)
         cycle.notes[self.soft_slot] = found.counted(seen.table).weighed(seen)
@@ -334,11 +332,8 @@ class PodTopologySpread(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle = self.handle
-        narrow = self.handle.queueing.narrow_events
-        if handle.queueing.pod_changes:
-            pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
-        else:
-            pods = Action.ALL
+        narrow = handle.queueing.narrow_events
+        pods = handle.peer_changes
         if narrow and handle.gives_hints:
             pods |= Action.UPDATE_POD_TOLERATION
         nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)

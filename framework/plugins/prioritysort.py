@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.queue.parked import QueuedPod
+from ...core.queue.parked import by_priority_and_time
 from ..plugin import Plugin
 
 
@@ -13,6 +13,4 @@ class PrioritySort(Plugin):
     """
 
     name = "PrioritySort"
-
-    def less(self, one: QueuedPod, other: QueuedPod) -> bool:
-        return (-one.pod.priority, one.timestamp) < (-other.pod.priority, other.timestamp)
+    less = staticmethod(by_priority_and_time)

@@ -34,7 +34,7 @@ class SelectorSpread(Plugin):
         return pod.namespace, pod.labels, pod.pod.metadata.controller, self._is_left_out(pod)
 
     def _is_left_out(self, pod: Template) -> bool:
-        return bool(pod.spec.topology_spread_constraints) and not self.handle.cells.spreads_constrained_pods
+        return bool(pod.spec.topology_spread_constraints) and not self.cells.spreads_constrained_pods
 
     pre_score = prepare_nothing
 
@@ -51,7 +51,7 @@ class SelectorSpread(Plugin):
     def _peers(self, pod: Template, cycle: FrameworkCycle) -> PodsMatching | None:
         if self._is_left_out(pod):
             return None
-        return deduced_peers(pod, cycle.listings, self.handle.cells).counted(pod.namespace)
+        return deduced_peers(pod, cycle.listings, self.cells).counted(pod.namespace)
 
     @property
     def normalize_score(self) -> Reduction:

@@ -50,7 +50,7 @@ class TaintToleration(Plugin):
             taint = first_untolerated(taints, pod.spec.tolerations)
             if taint is not None:
                 by_list[i] = first.setdefault(taint, len(first) + 1)
-        text = self.handle.cells.taint_text
+        text = self.cells.taint_text
         return Failures.coded(
             by_list[nodes.taints.codes],
             [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in first],

@@ -82,7 +82,7 @@ class VolumeBinding(Plugin):
         fault = next((fault for volume in pod.volumes if (fault := self._fault(pod, volume, cycle))), None)
         if fault is not None:
             return unresolvable(fault)
-        off = self.handle.cells.ephemeral_off_text
+        off = self.cells.ephemeral_off_text
         if off and not has_ephemeral_claims(cycle.release.volumes, self.handle.gates):
             name = next((volume.name for volume in pod.volumes if is_made_for_pod(volume)), None)
             if name is not None:
@@ -93,12 +93,12 @@ class VolumeBinding(Plugin):
             return error(str(failure))
         if needs.immediate:
             return unresolvable(UNBOUND_IMMEDIATE)
-        names = _local_nodes(needs.bound, cycle) if self.handle.cells.narrows_to_local_volumes else None
+        names = _local_nodes(needs.bound, cycle) if self.cells.narrows_to_local_volumes else None
         return None if names is None else PreFilterResult(names)
 
     def _fault(self, pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
         """The reason why the claim of *volume* makes the pod unschedulable; None if it does not."""
-        cells = self.handle.cells
+        cells = self.cells
         name = claim_name(pod.pod, volume, has_ephemeral_claims(cycle.release.volumes, self.handle.gates))
         if name is None:
             return None
@@ -116,7 +116,7 @@ class VolumeBinding(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         finding = cycle.binder.find(pod.claims, nodes)
-        unbound = finding.unbound | ~finding.bound if self.handle.cells.one_reason else finding.unbound
+        unbound = finding.unbound | ~finding.bound if self.cells.one_reason else finding.unbound
         missing = (finding.bound, unbound, finding.enough, finding.exists)
         fine = finding.errors == 0
         failures = Failures.all_of(
@@ -126,7 +126,7 @@ class VolumeBinding(Plugin):
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         """Skip where no volume is matched to a claim, in releases where provisioned ones are not scored."""
-        if self._scores_provisioning or VolumeBinding.name not in self.handle.cells.skips_scoring:
+        if self._scores_provisioning or VolumeBinding.name not in self.cells.skips_scoring:
             return None
         return None if self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes)) else SKIP
 

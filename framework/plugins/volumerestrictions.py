@@ -54,14 +54,14 @@ class VolumeRestrictions(Plugin):
             refusal = self._refusal(pod, cycle)
             if refusal is not None:
                 return unresolvable(refusal)
-        if not self.handle.cells.idle_restrictions_skip or has_disks(pod):
+        if not self.cells.idle_restrictions_skip or has_disks(pod):
             return None
         sole = self._sole(pod, cycle)
         return None if sole and _used(sole, pod, cycle) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         conflict = no_disk_conflict.check(pod, nodes, cycle)
-        sole = frozenset[str]() if self.handle.cells.sole_users_reject else self._sole(pod, cycle)
+        sole = frozenset[str]() if self.cells.sole_users_reject else self._sole(pod, cycle)
         if not sole:
             return conflict
         free = nodes.every() if conflict is None else conflict.passed
@@ -76,7 +76,7 @@ class VolumeRestrictions(Plugin):
 
     def _refusal(self, pod: Template, cycle: FrameworkCycle) -> str | None:
         """The refusal of all nodes for the pod's claims; None if they leave some."""
-        cells = self.handle.cells
+        cells = self.cells
         claims = cycle.listings.claims
         for name in _claims(pod):
             claim = claims.get(f"{pod.namespace}/{name}")

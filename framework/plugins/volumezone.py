@@ -73,7 +73,7 @@ class VolumeZone(Plugin):
         except VolumeError as refused:
             status = self._refuse(str(refused))
             conflict = labelled & elsewhere
-            if not self.handle.cells.zones_one_by_one:
+            if not self.cells.zones_one_by_one:
                 return failing(status, nodes.every())
             # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is
             # not noticed.
@@ -88,7 +88,7 @@ class VolumeZone(Plugin):
     def _elsewhere(self, label: str, values: frozenset[str], nodes: Batch) -> Mask:
         """The nodes that do not have one of *values* for *label*: bool[n]."""
         there = nodes.label(label)
-        newer = NEWER_LABELS.get(label) if self.handle.cells.zone_labels_match else None
+        newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
         elsewhere = there.where(partial(not_among, values))
         if newer is None:
             return elsewhere
