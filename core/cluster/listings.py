@@ -157,7 +157,7 @@ class ResourceClaims(Listing[ResourceClaim]):
     extended: dict[str, str] = attrs.Factory(dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
     log: Revisions[tuple[DeviceId, ...]] = attrs.Factory(Revisions)
-    """Which devices were given or given back, step by step: others may hold them now, or nobody."""
+    """Which devices were given or given back, step by step: others may hold them now, or none."""
     pending: dict[str, ResourceClaim] = attrs.Factory(dict)
     """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None

@@ -242,12 +242,11 @@ def answer(rule, cycle, nodes, at):
 
 def remembered(rule, cycle, at):
     """The same of the whole table, as the memory has it."""
-    if isinstance(rule, Predicate):
-        return objections(cycle.answers.read(rule, cycle).answer, at)
     try:
-        return tuple(cycle.answers.read(rule, cycle).answer[list(at)].tolist())
+        found = cycle.answers.read(rule, cycle).answer
     except PriorityError as error:
         return (str(error),)
+    return objections(found, at) if isinstance(rule, Predicate) else tuple(found[list(at)].tolist())
 
 
 @contextmanager
