@@ -60,10 +60,18 @@ def is_counted(name: str) -> bool:
     return name in NATIVE or is_scalar_resource(name)
 
 
-def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
+def _whole(name: str, quantity: Quantity) -> int:
+    """*quantity* by its integer value. Upstream: so the overhead of the incoming pod counts in scores, where
+    250m of cpu add 1 to millicores and not 250."""
+    return quantity.value()
+
+
+def _add(
+    total: Requests, quantities: Mapping[str, Quantity], amount_of: Callable[[str, Quantity], int] = amount
+) -> None:
     for name, quantity in quantities.items():
         if is_counted(name):
-            total[name] = wrap_int64(total.get(name, 0) + amount(name, quantity))
+            total[name] = wrap_int64(total.get(name, 0) + amount_of(name, quantity))
 
 
 def of_containers(pod: Pod, gates: Gates) -> Requests:
@@ -145,11 +153,8 @@ def nonzero_with_overhead(pod: Pod, gates: Gates) -> Requests:
 
 def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, by its integer value."""
-    # Upstream: the incoming pod's cpu overhead is added as whole cores, rounded up: 250m adds 1, not 250.
     total = nonzero_of_all_containers(pod, gates)
-    if not gates.get("PodOverhead", False):
-        return total
-    return overhead_added(total, pod, lambda name, quantity: quantity.value())
+    return overhead_added(total, pod, _whole) if gates.get("PodOverhead", False) else total
 
 
 def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
@@ -194,24 +199,22 @@ def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
     if not gates.get(STORAGE_GATE, True):
         total.pop(EPHEMERAL_STORAGE, None)
     if gates.get("PodOverhead", False):
-        for name, quantity in pod.spec.overhead.items():
-            if is_counted(name):
-                # Upstream: as in the sums with defaults, and local storage is added whatever the gate says.
-                total[name] = wrap_int64(total.get(name, 0) + quantity.value())
+        # Upstream: local storage is added whatever the gate says.
+        _add(total, pod.spec.overhead, _whole)
     return total
 
 
 def exact_sums(pod: Pod, gates: Gates) -> Requests:
     """The requests of the whole pod with overhead: quantities are summed exactly, and only the sums are
     rounded."""
-    return {name: amount(name, quantity) for name, quantity in _exact(pod, {}).items() if is_counted(name)}
+    return _rounded(pod, _exact(pod, NO_QUANTITIES))
 
 
 def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by
     container."""
-    total = _exact(pod, DEFAULTS)
-    return {name: amount(name, total.get(name, ZERO)) for name in (CPU, MEMORY)}
+    total = _rounded(pod, _exact(pod, DEFAULTS))
+    return {name: total.get(name, 0) for name in (CPU, MEMORY)}
 
 
 def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
@@ -222,7 +225,6 @@ def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
         for name, quantity in {**defaults, **container.requests}.items():
             if name not in total or quantity.nanos > total[name].nanos:
                 total[name] = quantity
-    add_exactly(total, pod.spec.overhead)
     return total
 
 

@@ -130,16 +130,15 @@ _VOLUME_EVENTS = tuple(
 EVENTS = {
     event.label: event
     for event in (
-        *(
-            NODE_ADD,
-            NODE_DELETE,
-            *NODE_CHANGES,
-            ASSIGNED_POD_ADD,
-            ASSIGNED_POD_UPDATE,
-            ASSIGNED_POD_DELETE,
-            *_VOLUME_EVENTS,
-        ),
-        *(UNSCHEDULABLE_TIMEOUT, ClusterEvent(ANYTHING, Action.ALL, "WildCardEvent")),
+        NODE_ADD,
+        NODE_DELETE,
+        *NODE_CHANGES,
+        ASSIGNED_POD_ADD,
+        ASSIGNED_POD_UPDATE,
+        ASSIGNED_POD_DELETE,
+        *_VOLUME_EVENTS,
+        UNSCHEDULABLE_TIMEOUT,
+        ClusterEvent(ANYTHING, Action.ALL, "WildCardEvent"),
     )
 }
 """Label -> event that moves pods. Upstream: pkg/scheduler/internal/queue/events.go."""
@@ -197,10 +196,6 @@ def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEven
     return found if cells.each_node_change else found[:1]
 
 
-def _pod_event(action: Action, name: str) -> ClusterEvent:
-    return ClusterEvent("Pod", action, name)
-
-
 POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
     "labels": (Action.UPDATE_POD_LABEL, lambda old, new: old.labels != new.labels),
     "scheduling gates": (
@@ -212,7 +207,10 @@ POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
         Action.UPDATE_POD_TOLERATION,
         lambda old, new: len(old.spec.tolerations) != len(new.spec.tolerations),
     ),
-    "claims": (Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, lambda old, new: _claims(old) != _claims(new)),
+    "claims": (
+        Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM,
+        lambda old, new: old.status.resource_claim_statuses != new.status.resource_claim_statuses,
+    ),
 }
 """The changes of a pod that count as different, in the order of upstream; requests that become smaller come
 after labels."""
@@ -222,21 +220,16 @@ def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) 
     """The events of the update of a pod: those of its changes that count as different, else that of an
     update."""
     label = "AssignedPodUpdate" if new.spec.node_name else "UnschedulablePodUpdate"
-    if not cells.pod_changes:
-        return [ASSIGNED_POD_UPDATE if new.spec.node_name else _pod_event(Action.UPDATE, label)]
     found = []
     for name in cells.pod_changes:
         action, applies = POD_CHANGES.get(name, (Action.UPDATE_POD_SCALE_DOWN, None))
         if applies(old, new) if applies is not None else _is_scaled_down(old, new, templates):
-            found.append(_pod_event(action, label))
-    return found or [_pod_event(Action.UPDATE_POD_OTHER, label)]
+            found.append(action)
+    other = Action.UPDATE_POD_OTHER if cells.pod_changes else Action.UPDATE
+    return [ClusterEvent("Pod", action, label) for action in found or [other]]
 
 
 def _is_scaled_down(old: Pod, new: Pod, templates: Templates) -> bool:
     before = templates.of(old).footprint
     after = templates.of(new).footprint
     return any(amount > after.get(name, -1) for name, amount in before.items())
-
-
-def _claims(pod: Pod) -> object:
-    return getattr(pod.status, "resource_claim_statuses", ())

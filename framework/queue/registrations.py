@@ -100,12 +100,10 @@ class Registrations:
         *plugins* rejected."""
         found = self._matching.get((scheduler_name, event))
         if found is None:
-            kept = {
-                name: tuple(one for one in events if one.matches(event))
-                for name, events in self._by_profile.get(scheduler_name, {}).items()
-            }
             found = self._matching[scheduler_name, event] = {
-                name: events for name, events in kept.items() if events
+                name: kept
+                for name, events in self._by_profile.get(scheduler_name, {}).items()
+                if (kept := tuple(one for one in events if one.matches(event)))
             }
         return any(_helps(one, pod, old, new) for name in plugins if name in found for one in found[name])
 
