@@ -240,7 +240,7 @@ class Cluster:
         """
         found = self._taken_in(items)
         for item in found:
-            if _identity(item) in self._objects:
+            if item.identity in self._objects:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
@@ -267,7 +267,7 @@ class Cluster:
                     f'got "{item.spec.node_name}": pods do not move'
                 )
         for item in found:
-            old = self._objects[_identity(item)]
+            old = self._objects[item.identity]
             if old.uid != item.uid:
                 self.delete(old)
             self._put(item)
@@ -293,7 +293,7 @@ class Cluster:
                 )
             else:
                 raise wrong_type("delete", given, 'an object, its manifest, or a text such as "node/a"')
-            found[_identity(item)] = item
+            found[item.identity] = item
         for identity, item in found.items():
             del self._objects[identity]
             self._classes.pop(identity, None)
@@ -309,9 +309,9 @@ class Cluster:
         self._followers.add(follower)
 
     def _put(self, item: KubeObject) -> None:
-        self._objects[_identity(item)] = item
+        self._objects[item.identity] = item
         if isinstance(item, PriorityClass | StorageClass):
-            self._classes[_identity(item)] = item
+            self._classes[item.identity] = item
         for follower in tuple(self._followers):
             follower.put(item)
 
@@ -327,7 +327,7 @@ class Cluster:
             known = self._objects.get((Pod.kind, pod))
             return find_waiting(pod, [known] if isinstance(known, Pod) else self.pods)
         check_type("pod", pod, (Pod, Mapping), "a name, a Pod or its manifest")
-        if isinstance(pod, Pod) and self._objects.get(_identity(pod)) is pod:
+        if isinstance(pod, Pod) and self._objects.get(pod.identity) is pod:
             return pod
         found = self._taken_in([pod])
         if len(found) != 1 or not isinstance(found[0], Pod):
@@ -361,7 +361,3 @@ class Cluster:
                 f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read"
             )
         return inventory.objects
-
-
-def _identity(item: KubeObject) -> tuple[str, str]:
-    return item.kind, item.key

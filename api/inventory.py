@@ -10,7 +10,7 @@ from typing import IO, Any
 import attrs
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
-from .controlplane.admission import admit
+from .controlplane.admission import Admitted, admit
 from .controlplane.deviceclaims import claims_of_volumes, with_device_claims
 from .controlplane.manifests import each_once, identity_of
 from .controlplane.missing import missing_kinds
@@ -110,11 +110,10 @@ def take_in(
         if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
         for claim in claims_of_volumes(item)
     )
-    given = tuple({(item.kind, item.key): item for item in (*claims, *found)}.values())
-    admitted = admit(given, known, priorities=priorities) if defaults else None
-    turned_down = admitted.refused if admitted else ()
-    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in turned_down)
-    objects = with_device_claims(admitted.objects if admitted else given, known)
+    given = tuple({item.identity: item for item in (*claims, *found)}.values())
+    admitted = admit(given, known, priorities=priorities) if defaults else Admitted(given)
+    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused)
+    objects = with_device_claims(admitted.objects, known)
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
@@ -130,7 +129,7 @@ def take_in(
         ignored=ignored,
         warnings=(*warnings, *made.notices, *refused, *lacks),
         refused=refused,
-        refused_pods=tuple((item, why) for item, why in turned_down if isinstance(item, Pod)),
+        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
-from .controlplane.manifests import identity_of, prefix_of
+from .controlplane.manifests import GIVEN_BEFORE, identity_of, prefix_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
 from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
@@ -173,9 +173,9 @@ class _Loading:
         elif is_simulator_export(document.data):
             self._take_items("", simulator_items(document.data, document.where), document.where)
             if document.data.get(CONFIG):
-                self.odd.notices.append(Notice(document.where, NOT_READ, about=""))
+                self.odd.tell(document.where, NOT_READ)
         elif document.found:
-            self.odd.notices.append(Notice(document.where, NO_KIND, about=""))
+            self.odd.tell(document.where, NO_KIND)
         else:
             raise without_kind(document.where, document.data)
 
@@ -183,7 +183,7 @@ class _Loading:
         """Whether there is nothing to say about the pod, so that it is added."""
         if pod is None or self.keeps_manifests or not pod.metadata.name or self.validation.refused(pod):
             return False
-        if (identity := (pod.kind, pod.key)) in self.objects:
+        if (identity := pod.identity) in self.objects:
             return False
         self.objects[identity] = with_defaults(pod) if self.defaults else pod
         return True
@@ -214,12 +214,11 @@ class _Loading:
             prefix_of(data, place)
         if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
-        told = self.validation.refused(decoded) if decoded is not None else []
-        for what in told + self.validation.refused_in_templates(kind, data) if kind in WORKLOADS else told:
-            if isinstance(what, CountsAs):
-                self.odd.notices.append(Notice(str(place), what, about=place.about))
-            else:
-                self.odd.note(place, what, place.about)
+        refused = self.validation.refused(decoded)
+        if kind in WORKLOADS:
+            refused += self.validation.refused_in_templates(kind, data)
+        for what in refused:
+            (self.odd.tell if isinstance(what, CountsAs) else self.odd.note)(place, what, place.about)
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str, api_version: Any = None) -> None:
         for index, item in enumerate(items):
@@ -246,19 +245,17 @@ class _Loading:
             named = replace(
                 decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[alike]}")
             )
-            if (named.kind, named.key) not in self.objects:
+            if named.identity not in self.objects:
                 return named
 
     def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: _Place) -> None:
-        identity = (decoded.kind, decoded.key)
+        identity = decoded.identity
         if identity in self.objects:
             if isinstance(decoded, Node):
                 raise ManifestError(
                     f"{place}: metadata.name: expected each node once, got {decoded.name} again"
                 )
-            self.odd.notices.append(
-                Notice(str(place), "was given before, the last one counts", about=place.about)
-            )
+            self.odd.tell(place, GIVEN_BEFORE, place.about)
         self.objects[identity] = (
             with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
         )
@@ -268,7 +265,7 @@ class _Loading:
             and decoded.phase == "Bound"
         )
         if is_bound and BIND_COMPLETED not in decoded.annotations:
-            self.odd.notices.append(Notice(str(place), NOT_BOUND, about=place.about))
+            self.odd.tell(place, NOT_BOUND, place.about)
 
     def result(self) -> Loaded:
         """All that was added."""

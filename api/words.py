@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from .objects import KINDS, KubeObject
@@ -195,16 +195,21 @@ SHORT: Mapping[str, str] = {
 """kubectl's short names."""
 
 
-def _words(kind: str) -> Iterator[str]:
-    """The singular and the plural of a kind."""
-    yield kind.lower()
-    if kind.endswith("y"):
-        yield f"{kind[:-1].lower()}ies"
-    else:
-        yield f"{kind.lower()}{'es' if kind.endswith('s') else 's'}"
+def plural_of(kind: str) -> str:
+    """The plural of a kind, as resources of the API are called.
+
+    Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
+
+    >>> [plural_of(kind) for kind in ("StorageClass", "CSIStorageCapacity", "Endpoints", "Pod")]
+    ['storageclasses', 'csistoragecapacities', 'endpoints', 'pods']
+    """
+    name = kind.lower()
+    if name == "endpoints":
+        return name
+    return f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
-_KINDS = {word: KINDS[kind] for kind in KINDS for word in _words(kind)} | {
+_KINDS = {word: KINDS[kind] for kind in KINDS for word in (kind.lower(), plural_of(kind))} | {
     short: KINDS[kind] for short, kind in SHORT.items()
 }
 

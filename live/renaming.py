@@ -15,7 +15,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -213,6 +213,10 @@ def _text(rename: Callable[[Names, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
+def _object(rename: Callable[[Names, dict[str, Json]], Json]) -> Shape:
+    return lambda to, value: rename(to, value) if isinstance(value, dict) else None
+
+
 def _keep(to: Names, value: Json) -> Json:
     """A number, an enumeration, a time, the name of a driver or a key; or a list of such."""
     if isinstance(value, list):
@@ -220,34 +224,28 @@ def _keep(to: Names, value: Json) -> Json:
     return None if isinstance(value, dict) else value
 
 
-def _amounts(to: Names, value: Json) -> Json:
+def _amounts(to: Names, value: dict[str, Json]) -> dict[str, Json]:
     """Numbers and quantities by the name of a resource."""
-    if isinstance(value, dict):
-        return {key: item for key, item in value.items() if not isinstance(item, list | dict)}
-    return None
+    return {key: item for key, item in value.items() if not isinstance(item, list | dict)}
 
 
-def _quota(to: Names, value: Json) -> Json:
+def _quota(to: Names, value: dict[str, Json]) -> Json:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
     found = {}
-    for key, item in (_amounts(to, value) or {}).items():
+    for key, item in _amounts(to, value).items():
         storage_class, dot, rest = key.partition(".storageclass.storage.k8s.io/")
         found[f"{to.name(storage_class)}{dot}{rest}" if dot else key] = item
     return found
 
 
-def _labels(to: Names, value: Json) -> Json:
+def _labels(to: Names, value: dict[str, Json]) -> Json:
     """Labels, or what selects by equality: keys stay."""
-    if isinstance(value, dict):
-        return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
-    return None
+    return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
 
 
-def _requirement(to: Names, value: Json, is_field: bool = False) -> Json:
+def _requirement(to: Names, value: dict[str, Json], is_field: bool = False) -> Json:
     """Key, operator and values of a requirement on labels; *is_field*: on a node's field, which is its name."""
-    if not isinstance(value, dict):
-        return None
-    kept = {field: value[field] for field in ("key", "operator") if field in value}
+    kept: dict[str, Json] = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
         key = str(value.get("key") or "")
         texts = [item for item in value["values"] if isinstance(item, str)]
@@ -255,10 +253,8 @@ def _requirement(to: Names, value: Json, is_field: bool = False) -> Json:
     return kept
 
 
-def _keyed(to: Names, value: Json) -> Json:
+def _keyed(to: Names, value: dict[str, Json]) -> Json:
     """A taint or toleration."""
-    if not isinstance(value, dict):
-        return None
     kept = {
         field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value
     }
@@ -282,9 +278,9 @@ def _avoided(to: Names, value: Json) -> Json:
     )
 
 
-def _condition(to: Names, value: Json) -> Json:
+def _condition(to: Names, value: dict[str, Json]) -> Json:
     """A condition that rules know; what others are called may say whose cluster it is."""
-    if not isinstance(value, dict) or value.get("type") not in CONDITIONS:
+    if value.get("type") not in CONDITIONS:
         return None
     kept = {
         key: _keep(to, value[key])
@@ -321,22 +317,20 @@ WORDS: Mapping[str, Shape] = {
     "image": _text(Names.image),
     "parts": _text(Names.parts),
     "keep": _keep,
-    "amounts": _amounts,
-    "quota": _quota,
-    "labels": _labels,
-    "requirement": _requirement,
-    "keyed": _keyed,
+    "amounts": _object(_amounts),
+    "quota": _object(_quota),
+    "labels": _object(_labels),
+    "requirement": _object(_requirement),
+    "keyed": _object(_keyed),
     "avoided": _avoided,
-    "condition": _condition,
+    "condition": _object(_condition),
     "version": _version,
-    "field requirement": lambda to, value: _requirement(to, value, is_field=True),
-    "by name": lambda to, value: (
-        {to.name(key): _keep(to, item) for key, item in value.items()} if isinstance(value, dict) else None
-    ),
-    "annotations": lambda to, value: (
-        {key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS}
-        if isinstance(value, dict)
-        else None
+    "field requirement": _object(partial(_requirement, is_field=True)),
+    "by name": _object(lambda to, value: {to.name(key): _keep(to, item) for key, item in value.items()}),
+    "annotations": _object(
+        lambda to, value: {
+            key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS
+        }
     ),
     "left out": lambda to, value: None,
     "described": lambda to, value: value,  # What a driver says of its devices, and expressions about it.
@@ -465,8 +459,6 @@ def _shape_of_fields(kind: Any) -> Shape:
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
     if kind in (o.ControllerSpec, o.ServiceSpec):
         fields["template"] = shape_of(ControllerTemplate)
-    return lambda to, value: (
-        {key: fields[key](to, one) for key, one in value.items() if key in fields}
-        if isinstance(value, dict)
-        else None
+    return _object(
+        lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields}
     )

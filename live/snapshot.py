@@ -17,6 +17,7 @@ from ..api.controlplane.manifests import metadata_of
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from .client.api import (
     DEVICE_KINDS,
+    NOT_THERE,
     VERSIONS,
     Api,
     ApiError,
@@ -121,7 +122,6 @@ def check_kinds(kinds: Iterable[str]) -> None:
 UNFINISHED = "status.phase!=Failed,status.phase!=Succeeded"
 """The pods that take part in decisions."""
 _FORBIDDEN = 403
-_NOT_THERE = 404
 
 
 @attrs.frozen
@@ -212,7 +212,7 @@ async def _listed(api: Api, kind: str) -> ObjectList | str:
                 resource(kind, group_version), field_selector=UNFINISHED if kind == "Pod" else ""
             )
         except ApiError as error:
-            if error.status not in (_FORBIDDEN, _NOT_THERE):
+            if error.status not in (_FORBIDDEN, NOT_THERE):
                 raise
             # An API server may also say Forbidden for what it does not have.
             refusal = refusal or (str(error) if error.status == _FORBIDDEN else "")

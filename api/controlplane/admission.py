@@ -80,8 +80,10 @@ def admit(
         made: KubeObject | str = found
         if found.metadata.creation_timestamp is not None:
             pass
-        elif isinstance(found, Pod):
-            made = _with_priority(found, classes) if priorities else _without_priority(found)
+        elif isinstance(found, Pod) and priorities:
+            made = _with_priority(found, classes)
+        elif isinstance(found, Pod):  # Upstream: pkg/api/pod/util.go
+            made = replace(found, spec=replace(found.spec, priority=None, priority_class_name=""))
         elif isinstance(found, PersistentVolumeClaim):
             made = _with_storage_class(found, storage)
         if isinstance(made, str):
@@ -121,13 +123,6 @@ def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod | str:
             pod.spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given
         ),
     )
-
-
-def _without_priority(pod: Pod) -> Pod:
-    """The pod as the API server stores it while gate PodPriority is off. Upstream: pkg/api/pod/util.go"""
-    if pod.spec.priority is None and not pod.spec.priority_class_name:
-        return pod
-    return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
 
 
 def _with_storage_class(
@@ -289,11 +284,10 @@ def usage(pod: Pod) -> dict[str, Quantity]:
 
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
     """The usage of quotas by *claim*: its count and its storage, both also by storage class."""
-    found = {CLAIMS: ONE, f"count/{CLAIMS}": ONE}
     storage = claim.spec.requests.get("storage")
     of_class = claim.storage_class
     prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
-    found |= {f"{prefix}{CLAIMS}": ONE for prefix in prefixes}
+    found = {f"{prefix}{CLAIMS}": ONE for prefix in ("count/", *prefixes)}
     if storage is not None:
         found |= {f"{prefix}requests.storage": storage for prefix in prefixes}
     return found

@@ -25,7 +25,6 @@ from ..objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
-    PodSpec,
     ReplicaSet,
     ReplicationController,
     ResourceRequirements,
@@ -84,13 +83,8 @@ def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
 
 
 def _pod(pod: Pod) -> Pod:
-    spec = pod_spec_with_defaults(pod.spec)
-    return pod if spec is pod.spec else replace(pod, spec=spec)
-
-
-def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
-    """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the
-    host's network and so on."""
+    """*pod* with requests from limits, protocols, host ports of pods in the host's network and so on."""
+    spec = pod.spec
     given = (
         spec.scheduler_name,
         spec.host_network,
@@ -99,17 +93,12 @@ def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
         spec.overhead,
         spec.volumes,
     )
-    if _are_complete(*given):
-        return spec
+    if not _needed((), *given):
+        return pod
     amounts = [
         held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits)
     ]
-    return replace(spec, **_needed(notation(spec.overhead, *amounts), *given))
-
-
-@lru_cache(maxsize=_CACHED)
-def _are_complete(*given: Any) -> bool:
-    return not _needed((), *given)
+    return replace(pod, spec=replace(spec, **_needed(notation(spec.overhead, *amounts), *given)))
 
 
 @lru_cache(maxsize=_CACHED)
@@ -127,7 +116,7 @@ def _needed(
         "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),
         "containers": (containers, _containers(containers, host_network)),
         "init_containers": (init_containers, _containers(init_containers, host_network)),
-        "overhead": (overhead, _rounded(overhead) if overhead else overhead),
+        "overhead": (overhead, _rounded(overhead)),
         "volumes": (volumes, _each(_volume, volumes)),
     }
     return {name: changed for name, (given, changed) in changes.items() if given != changed}

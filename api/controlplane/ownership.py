@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, TypeAlias
 
 import attrs
@@ -190,7 +191,7 @@ class LostReplicaSet:
     """Its UID as its pods have it."""
 
 
-@attrs.define(repr=False)
+@attrs.define(repr=False, slots=False)
 class Ownership:
     """The owners among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in
     another form."""
@@ -205,8 +206,6 @@ class Ownership:
     """Namespace, kind and name of the owner -> the workloads that it controls."""
     _named: dict[_Place, Workload] = attrs.Factory(dict)
     """Namespace, kind and name -> the workload."""
-    _lost: dict[tuple[str, str], list[LostReplicaSet]] | None = None
-    """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""
 
     def __attrs_post_init__(self) -> None:
         for workload in self.workloads:
@@ -257,8 +256,6 @@ class Ownership:
 
     def lost_replica_sets(self, deployment: Workload) -> list[LostReplicaSet]:
         """The ReplicaSets of *deployment* that its pods show and the input lacks, the newest last."""
-        if self._lost is None:
-            self._lost = self._find_lost()
 
         def youth(lost: LostReplicaSet) -> tuple[str, int, str]:
             # When its last pod was created, then how many it has.
@@ -266,7 +263,9 @@ class Ownership:
 
         return sorted(self._lost.get((deployment.namespace, deployment.name), ()), key=youth)
 
-    def _find_lost(self) -> dict[tuple[str, str], list[LostReplicaSet]]:
+    @cached_property
+    def _lost(self) -> dict[tuple[str, str], list[LostReplicaSet]]:
+        """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""
         found: dict[tuple[str, str], list[LostReplicaSet]] = {}
         deployments: dict[str, dict[str, Workload]] = {}
         for workload in self.workloads:

@@ -214,6 +214,11 @@ class KubeObject(Part):
         return f"{metadata.namespace or 'default'}/{metadata.name}" if self.namespaced else metadata.name
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """Kind and key: what no other object of a cluster has."""
+        return self.kind, self.key
+
+    @property
     def uid(self) -> str:
         """The UID; the key if none is given."""
         return self.metadata.uid or self.key

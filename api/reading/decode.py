@@ -22,7 +22,7 @@ from .. import objects as o
 from ..objects import KINDS, KubeObject, Pod
 from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
 from ..objects.quantity import Quantity, notation
-from .formats.jsonvalues import Parts, encoded, holds_each_once, quick_value
+from .formats.jsonvalues import UNREADABLE, Parts, encoded, holds_each_once, quick_value
 from .mismatch import Mismatch, without_kind
 from .typed import entries, read
 from .unknownfields import has_only, is_built_in, type_with_all_fields
@@ -36,8 +36,6 @@ from .unknownfields import has_only, is_built_in, type_with_all_fields
 
 
 V = TypeVar("V")
-UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
-"""What msgspec raises."""
 _REMEMBERED = 1 << 12
 _LONGEST = 1 << 10
 
@@ -311,22 +309,17 @@ def decode_kind(
     if known is None:
         return None
     try:
-        found = _read(known, newer(kind, document), strict)
+        given = newer(kind, document)
+        spec = spec_of(given.get("spec"), strict) if known is Pod and type(given) is dict else None
+        if spec is None:
+            found = quickly(known, given, strict)
+        else:  # enumerations are in specs alone
+            found = quickly(known, {name: value for name, value in given.items() if name != "spec"})
+            force_setattr(found, "spec", spec)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
     force_setattr(found, "manifest", document if keeps_manifest else None)
     return shared(found)
-
-
-def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool) -> KubeObject:
-    found = spec_of(document.get("spec"), strict) if kind is Pod and type(document) is dict else None
-    if found is None:
-        return quickly(kind, document, strict)
-    made = quickly(
-        kind, {name: value for name, value in document.items() if name != "spec"}, strict=False
-    )  # enumerations are in specs alone
-    force_setattr(made, "spec", found)
-    return made
 
 
 # --- older versions -----------------------------------------------------------------------------------------

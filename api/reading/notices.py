@@ -206,11 +206,15 @@ class Oddities:
     is_strict: bool = False
     notices: list[Notice] = attrs.Factory(list)
 
+    def tell(self, place: object, what: str, about: str = "") -> None:
+        """Warn of what is odd in the object *about*, but no mistake."""
+        self.notices.append(Notice(str(place), what, about=about))
+
     def note(self, place: object, what: str, about: str = "") -> None:
         """Warn of a mistake in the object *about*, or raise :class:`~kubeclassic.exceptions.ManifestError`."""
         if self.is_strict:
             raise ManifestError(f"{place}: {what}")
-        self.notices.append(Notice(str(place), what, about=about))
+        self.tell(place, what, about)
 
     def note_repeated(self, paths: Iterable[str], place: object, about: str = "") -> None:
         """Note the keys at *paths*, which an object has twice."""

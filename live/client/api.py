@@ -23,8 +23,10 @@ import msgspec
 
 from ...api.controlplane.manifests import metadata_of
 from ...api.meaning.durations import duration_text
+from ...api.objects import KINDS
 from ...api.objects.quantity import Int32
 from ...api.ownfields import compact_json
+from ...api.words import plural_of
 from ...exceptions import KubeclassicError
 
 CLOSED = "closed"
@@ -36,12 +38,6 @@ OTHER = "other"
 another reason."""
 LONGEST_WAIT = 9
 """Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
-
-
-# How requests reach an API server: an interface with one implementation over HTTP, others around it, and
-# others in tests. Everything in ``live`` that talks to an API server goes through a :class:`Transport`, so
-# tests can answer in process, with faults. Those around another one keep requests below a rate, and count
-# them. Upstream: k8s.io/client-go/util/flowcontrol/throttle.go, k8s.io/client-go/tools/metrics.
 
 
 class TransportError(KubeclassicError):
@@ -239,39 +235,14 @@ VERSIONS = {kind: tuple(found) for kind, *found in map(str.split, _VERSIONS.stri
 """What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first.
 A server need not have every kind."""
 
-KINDS = (*VERSIONS, "ConfigMap", "Endpoints", "Event", "Lease")
-"""The kinds that are read or written."""
-_WITHOUT_NAMESPACE = frozenset(
-    {
-        "Node",
-        "Namespace",
-        "PersistentVolume",
-        "StorageClass",
-        "CSINode",
-        "CSIDriver",
-        "PriorityClass",
-        "VolumeAttachment",
-        "ResourceSlice",
-        "DeviceClass",
-    }
-)
 DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
 """What gate DynamicResourceAllocation adds to what is listed."""
 
 
 def resource(kind: str, group_version: str = "v1") -> Resource:
-    """The resource of a kind in a version of the API.
-
-    Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
-
-    >>> [resource(kind).plural for kind in ("StorageClass", "CSIStorageCapacity", "Endpoints", "Pod")]
-    ['storageclasses', 'csistoragecapacities', 'endpoints', 'pods']
-    """
-    name = kind.lower()
-    plural = f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    return Resource(
-        kind, group_version, name if name == "endpoints" else plural, kind not in _WITHOUT_NAMESPACE
-    )
+    """The resource of a kind in a version of the API. The kinds that become no objects have namespaces."""
+    is_namespaced = kind not in KINDS or KINDS[kind].namespaced
+    return Resource(kind, group_version, plural_of(kind), is_namespaced)
 
 
 PODS = resource("Pod")

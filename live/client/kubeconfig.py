@@ -62,8 +62,7 @@ def access_to(
         ]
         if not files:
             raise KubeconfigError(f"{VARIABLE}: expected a file that exists, got {one_line(named)}")
-        where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
-        return _Reading(where, _merged(where, [_document(file) for file in files])).access(context)
+        return _access_of(files, context)
     if context is not None:
         raise KubeconfigError(f"--context: expected --kubeconfig FILE, or the variable {VARIABLE}, too")
     return in_cluster(environment)
@@ -72,12 +71,14 @@ def access_to(
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
     """The access that *context* of the file gives; without one, its current context. Raises
     :class:`~.credentials.KubeconfigError`."""
-    file = Path(path).expanduser()
-    return _Reading(str(file), _merged(str(file), [_document(file)])).access(context)
+    return _access_of([Path(path).expanduser()], context)
 
 
-def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """One kubeconfig of several; a section that is no list stays, to be refused where it is read."""
+def _access_of(files: Sequence[Path], context: str | None) -> Access:
+    """The access that *context* of *files* gives, one kubeconfig together; a section that is no list stays,
+    to be refused where it is read."""
+    where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
+    documents = list(map(_document, files))
     if not any({"clusters", "contexts"} & document.keys() for document in documents):
         raise KubeconfigError(f"{where}: expected a kubeconfig, got no clusters and contexts")
     found: dict[str, Any] = {}
@@ -86,7 +87,7 @@ def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, 
             before = found.get(field)
             more = value if field in _SECTIONS and isinstance(value, list) else []
             found[field] = [*before, *more] if isinstance(before, list) else before or value
-    return found
+    return _Reading(where, found).access(context)
 
 
 def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:

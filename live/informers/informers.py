@@ -13,11 +13,11 @@ import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import partial
-from typing import Protocol
 
 import attrs
 from msgspec.structs import replace
 
+from ...api.cluster import Follower
 from ...api.controlplane.manifests import metadata_of
 from ...api.objects import KubeObject
 from ...api.reading.decode import decode_kind
@@ -48,23 +48,13 @@ DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
 
 
-class Handler(Protocol):
-    """Is told what happens to objects; an event router is one, and so is what follows a cluster."""
-
-    def put(self, item: KubeObject) -> None:
-        """An object was added or changed."""
-
-    def delete(self, item: KubeObject) -> None:
-        """An object was deleted; *item* is its last known state."""
-
-
 @attrs.define(eq=False)
 class Store:
     """The objects of *kind* by key, decoded. One that cannot be decoded, or has no name, is reported once,
     and its last good state stays."""
 
     kind: str
-    handler: Handler
+    handler: Follower
     report: Callable[[str], None]
     """Is told of objects that cannot be decoded, one line each."""
     _objects: dict[str, KubeObject] = attrs.Factory(dict)
@@ -384,7 +374,7 @@ def informers_of(
     release: Release,
     gates: Mapping[str, bool],
     transport: Transport,
-    handler: Handler,
+    handler: Follower,
     report: Callable[[str], None],
 ) -> Informers:
     """The informers of a scheduler of *release* with *gates*; see :class:`Informers`."""
@@ -403,7 +393,7 @@ class Informers:
 
     transport: Transport
     cells: ClientCells
-    handler: Handler
+    handler: Follower
     report: Callable[[str], None]
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random

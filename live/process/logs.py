@@ -61,7 +61,7 @@ class Log:
 
     def info(self, text: str, level: int = 0) -> None:
         """Something happened; *level* is how much one has to want to know."""
-        if level <= self.settings.level:
+        if self.shows(level):
             self._line(INFO, text, level)
 
     def news(self, text: str, severity: str = INFO) -> None:

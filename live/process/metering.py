@@ -85,30 +85,20 @@ class Metric:
     """Values of the one label that are shown from the start, with 0."""
 
 
-def powers(start: float, factor: float, count: int) -> tuple[float, ...]:
-    """Bounds of buckets, each *factor* times the one before.
-
-    >>> powers(0.001, 2, 4)
-    (0.001, 0.002, 0.004, 0.008)
-    """
-    found = [start]
-    while len(found) < count:
-        found.append(found[-1] * factor)
-    return tuple(found)
-
-
 def metrics_of(table: str) -> tuple[Metric, ...]:
-    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Buckets may be
-    start, factor and count."""
+    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Three buckets
+    are a start, a factor and a count."""
     found = []
     lines = [line.strip() for line in table.strip().splitlines()]
     for line, text in zip(lines[::2], lines[1::2], strict=True):
         name, kind, feed, labels, more = map(str.strip, line.split("|"))
         words = more.split()
-        numbers = [float(word) for word in words] if more[:1].isdigit() else []
-        buckets = powers(numbers[0], numbers[1], int(numbers[2])) if len(numbers) == 3 else tuple(numbers)
+        buckets = tuple(map(float, words)) if more[:1].isdigit() else ()
+        if len(buckets) == 3:
+            start, factor, count = buckets
+            buckets = tuple(start * factor**at for at in range(int(count)))
         found.append(
-            Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if numbers else tuple(words))
+            Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if buckets else tuple(words))
         )
     return tuple(found)
 

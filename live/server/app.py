@@ -220,11 +220,6 @@ class ServedCluster(SchedulingState):
 
     # --- the verbs of an extender ---------------------------------------------------------------------------
 
-    @property
-    def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
-        """The verbs that only ask, by the path that asks for them."""
-        return {"filter": self.filter, "prioritize": self.prioritize, "preemption": self.preempt}
-
     @contextmanager
     def filtered(self, pod: Pod) -> Iterator[tuple[Any, Details]]:
         """A context with a cycle for *pod* after its filter step; nothing of it stays. Raises
@@ -450,10 +445,9 @@ class ExtenderApp:
     _router: Router = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        asked = [
-            Route(f"/{verb}", self._asking(answer), methods=["POST"])
-            for verb, answer in self.cluster.verbs.items()
-        ]
+        cluster = self.cluster
+        verbs = {"filter": cluster.filter, "prioritize": cluster.prioritize, "preemption": cluster.preempt}
+        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in verbs.items()]
 
         async def live(request: Request) -> Response:
             return PlainTextResponse("ok")
@@ -468,7 +462,6 @@ class ExtenderApp:
         self.gate = ConnectionGuard(
             self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log
         )
-        cluster = self.cluster
         show = self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: cluster.object_count)

@@ -45,14 +45,12 @@ tls-private-key-file TEXT Its key.
 pod-max-in-unschedulable-pods-duration DURATION After this time a pod that fits nowhere is tried again.
 """
 """A flag a line: its name, perhaps an older one, the kind of its values, and its help."""
-ROWS = [line.split(maxsplit=2) for line in TABLE.strip().splitlines()]
-FLAGS = {
-    flag.name: flag
-    for flag in (
-        Flag(names.partition("/")[0], kind, text, names.partition("/")[2]) for names, kind, text in ROWS
-    )
-}
+FLAGS: dict[str, Flag] = {}
 """Those that no other command has, by name."""
+for line in TABLE.strip().splitlines():
+    names, kind, text = line.split(maxsplit=2)
+    name, _, other = names.partition("/")
+    FLAGS[name] = Flag(name, kind, text, other)
 PARKED = "pod-max-in-unschedulable-pods-duration"
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""
