@@ -21,5 +21,5 @@ DELAYS = {  # questions/replay/simulatedcluster.py
 }
 LOCKED = "locked"  # simulation/sides.py
 MODES = ("locked", "free")  # simulation/sides.py
-LEAVE_OUT = "leave-out"  # framework/profilecheck.py
+LEAVE_OUT = "leave-out"  # framework/options.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -14,7 +14,7 @@ from ..api.record import DocumentRecord, Record, field
 from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
-from .extenders import in_calling_order
+from .extenders import names_in_calling_order
 from .gates import resolved_gates
 from .policy import (
     NEW_VERSION,
@@ -126,9 +126,7 @@ def check(
         ),
         never_run=never,
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in chosen.priorities),
-        extenders=tuple(
-            one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)
-        ),
+        extenders=names_in_calling_order(written.extenders, release),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         warnings=tuple(_warnings(written, chosen, running, never, frozenset(registry.predicates))),

@@ -116,15 +116,6 @@ def policy_among(found: Sequence[Document], path: PathLike) -> Document:
     raise PolicyError(f"invalid policy: {path}: expected one Policy or one ConfigMap, got {got}")
 
 
-def config_maps_among(found: Iterable[Document]) -> ConfigMaps:
-    """The ConfigMaps among *found*."""
-    return {
-        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): one.data
-        for one in found
-        if _is_config_map(one) and isinstance(metadata := one.data.get("metadata"), dict)
-    }
-
-
 def _items(document: Document) -> Iterator[Document]:
     kind = document.data.get("kind")
     items = document.data.get("items")
@@ -426,9 +417,12 @@ def load_configuration(path: PathLike) -> AlgorithmConfiguration:
 
 def _configuration(found: Sequence[Document], path: PathLike) -> AlgorithmConfiguration:
     written = configuration_among(found, path)
-    return attrs.evolve(
-        read_configuration(written.data, written.where, Path(path).parent), beside=config_maps_among(found)
-    )
+    beside = {
+        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): one.data
+        for one in found
+        if _is_config_map(one) and isinstance(metadata := one.data.get("metadata"), dict)
+    }
+    return attrs.evolve(read_configuration(written.data, written.where, Path(path).parent), beside=beside)
 
 
 MAX_PD_VOLS = "KUBE_MAX_PD_VOLS"

@@ -16,6 +16,7 @@ from ..api.meaning.labels import is_valid_label_key
 from ..api.reading.secrets import without_user
 from ..api.reading.typed import ReadBy, Reader, Table, entries, flag, list_of, record, table_of, whole
 from ..core.pods.requests import is_extended_resource
+from ..core.release import Release
 
 NANOSECONDS = 10**9
 DEFAULT_TIMEOUT = 5.0
@@ -178,11 +179,16 @@ def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
 # --- what they mean for the algorithm -----------------------------------------------------------------------
 
 
-def in_calling_order(extenders: Sequence[ExtenderConfig], ignorable_last: bool) -> tuple[ExtenderConfig, ...]:
+def in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> tuple[ExtenderConfig, ...]:
     """*extenders* in calling order: as written, or with those that may be ignored last."""
-    if ignorable_last:
+    if release.ignorable_extenders_last:
         return tuple(sorted(extenders, key=lambda extender: extender.ignorable))
     return tuple(extenders)
+
+
+def names_in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> tuple[str, ...]:
+    """What *extenders* are called, in that order."""
+    return tuple(one.name for one in in_calling_order(extenders, release))
 
 
 def ignored_resources(extenders: Sequence[ExtenderConfig]) -> frozenset[str]:

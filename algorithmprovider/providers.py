@@ -203,7 +203,7 @@ def resolve(
         gates=known,
         predicates=in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates)),
         priorities=chosen.priorities,
-        extenders=in_calling_order(extenders, release.ignorable_extenders_last),
+        extenders=in_calling_order(extenders, release),
         check_all=written is not None and written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         percentage=percentage,

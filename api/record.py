@@ -42,6 +42,7 @@ __all__ = [
     "UnsetType",
     "as_document",
     "astuple",
+    "copied",
     "derive",
     "field",
     "plain",
@@ -121,13 +122,14 @@ def plain(answer: Any) -> Any:
                 msgspec.msgpack.encode(answer)
             )  # to_builtins leaves tuples as they are
         except (OverflowError, ValueError):  # huge numbers, and halves of characters
-            return _lists(msgspec.to_builtins(answer))
+            return copied(msgspec.to_builtins(answer))
 
 
-def _lists(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _lists(part) for name, part in value.items()}
-    return [_lists(part) for part in value] if isinstance(value, list | tuple) else value
+def copied(value: Any) -> Any:
+    """*value*, a JSON form, with objects and lists of its own; tuples become lists."""
+    if isinstance(value, Mapping):
+        return {name: copied(part) for name, part in value.items()}
+    return [copied(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def schema_of(

@@ -41,22 +41,20 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
         raise click.UsageError("expected RELEASE or --diff, got both")
     from ..framework.describe import ReleaseList, describe_any, diff_any, summaries
     from .answering import write_answer
-    from .report.releasetables import described, differing, lines_of, of_all
-    from .report.tables import width_of, wrapped
+    from .report.releasetables import described, differing, of_all
+    from .report.tables import width_of
 
     width = width_of(sys.stdout)
     found: DocumentRecord
     if pair:
         found = diff = diff_any(*pair, all_gates=all_gates)
-        told, blocks = differing(diff)
-        lines = [*wrapped([told], width), *lines_of(blocks, width)]
+        lines = differing(diff, width)
     elif release is not None:
         found = one = describe_any(release, all_gates=all_gates)
-        told, blocks = described(one)
-        lines = [*wrapped([told], width), *lines_of(blocks, width)]
+        lines = described(one, width)
     else:
         found = listed = ReleaseList(summaries())
-        lines = list(of_all(listed, width))
+        lines = of_all(listed, width)
     if form == "table":
         sys.stdout.writelines(f"{line}\n" for line in lines)
     else:

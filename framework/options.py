@@ -93,7 +93,7 @@ _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 
 def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     declared = declared_of(field)
-    if value is field.default is None:
+    if value is field.default:
         return
     types, wanted = TAKEN.get(declared.takes, ((object,), ""))
     check_type(
@@ -175,7 +175,7 @@ def _catalogues() -> Types:
 
 @attrs.frozen(kw_only=True)
 class SchedulerOptions(ABC):
-    """The options of schedulers of all releases."""
+    """What schedulers of all releases take, and those alone that read a Policy."""
 
     release: str | None = option(
         None,
@@ -282,30 +282,6 @@ class SchedulerOptions(ABC):
         wanted="a whole number",
     )
 
-    def __attrs_post_init__(self) -> None:
-        if not (isinstance(self.tie_break, str) or callable(self.tie_break)):
-            raise wrong_type("tie_break", self.tie_break, "a name or a function")
-        for gate, setting in self.gates.items() if isinstance(self.gates, Mapping) else ():
-            check_type(f"gates: {gate}", setting, bool, "True or False")
-        self.version  # noqa: B018  # an unknown release is an error at once
-
-    @property
-    def follows_nodes(self) -> bool:
-        """Whether the nodes say the release: options of releases with predicates are of 1.16 where they name
-        none."""
-        return False
-
-    @property
-    @abstractmethod
-    def version(self) -> str:
-        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one
-        of the other kind."""
-
-
-@attrs.frozen(kw_only=True)
-class PolicyOptions(SchedulerOptions):
-    """Further options of schedulers of releases that read a Policy."""
-
     provider: str | None = option(
         None,
         "Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
@@ -349,9 +325,28 @@ class PolicyOptions(SchedulerOptions):
         instead="hardPodAffinityWeight of InterPodAffinity in a profile",
     )
 
+    def __attrs_post_init__(self) -> None:
+        if not (isinstance(self.tie_break, str) or callable(self.tie_break)):
+            raise wrong_type("tie_break", self.tie_break, "a name or a function")
+        for gate, setting in self.gates.items() if isinstance(self.gates, Mapping) else ():
+            check_type(f"gates: {gate}", setting, bool, "True or False")
+        self.version  # noqa: B018  # an unknown release is an error at once
+
+    @property
+    def follows_nodes(self) -> bool:
+        """Whether the nodes say the release: options of releases with predicates are of 1.16 where they name
+        none."""
+        return False
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one
+        of the other kind."""
+
 
 @attrs.frozen(kw_only=True)
-class Classic(PolicyOptions):
+class Classic(SchedulerOptions):
     """The options of schedulers of 1.12 to 1.16, which have predicates and priorities."""
 
     scheduler_name: str | None = option(
@@ -383,7 +378,7 @@ class Classic(PolicyOptions):
 
 
 @attrs.frozen(kw_only=True)
-class Framework(PolicyOptions):
+class Framework(SchedulerOptions):
     """The options of schedulers of 1.17 and later, which have profiles of plugins; the first of them make
     these of Policies, too."""
 

@@ -9,11 +9,11 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.check import RunningPredicate, WeightedPriority
-from ..algorithmprovider.extenders import in_calling_order
+from ..algorithmprovider.extenders import names_in_calling_order
 from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
-from ..api.reading.unknownfields import copied, removed
-from ..api.record import DocumentRecord, Record, replace
+from ..api.reading.unknownfields import removed
+from ..api.record import DocumentRecord, Record, copied, replace
 from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
@@ -36,7 +36,6 @@ from .userrules import hint_of_plugins
 # Plugins of a profile that no release has. The schedulers of others have them compiled in; here they can be
 # left out.
 
-LEAVE_OUT = "leave-out"
 _NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": DefaultBinder}
 """Extension point that needs a plugin -> the default one."""
 
@@ -196,9 +195,7 @@ def check_profile(
             )
             for profile in built.values()
         ),
-        extenders=tuple(
-            one.name for one in in_calling_order(config.extenders, release.ignorable_extenders_last)
-        ),
+        extenders=names_in_calling_order(config.extenders, release),
         warnings=(
             *(f"{path}: given more than once, the last one counts" for path in document.repeated),
             *_warnings(document.data, config, built),

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import attrs
 
 from ..api import objects as o
 from ..api.controlplane.manifests import metadata_of
 from ..api.objects import KINDS
-from ..api.objects.metadata import Map, OneOf, Part, attributes, json_names
+from ..api.objects.metadata import Map, OneOf, Part, annotated
 from ..api.objects.quantity import Quantity
 from ..api.reading.decode import newer
 from ..api.reading.mismatch import Mismatch
@@ -71,10 +71,9 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
         item = newer(kind, item)
     redacted: Manifest = shape_of(KINDS[kind])(to, item)
     name = str(metadata_of(item).get("name") or "")
-    if kind == "Namespace":
-        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": to.namespace(name)}
-    if kind == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
-        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": name}
+    if kind in ("Namespace", "CSIDriver"):  # a driver is known by its name, which storage classes keep, too
+        own = to.namespace(name) if kind == "Namespace" else name
+        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": own}
     if kind in ("ReplicaSet", "ReplicationController", "StatefulSet"):
         # The names of their pods, some of which are numbers, have changed, so it could not be seen which are
         # missing.
@@ -446,15 +445,11 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
 
 
 def _shape_of_fields(kind: Any) -> Shape:
-    hints = get_type_hints(kind, include_extras=True)
-    names = json_names(kind)
     fields = {}
-    for attribute in attributes(kind):
+    for attribute, name, annotation in annotated(kind):
         # A class may have the field from a class before.
         named = (f"{base.__name__}.{attribute}" for base in kind.__mro__)
-        fields[names[attribute]] = shape_of(
-            hints[attribute], next((_WAYS[name] for name in named if name in _WAYS), "")
-        )
+        fields[name] = shape_of(annotation, next((_WAYS[one] for one in named if one in _WAYS), ""))
     if issubclass(kind, o.KubeObject):
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
     if kind in (o.ControllerSpec, o.ServiceSpec):

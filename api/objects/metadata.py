@@ -3,8 +3,8 @@ for maps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
 import attrs
 from msgspec import Struct, field
@@ -170,6 +170,14 @@ def json_names(kind: Any) -> Mapping[str, str]:
             field.name: field.metadata.get("name") or json_name(field.name) for field in attrs.fields(kind)
         }
     return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+
+
+def annotated(kind: Any) -> Iterator[tuple[str, str, Any]]:
+    """The attributes of a class, each with the API's name and the annotation."""
+    hints = get_type_hints(kind, include_extras=True)
+    names = json_names(kind)
+    for attribute in attributes(kind):
+        yield attribute, names[attribute], hints[attribute]
 
 
 class KubeObject(Part):

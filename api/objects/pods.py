@@ -280,10 +280,6 @@ class PodStatus(Part):
     resize: str = ""
     """How a change of requests goes on, up to 1.32."""
 
-    def with_conditions(self, conditions: tuple[Condition, ...]) -> PodStatus:
-        """A copy with *conditions*."""
-        return replace(self, conditions=conditions)
-
 
 class Pod(KubeObject):
     """A pod, bound when ``spec.node_name`` is set."""
@@ -311,15 +307,6 @@ class Pod(KubeObject):
     def with_status(self, status: PodStatus) -> Pod:
         """A copy of the pod with *status*."""
         return Pod(metadata=self.metadata, spec=self.spec, status=status, manifest=self.manifest)
-
-    def created_at(self, timestamp: str) -> Pod:
-        """A copy of the pod that was created at *timestamp*, in RFC 3339."""
-        return Pod(
-            metadata=replace(self.metadata, creation_timestamp=timestamp),
-            spec=self.spec,
-            status=self.status,
-            manifest=self.manifest,
-        )
 
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""

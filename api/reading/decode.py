@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache, partial
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
 import attrs
 import msgspec
@@ -19,8 +20,8 @@ from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
 from .. import objects as o
-from ..objects import KINDS, KubeObject, Pod
-from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
+from ..objects import KINDS, KubeObject
+from ..objects.metadata import FieldWords, Map, OneOf, annotated, is_value
 from ..objects.quantity import Quantity, notation
 from .formats.jsonvalues import UNREADABLE, Parts, encoded, holds_each_once, quick_value
 from .mismatch import Mismatch, without_kind
@@ -36,6 +37,7 @@ from .unknownfields import has_only, is_built_in, type_with_all_fields
 
 
 V = TypeVar("V")
+K = TypeVar("K", bound=o.KubeObject)
 _REMEMBERED = 1 << 12
 _LONGEST = 1 << 10
 
@@ -87,12 +89,9 @@ def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
             return note
         return _worded(inner, note if isinstance(note, FieldWords) else None)
     if is_value(annotation):
-        hints = get_type_hints(annotation, include_extras=True)
-        names = json_names(annotation)
         own = words.fields if words is not None else {}
         fields = {
-            names[attribute]: own.get(attribute) or _worded(hints[attribute])
-            for attribute in attributes(annotation)
+            name: own.get(attribute) or _worded(kind) for attribute, name, kind in annotated(annotation)
         }
         return {name: inner for name, inner in fields.items() if inner is not None} or None
     return next((found for part in get_args(annotation) if (found := _worded(part, words)) is not None), None)
@@ -127,10 +126,8 @@ def _one(value: V, *amounts: Map[Quantity]) -> V:
     return found
 
 
-def shared(found: V) -> V:
-    """*found*, an object, with the parts that others have too."""
-    if not isinstance(found, o.KubeObject):
-        return found
+def shared(found: K) -> K:
+    """*found* with the parts that others have too."""
     if found.metadata.owner_references:
         force_setattr(found.metadata, "owner_references", _one(found.metadata.owner_references))
     if isinstance(found, o.Pod) and found.status.container_statuses:
@@ -205,13 +202,19 @@ def _decoders(kind: Any) -> tuple[Callable[[Raw], Any], Callable[[Raw], Any]]:
     return said.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
 
 
-def spec_of(document: Any, strict: bool) -> o.PodSpec | None:
-    """The spec in JSON form; None: the whole pod has to be read."""
-    try:
-        known, node = _spec_in(encoded(document)) if type(document) is dict else (None, "")
-    except UNREADABLE:
-        return None
-    return known.spec.on(node) if known is not None and (known.is_strict or not strict) else None
+def object_of(kind: type[K], document: Any, strict: bool) -> K:
+    """The object of *kind* in JSON form. Raises :class:`~.mismatch.Mismatch`."""
+    known = None
+    node = ""
+    if issubclass(kind, o.Pod) and type(document) is dict and type(spec := document.get("spec")) is dict:
+        with suppress(*UNREADABLE):
+            known, node = _spec_in(encoded(spec))
+    if known is None or (strict and not known.is_strict):
+        return shared(quickly(kind, document, strict))
+    # Enumerations are in specs alone.
+    found = quickly(kind, {name: value for name, value in document.items() if name != "spec"})
+    force_setattr(found, "spec", known.spec.on(node))
+    return shared(found)
 
 
 def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
@@ -309,17 +312,11 @@ def decode_kind(
     if known is None:
         return None
     try:
-        given = newer(kind, document)
-        spec = spec_of(given.get("spec"), strict) if known is Pod and type(given) is dict else None
-        if spec is None:
-            found = quickly(known, given, strict)
-        else:  # enumerations are in specs alone
-            found = quickly(known, {name: value for name, value in given.items() if name != "spec"})
-            force_setattr(found, "spec", spec)
+        found = object_of(known, newer(kind, document), strict)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
     force_setattr(found, "manifest", document if keeps_manifest else None)
-    return shared(found)
+    return found
 
 
 # --- older versions -----------------------------------------------------------------------------------------

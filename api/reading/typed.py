@@ -13,14 +13,14 @@ import binascii
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import attrs
 from msgspec import Meta
 
 from ...exceptions import QuantityError
 from .. import objects as o
-from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
+from ..objects.metadata import FieldWords, Map, OneOf, annotated, is_value
 from ..objects.quantity import IntOrString, Quantity
 from .mismatch import Mismatch
 from .secrets import HIDDEN
@@ -94,11 +94,11 @@ def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
 
 def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -> Table:
     """The fields of a class that is read."""
-    hints = get_type_hints(kind, include_extras=True)
-    if words is not None:
-        hints |= {name: Annotated[str, one] for name, one in words.fields.items()}
-    names = json_names(kind)
-    return {names[attribute]: (attribute, reader(hints[attribute], strict)) for attribute in attributes(kind)}
+    own = words.fields if words is not None else {}
+    return {
+        name: (attribute, reader(Annotated[str, own[attribute]] if attribute in own else inner, strict))
+        for attribute, name, inner in annotated(kind)
+    }
 
 
 Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]

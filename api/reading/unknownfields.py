@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pkgutil import get_data
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from ...exceptions import ManifestError, did_you_mean
-from ..objects.metadata import Map, attributes, is_value, json_names
+from ..objects.metadata import Map, annotated, is_value
 from .typed import ReadBy
 
 # --- Kinds by API group -------------------------------------------------------------------------------------
@@ -106,9 +106,7 @@ def fields_of(annotation: Any) -> Fields | None:
     if any(isinstance(note, ReadBy) for note in get_args(annotation)):
         return None
     if is_value(annotation):
-        hints = get_type_hints(annotation, include_extras=True)
-        names = json_names(annotation)
-        return {names[attribute]: fields_of(hints[attribute]) for attribute in attributes(annotation)}
+        return {name: fields_of(kind) for _, name, kind in annotated(annotation)}
     parts = () if get_origin(annotation) is Map else get_args(annotation)
     return next((found for part in parts if (found := fields_of(part)) is not None), None)
 
@@ -157,13 +155,6 @@ def pruned(value: Any, fields: Fields | None) -> Any:
     if not isinstance(value, Mapping) or fields is None:
         return value
     return {name: pruned(item, fields[name]) for name, item in value.items() if name in fields}
-
-
-def copied(value: Any) -> Any:
-    """*value*, with objects and lists of its own."""
-    if isinstance(value, Mapping):
-        return {name: copied(item) for name, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 def removed(data: dict[str, Any], path: str) -> bool:

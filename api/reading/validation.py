@@ -18,7 +18,7 @@ from ...exceptions import ManifestError
 from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from ..objects.metadata import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
 from ..objects.pods import Container, Taint, Toleration, TopologySpreadConstraint, Volume
-from ..objects.quantity import MAX_INT64, Quantity, round_away
+from ..objects.quantity import MAX_INT64, Quantity
 from .decode import decode_kind
 from .mismatch import shown
 
@@ -126,7 +126,7 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
 
 def _huge(amounts: Map[Quantity], path: str) -> Told:
     for name, amount in amounts.items():
-        if abs(round_away(amount.nanos, 10**6 if name == "cpu" else 10**9)) >= MAX_INT64:
+        if abs(amount.nanos) > (MAX_INT64 - 1) * (10**6 if name == "cpu" else 10**9):
             counted = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
             yield CountsAs(
                 f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted}: it does not fit into 64 bits"

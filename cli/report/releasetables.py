@@ -24,7 +24,7 @@ HEADINGS: Mapping[str, str] = {
 }
 
 
-def described(found: ClassicRelease | PluginRelease) -> tuple[str, Blocks]:
+def described(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
     """One release: rules or plugins in running order, gates, and its facts."""
     blocks: Blocks = {}
     if found.runs == "plugins":
@@ -38,7 +38,8 @@ def described(found: ClassicRelease | PluginRelease) -> tuple[str, Blocks]:
     blocks["gates", "default"] = [*found.gates.items()]
     add_facts(blocks, found.facts)
     other = f" {found.other_patches}." if found.other_patches else ""
-    return f"Release {found.release} (as {found.like}) runs {found.runs}.{other}", blocks
+    yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
+    yield from lines_of(blocks, width)
 
 
 def add_facts(blocks: Blocks, facts: Sequence[ReleaseFact]) -> None:
@@ -49,13 +50,13 @@ def add_facts(blocks: Blocks, facts: Sequence[ReleaseFact]) -> None:
         lines.append([f"{fact.rule}: {fact.sentence}", *more])
 
 
-def differing(found: ReleaseDiff) -> tuple[str, Blocks]:
+def differing(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     """The differences of two releases, by subject."""
     blocks: Blocks = {}
-    if not (found.differences or found.successors or found.facts):
-        return f"{found.before} and {found.after} are the same", blocks
     older, newer = (found.after, found.before) if found.is_backwards else (found.before, found.after)
     told = f"What {found.after} does differently from {found.before}:"
+    if not (found.differences or found.successors or found.facts):
+        told = f"{found.before} and {found.after} are the same"
     if found.successors:
         took = "What took the place of each rule, and what is different:"
         told = f"{older} runs predicates and priorities, {newer} runs plugins. {took}"
@@ -74,7 +75,8 @@ def differing(found: ReleaseDiff) -> tuple[str, Blocks]:
             headers = (about, found.before, found.after, "what")
             blocks[headers[:count]] = [row[:count] for row in rows]
     add_facts(blocks, found.facts)
-    return told, blocks
+    yield from wrapped([told], width)
+    yield from lines_of(blocks, width)
 
 
 def lines_of(blocks: Blocks, width: int | None) -> Iterator[str]:

@@ -23,6 +23,8 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields.
     """
+    if sort_by is None:
+        return None
     kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
     fields = json_names(kind)
     # The columns by which ``--sort-by`` can sort -> their fields.
@@ -41,7 +43,7 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
             found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
             for word in ("requested", "free", "use") if nodes else ():
                 found[f"{title}-{word}"] = ("resources", resource, word)
-    return None if sort_by is None else Sorting.parse(sort_by, list(fields.values()), found)
+    return Sorting.parse(sort_by, list(fields.values()), found)
 
 
 def listed_by(sorting: Sorting | None, found: SimulationResult) -> SimulationResult:

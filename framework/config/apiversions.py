@@ -13,7 +13,8 @@ from typing import Any
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import flag
-from ...api.reading.unknownfields import Fields, copied, named
+from ...api.reading.unknownfields import Fields, named
+from ...api.record import copied
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError
 

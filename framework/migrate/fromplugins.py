@@ -18,7 +18,8 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.unknownfields import TYPE_META, copied, removed, unknown_fields
+from ...api.reading.unknownfields import TYPE_META, removed, unknown_fields
+from ...api.record import copied
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import NEW_HTTPS, WEIGHT, with_profiles

@@ -17,7 +17,7 @@ from ...algorithmprovider.check import (
     refused_check,
 )
 from ...algorithmprovider.config import API_VERSIONS, AlgorithmSource, PolicyFile
-from ...algorithmprovider.extenders import in_calling_order
+from ...algorithmprovider.extenders import names_in_calling_order
 from ...algorithmprovider.gates import parse_gates, resolved_gates
 from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
@@ -142,9 +142,7 @@ def check_translated(
             RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates
         ),
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        extenders=tuple(
-            one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)
-        ),
+        extenders=names_in_calling_order(written.extenders, release),
         check_all=config.checks_all,
         hard_pod_affinity_weight=profile.args_of(AFFINITY, config.context).hard_pod_affinity_weight,
         warnings=tuple(_warnings(given, written, config, profile, cells)),

@@ -131,7 +131,7 @@ def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) ->
         )
     report = check_file(read, release, options.gates, catalogue_of(options.rules))
     extenders = () if report.refused is not None or read.policy is None else read.policy.extenders
-    return PolicyCheckResult(report, name, in_calling_order(extenders, release.ignorable_extenders_last))
+    return PolicyCheckResult(report, name, in_calling_order(extenders, release))
 
 
 def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table | str]:

@@ -446,7 +446,7 @@ class SimulatedCluster(SchedulingState):
         """
         now = self.clock.now
         if pod.metadata.creation_timestamp is None:
-            pod = pod.created_at(self.timestamp)
+            pod = replace(pod, metadata=replace(pod.metadata, creation_timestamp=self.timestamp))
         self._entered = now if self._entered < now else self._entered + 1
         self.clock.now = self._entered
         self.put(pod)

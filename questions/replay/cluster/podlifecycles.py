@@ -487,4 +487,4 @@ class PodLifecycles(Driver):
 def _with_condition(pod: Pod, condition: Condition) -> Pod:
     """*pod* with *condition* in the place of one of its type."""
     others = tuple(other for other in pod.status.conditions if other.type != condition.type)
-    return pod.with_status(pod.status.with_conditions((*others, condition)))
+    return pod.with_status(replace(pod.status, conditions=(*others, condition)))

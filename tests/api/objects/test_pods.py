@@ -8,13 +8,6 @@ META = ObjectMeta(name="web", namespace="shop", uid="7")
 POD = Pod(metadata=META, spec=PodSpec(priority=3, scheduler_name="mine"), status=PodStatus(phase="Pending"))
 
 
-def test_created_at():
-    """A pod with a creation time is the same but for that."""
-    made = POD.created_at("2023-04-01T12:00:00Z")
-    assert made == replace(POD, metadata=replace(POD.metadata, creation_timestamp="2023-04-01T12:00:00Z"))
-    assert POD.metadata.creation_timestamp is None
-
-
 def test_bound_to():
     """A pod on a node is the same but for that."""
     assert POD.bound_to("a") == replace(POD, spec=replace(POD.spec, node_name="a"))
