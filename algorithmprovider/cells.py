@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
+from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, Labels, SelectorError
 from ..core.arrays.types import Ints, rounded
 from ..core.decision.ties import PickHost, TopOfHeap
 from ..core.release import Release
@@ -90,14 +90,14 @@ def with_key(error: SelectorError) -> str:
     return str(error)
 
 
-def beta_zone_key(labels: Mapping[str, str]) -> str:
+def beta_zone_key(labels: Labels) -> str:
     """The zone of a node: region and zone of the beta failure-domain labels; empty without either."""
     region = labels.get(BETA_REGION, "")
     zone = labels.get(BETA_ZONE, "")
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
-def zone_key(labels: Mapping[str, str]) -> str:
+def zone_key(labels: Labels) -> str:
     """The zone key of a node: region and zone, each from the beta label if present, else from the newer
     label; empty without both."""
     zone = labels.get(BETA_ZONE, labels.get(TOPOLOGY_ZONE, ""))

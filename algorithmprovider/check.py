@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
+from ..api.objects.metadata import JsonObject
 from ..api.reading.documents import Document
 from ..api.record import DocumentRecord, Record, field
 from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
 from .extenders import names_in_calling_order
-from .gates import resolved_gates
+from .gates import GivenGates, resolved_gates
 from .policy import (
     NEW_VERSION,
     NEW_VERSION_REFUSED,
@@ -86,9 +87,9 @@ class PolicyCheck(DocumentRecord, kw_only=True):
 
 
 def check(
-    policy: Document | Mapping[str, Any] | None,
+    policy: Document | JsonObject | None,
     release: Release,
-    gates: Mapping[str, bool] | str | None = None,
+    gates: GivenGates = None,
     catalogue: Catalogue = CATALOGUE,
     *,
     provider: str | None = None,
@@ -134,7 +135,7 @@ def check(
 
 
 def refused_check(
-    policy: Document | Mapping[str, Any] | None,
+    policy: Document | JsonObject | None,
     release: Release,
     refused: str,
     attempt: Callable[[Policy], object],
@@ -147,10 +148,7 @@ def refused_check(
 
 
 def faults_of(
-    policy: Document | Mapping[str, Any] | None,
-    release: Release,
-    refused: str,
-    attempt: Callable[[Policy], object],
+    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Callable[[Policy], object]
 ) -> tuple[PolicyFault, ...]:
     """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises
     for one that is wrong.

@@ -16,6 +16,7 @@ from typing import IO, Annotated, Any
 
 import attrs
 
+from ..api.objects.metadata import JsonObject
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import MAX_INT64, Int32
 from ..api.reading.documents import Document, File, PathLike, read_files
@@ -42,14 +43,14 @@ FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
 """The fields of v1alpha1 that are those of a profile later."""
 POLICY_KEY = "policy.cfg"
 """Where a ConfigMap holds its Policy for the original's ``--policy-configmap``."""
-ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
+ConfigMaps = Mapping[tuple[str, str], JsonObject]
 """Manifests of ConfigMaps, by namespace and name."""
 _IN_ITS_PLACE = f"data[{POLICY_KEY}]"
 _POLICIES = ("", "v1", "kubescheduler.config.k8s.io/v1")
 _MAY_BE_ONE = re.compile(rf"""kind["']?\s*:\s*["']?({KIND}|Policy)\b""")
 
 
-def has_profiles(configuration: Mapping[str, Any]) -> bool:
+def has_profiles(configuration: JsonObject) -> bool:
     """Whether a component configuration is one of plugins: of a version after v1alpha1, or with the fields of
     a profile."""
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
@@ -158,16 +159,6 @@ def is_policy(document: Document) -> bool:
     return _IN_ITS_PLACE in document.where or (
         data.get("kind") == "Policy" and (data.get("apiVersion") or "") in _POLICIES
     )
-
-
-def policy_of_config_map(config_map: Document) -> Document:
-    """The Policy that *config_map* holds where the original looks for it. Raises
-    :class:`~kubeclassic.exceptions.PolicyError`."""
-    with _refused("invalid policy: "):
-        for found in _inside(config_map):
-            if _IN_ITS_PLACE in found.where:
-                return found
-    raise _without_policy(config_map)
 
 
 def _without_policy(config_map: Document) -> PolicyError:
@@ -282,7 +273,7 @@ class AlgorithmConfiguration:
     """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
     plugins: Annotated[Mapping[str, tuple[str, ...]], ReadBy(_plugin_names)] = attrs.Factory(dict)
     """By extension point; releases that read them have none."""
-    written: Mapping[str, Any] = attrs.field(factory=dict, metadata={"unread": True})
+    written: JsonObject = attrs.field(factory=dict, metadata={"unread": True})
     """The whole in its JSON form, where it was read."""
     folder: Path = attrs.field(default=Path(), metadata={"unread": True})
     """What relative paths of Policy files start from."""
@@ -323,11 +314,16 @@ class AlgorithmConfiguration:
             raise PolicyError("algorithmSource.policy: expected file or configMap, got no source")
         namespace = source.config_map.namespace
         name = source.config_map.name
-        found = {**self.beside, **(config_maps or {})}.get((namespace, name))
-        if found is None:
+        given = {**self.beside, **(config_maps or {})}.get((namespace, name))
+        if given is None:
             missing = f'configmaps "{name}" not found'
             raise PolicyError(f"couldn't get policy config map {namespace}/{name}: {missing}")
-        return policy_of_config_map(Document(found, f"ConfigMap {namespace}/{name}"))
+        config_map = Document(given, f"ConfigMap {namespace}/{name}")
+        with _refused("invalid policy: "):
+            for found in _inside(config_map):
+                if _IN_ITS_PLACE in found.where:
+                    return found
+        raise _without_policy(config_map)
 
     def resolve(
         self,
@@ -390,7 +386,7 @@ class AlgorithmConfiguration:
 
 
 def read_configuration(
-    document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()
+    document: JsonObject, where: str = "configuration", folder: Path = Path()
 ) -> AlgorithmConfiguration:
     """The component configuration that *document* (its JSON form) describes; unknown keys are ignored.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
@@ -11,6 +12,8 @@ UNKNOWN_GATE = "unrecognized feature gate: "
 """How the refusal of a gate that a release does not have begins."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
+GivenGates: TypeAlias = Mapping[str, bool] | str | None
+"""Changes to the gates of a release, as a mapping or in the form of the flag; None: none."""
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")
 """What Go reads as true and as false."""
@@ -51,7 +54,7 @@ class KnownGates(dict[str, bool]):
         return f"<{sum(self.values())} of {len(self)} gates on>"
 
 
-def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = None) -> Gates:
+def resolved_gates(release: Release, wanted: GivenGates = None) -> Gates:
     """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or
     in the form of the flag.
 

@@ -5,13 +5,13 @@ Upstream: pkg/scheduler/api/v1/types.go, pkg/scheduler/api/validation ValidatePo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from msgspec import field
 from msgspec.structs import astuple
 
-from ..api.objects.metadata import Part
+from ..api.objects.metadata import JsonObject, Part
 from ..api.objects.quantity import MAX_INT64
 from ..api.reading.documents import Document
 from ..api.reading.mismatch import Mismatch, shown
@@ -142,7 +142,7 @@ class WrittenPolicy(Policy):
     is_yaml: bool = False
 
 
-def read_policy(document: Document | Mapping[str, Any]) -> Policy:
+def read_policy(document: Document | JsonObject) -> Policy:
     """The Policy that *document*, or its JSON form, describes; a document without an apiVersion is an empty
     one.
 
@@ -268,7 +268,7 @@ def check_arguments(
     )
 
 
-def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
+def unknown_keys(document: JsonObject) -> Iterator[str]:
     """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case; in
     extenders any case is right."""
     yield from unknown_fields(document, fields_of(Policy))

@@ -8,10 +8,11 @@ RegisterCustomFitPredicate and RegisterCustomPriorityFunction in pkg/scheduler/f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import attrs
 
+from ..api.objects.metadata import JsonObject
 from ..api.objects.quantity import MAX_INT64
 from ..core.release import GateEffect, Gates, Release
 from ..core.rule import Algorithm, Predicate, Priority
@@ -25,7 +26,7 @@ from ..priorities.rule import MAX_PRIORITY
 from ..priorities.serviceantiaffinity import service_anti_affinity
 from .catalogue import CATALOGUE, Catalogue, check_name
 from .extenders import ignored_resources, in_calling_order
-from .gates import UNKNOWN_GATE, resolved_gates
+from .gates import UNKNOWN_GATE, GivenGates, resolved_gates
 from .policy import (
     Policy,
     PredicateEntry,
@@ -174,8 +175,8 @@ class Selection:
 def resolve(
     release: Release,
     *,
-    gates: Mapping[str, bool] | str | None = None,
-    policy: Policy | Mapping[str, Any] | None = None,
+    gates: GivenGates = None,
+    policy: Policy | JsonObject | None = None,
     provider: str = DEFAULT_PROVIDER,
     catalogue: Catalogue = CATALOGUE,
     hard_pod_affinity_weight: int = 1,

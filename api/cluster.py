@@ -15,7 +15,7 @@ from .garbage import no_garbage_collection
 from .inventory import find_waiting, read_inventory, take_in, why_not_waiting
 from .load import Loaded, load_documents
 from .meaning.labels import ZONES, zone_of
-from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
+from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
 from .reading.unknownfields import kind_with_group
@@ -46,7 +46,7 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
 
 
 K = TypeVar("K", bound=KubeObject)
-Given: TypeAlias = "KubeObject | Mapping[str, Any]"
+Given: TypeAlias = "KubeObject | JsonObject"
 """An object, or its manifest."""
 
 
@@ -82,7 +82,7 @@ class Cluster:
         """What is odd in the files, and what the API server would refuse."""
         self.ignored: Mapping[str, int] = {}
         """What in the files is not used -> how many times."""
-        self.config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = {}
+        self.config_maps: Mapping[tuple[str, str], JsonObject] = {}
         """The manifests of ConfigMaps in the files, by namespace and name."""
         self._objects: dict[tuple[str, str], KubeObject] = {}
         self._classes: dict[tuple[str, str], KubeObject] = {}
@@ -272,7 +272,7 @@ class Cluster:
                 self.delete(old)
             self._put(item)
 
-    def delete(self, *items: KubeObject | Mapping[str, Any] | str) -> None:
+    def delete(self, *items: KubeObject | JsonObject | str) -> None:
         """Delete objects; only kind and key count, and ``"node/a"`` or ``"pod/shop/web-0"`` is enough.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist.
@@ -317,7 +317,7 @@ class Cluster:
 
     # --- as the API server would ----------------------------------------------------------------------------
 
-    def waiting_pod(self, pod: Pod | Mapping[str, Any] | str) -> Pod:
+    def waiting_pod(self, pod: Pod | JsonObject | str) -> Pod:
         """The waiting pod of that name; a pod or manifest is completed and admitted, but not added.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` and

@@ -16,7 +16,7 @@ from .controlplane.manifests import each_once, identity_of
 from .controlplane.missing import missing_kinds
 from .controlplane.workloads import WORKLOADS, Made, expand
 from .load import Loaded, load
-from .objects import KubeObject, Pod
+from .objects import JsonObject, KubeObject, Pod
 from .objects.pods import DEFAULT_SCHEDULER
 from .reading.documents import PathLike
 from .reading.notices import Notice
@@ -42,9 +42,9 @@ class Inventory:
     """What the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
-    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.Factory(dict)
+    config_maps: Mapping[tuple[str, str], JsonObject] = attrs.Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
-    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
 
 
@@ -165,7 +165,7 @@ def made_by_workloads(
     return attrs.evolve(made, notices=(*repeated, *made.notices))
 
 
-def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], Mapping[str, Any]]:
+def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:
     """The manifests of the ConfigMaps of *parts*, by namespace and name."""
     return {identity_of(found)[1:]: found for part in parts for found in part.raw.get("ConfigMap", ())}
 

@@ -16,7 +16,7 @@ from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.manifests import GIVEN_BEFORE, identity_of, prefix_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
+from .objects import KINDS, JsonObject, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
 from .objects.storage import BIND_COMPLETED
 from .reading.decode import decode_kind, describe, pod_of_texts
 from .reading.documents import Document, File, PathLike, read_files
@@ -41,7 +41,7 @@ class Loaded:
     other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
-    raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.Factory(dict)
+    raw: Mapping[str, tuple[JsonObject, ...]] = attrs.Factory(dict)
     ignored: Mapping[str, int] = attrs.Factory(dict)
     warnings: tuple[Notice, ...] = ()
 
@@ -93,11 +93,11 @@ class _Place:
     """The place of an object; written only where it is used."""
 
     where: str
-    data: Mapping[str, Any]
+    data: JsonObject
     kind: str
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], where: str) -> _Place:
+    def of(cls, data: JsonObject, where: str) -> _Place:
         """The place of *data*, which may be anything."""
         kind = data.get("kind")
         return cls(where, data, kind if isinstance(kind, str) else "")
@@ -124,7 +124,7 @@ class _Loading:
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
     objects: dict[tuple[str, str], KubeObject] = attrs.Factory(dict)
-    raw: dict[str, list[Mapping[str, Any]]] = attrs.Factory(dict)
+    raw: dict[str, list[JsonObject]] = attrs.Factory(dict)
     ignored: Counter[str] = attrs.Factory(Counter)
     numbers: Counter[tuple[str, str, str]] = attrs.Factory(Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
@@ -188,7 +188,7 @@ class _Loading:
         self.objects[identity] = with_defaults(pod) if self.defaults else pod
         return True
 
-    def _take(self, kind: str, data: Mapping[str, Any], where: str, api_version: Any = None) -> None:
+    def _take(self, kind: str, data: JsonObject, where: str, api_version: Any = None) -> None:
         api_version = data.get("apiVersion") or api_version
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
@@ -234,7 +234,7 @@ class _Loading:
             raise without_kind(place, item)
         self._take(item_kind, item, place, api_version)
 
-    def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
+    def _named(self, decoded: KubeObject, data: JsonObject, place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
         if decoded.metadata.name:
             return decoded
@@ -248,7 +248,7 @@ class _Loading:
             if named.identity not in self.objects:
                 return named
 
-    def _keep(self, decoded: KubeObject, data: Mapping[str, Any], place: _Place) -> None:
+    def _keep(self, decoded: KubeObject, data: JsonObject, place: _Place) -> None:
         identity = decoded.identity
         if identity in self.objects:
             if isinstance(decoded, Node):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from .objects import KubeObject, Pod, ResourceClaim
-from .objects.metadata import attributes, is_value, json_names
+from .objects.metadata import JsonObject, attributes, is_value, json_names
 from .objects.quantity import Quantity
 from .reading.decode import decode_kind
 
@@ -91,10 +91,10 @@ def _merged(given: Json, was: Any, now: Any) -> Json:
 
 # --- claims to devices --------------------------------------------------------------------------------------
 
-NO_CLASSES: Mapping[str, Mapping[str, Any]] = {}
+NO_CLASSES: Mapping[str, JsonObject] = {}
 
 
-def with_finalizers(manifest: Mapping[str, Any], claim: ResourceClaim) -> dict[str, Json]:
+def with_finalizers(manifest: JsonObject, claim: ResourceClaim) -> dict[str, Json]:
     """The claim of *manifest* with the finalizers of *claim*: for an update of the claim itself, which comes
     before that of its status."""
     return {
@@ -104,9 +104,9 @@ def with_finalizers(manifest: Mapping[str, Any], claim: ResourceClaim) -> dict[s
 
 
 def with_status(
-    manifest: Mapping[str, Any],
+    manifest: JsonObject,
     claim: ResourceClaim,
-    classes: Mapping[str, Mapping[str, Any]] = NO_CLASSES,
+    classes: Mapping[str, JsonObject] = NO_CLASSES,
     names_requests: bool = False,
 ) -> dict[str, Json]:
     """The claim of *manifest* with the devices and users of *claim*: for an update of its status. *classes*:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..live.process.logs import Log
 from ..live.settings.flagtable import FLAGS
-from .console.output import needing_extra
+from .console.output import needing_extra, note
 from .declaring.commands import command
 from .declaring.flags import options_of, scheduler_options
-from .declaring.live import access_options, kube_scheduler_flags, log_of
+from .declaring.live import access_options, kube_scheduler_flags
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision
@@ -67,7 +68,7 @@ def run(
     }
     settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
     access = access_of(settings, flags["context"])
-    log = log_of(settings.logs.form, settings.logs.level)
+    log = Log(note, settings.log_level, settings.log_form)
 
     def tell(decision: Decision) -> None:
         click.echo(

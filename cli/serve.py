@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..exceptions import KubeclassicError
-from .console.output import needing_extra
+from ..live.process.logs import Log
+from .console.output import needing_extra, note
 from .declaring.commands import command
 from .declaring.flags import CONTEXT_HELP, FILE, ClusterChoice, options_of, scheduler_options
-from .declaring.live import LOG, access_options, log_of
+from .declaring.live import LOG, access_options
 
 if TYPE_CHECKING:
     from .declaring.setup import Setup
@@ -72,7 +73,7 @@ def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: boo
     from .answering import tell_notices
     from .opening import opened, release_of_server
 
-    log = log_of(given.pop("log_form"))
+    log = Log(note, form=given.pop("log_form"))
     bounds = {name: given.pop(name) for name in ("hosts", "mebibytes", "requests")}
     listening = Listening(**given)
     limits = listening.limits(**bounds)

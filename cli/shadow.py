@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..exceptions import visible
+from ..live.process.logs import Log
 from .console.output import note
 from .declaring.commands import command
 from .declaring.flags import DEFAULT_ACCESS, options_of, scheduler_options
-from .declaring.live import LOG, access_options, log_of
+from .declaring.live import LOG, access_options
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
@@ -56,7 +57,7 @@ def shadow(setup: Setup, shows_all: bool, form: str, **given: Any) -> None:
             click.echo(json.dumps(plain(judgement)) if form == "json" else visible(judgement.line()))
 
     async def shadowing() -> ShadowAgreement:
-        log = log_of(given["log_form"])
+        log = Log(note, form=given["log_form"])
         async with HttpTransport(access_to(given["kubeconfig"], given["context"])) as transport:
             spec = (await settled_by_server(setup.lasting(), transport, log)).spec
             scheduler = min(spec.scheduler_names)

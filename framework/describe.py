@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from ..algorithmprovider.gates import resolved_gates
-from ..api.record import DocumentRecord, Record, field, says
+from ..api.record import DocumentRecord, Names, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import PolicyCells, Release
 from ..core.release.fact import RuleFact, rule_facts
@@ -40,7 +40,7 @@ class PluginPoints(Record):
     """A plugin, and the extension points at which it takes the place of a rule."""
 
     plugin: str
-    points: tuple[str, ...]
+    points: Names
 
 
 class Successor(Record):
@@ -97,7 +97,7 @@ class ReleaseList(DocumentRecord):
 class DescribedPlugin(Record):
     """A plugin of a release."""
 
-    points: tuple[str, ...]
+    points: Names
     weight: int | None
     """Null for a plugin that does not score."""
     is_default: bool = field(name="default")
@@ -349,12 +349,12 @@ def weights(release: Release) -> dict[str, int]:
     return {**found, **points.get("score", {}), **points.get("multiPoint", {})}
 
 
-def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
+def points_of(plugin: str, among: Names = tuple(POINTS)) -> Names:
     """The extension points that *plugin* joins in the newest release, in order."""
     return tuple(point for point in among if DEFAULT_REGISTRY[plugin].joins(point))
 
 
-def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
+def points_in(release: Release, plugin: str, among: Names = tuple(POINTS)) -> Names:
     """The points of a plugin in *release*: of its default profile, if that lists each point, else those that
     it can join."""
     points = _defaults(release)
@@ -417,7 +417,7 @@ def _successor(
     return Successor(KINDS[rule.kind], rule.rule, how, found, after, words)
 
 
-def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tuple[str, ...]:
+def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> Names:
     """The plugins in place of a rule: those of a Policy, but where a later one scores by default already."""
     policies = newer.policies or PolicyCells()
     if rule.kind == "predicate":
@@ -435,7 +435,7 @@ def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tu
     return (plugin,)
 
 
-def _words(rule: RuleFact, plugins: tuple[str, ...], older: Release, newer: Release) -> str:
+def _words(rule: RuleFact, plugins: Names, older: Release, newer: Release) -> str:
     """The difference in words; where Policies are still read, the changes of each release up to the newer
     one."""
     if newer.policies is not None and not plugins and rule.rule in newer.policies.predicates:

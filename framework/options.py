@@ -20,6 +20,7 @@ from ..exceptions import KubeclassicError, UnknownNameError, check_type, did_you
 if TYPE_CHECKING:
     from ..algorithmprovider.catalogue import Catalogue
     from ..algorithmprovider.config import AlgorithmConfiguration as ClassicConfiguration
+    from ..algorithmprovider.gates import GivenGates
     from ..algorithmprovider.policy import Policy
     from ..core.decision.extender import Extender
     from ..core.decision.ties import PickHost
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     """A KubeSchedulerConfiguration, its JSON form, or its file."""
 
 Types = tuple[type, ...]
+OptionValues: TypeAlias = Mapping[str, Any]
+"""Options by name."""
+Called: TypeAlias = Callable[[str], str]
+"""How messages name an option."""
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
@@ -194,7 +199,7 @@ class SchedulerOptions(ABC):
         key="config",
         words="configuration",
     )
-    gates: Mapping[str, bool] | str | None = option(
+    gates: GivenGates = option(
         None,
         "Feature gates that differ from the defaults.",
         flags=("--feature-gates",),
@@ -443,7 +448,7 @@ OLDER = ("policy", "policy_configmap", "provider", "hard_pod_affinity_weight")
 BESIDE_POLICY = ("profile", "config", "plugins", "rules", "provider")
 
 
-def check_older(values: Mapping[str, Any], version: str, called: Callable[[str], str] = str) -> None:
+def check_older(values: OptionValues, version: str, called: Called = str) -> None:
     """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for one of *values* that release *version* no
     longer has, or for two that exclude each other; *called*: how messages name an option.
     """
@@ -467,7 +472,7 @@ def check_older(values: Mapping[str, Any], version: str, called: Callable[[str],
                 raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {why}")
 
 
-def _lacked(name: str, value: object, version: str, called: Callable[[str], str]) -> UnknownNameError:
+def _lacked(name: str, value: object, version: str, called: Called) -> UnknownNameError:
     instead = declared_of(FIELDS[name]).instead
     shown = value if isinstance(value, str | int | os.PathLike) and not isinstance(value, bool) else "one"
     return UnknownNameError(
@@ -492,7 +497,7 @@ EXCLUDES = {("profile", "config"): f"from {FIRST_FRAMEWORK} on they are the same
 """Options that cannot be combined, and why."""
 
 
-def options_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> GivenOptions:
+def options_of(values: OptionValues, called: Called = str) -> GivenOptions:
     """*values* as the options of the kind of releases that they choose; those that are their defaults do not
     count.
 
@@ -534,7 +539,7 @@ def _is_given(name: str, value: object) -> bool:
     )
 
 
-def version_of(values: Mapping[str, Any]) -> str:
+def version_of(values: OptionValues) -> str:
     """The release that *values* choose, without a patch level. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError`."""
     from .releases import find_any_release
@@ -542,7 +547,7 @@ def version_of(values: Mapping[str, Any]) -> str:
     return find_any_release(values.get("release") or default_release(values), " or auto").version
 
 
-def follows_nodes(values: Mapping[str, Any]) -> bool:
+def follows_nodes(values: OptionValues) -> bool:
     """Whether the nodes say the release: where it is ``auto``, or not named and no option is one of releases
     with Policies alone."""
     from .releases import AUTO
@@ -576,7 +581,7 @@ def settled_options(
     return attrs.evolve(scheduler, release=found)
 
 
-def _has_policy(values: Mapping[str, Any]) -> bool:
+def _has_policy(values: OptionValues) -> bool:
     from ..algorithmprovider.config import API_VERSIONS
     from .userrules import names_catalogue
 
@@ -593,7 +598,7 @@ def _has_policy(values: Mapping[str, Any]) -> bool:
 
 
 def default_release(
-    values: Mapping[str, Any], kubelet_versions: Iterable[str] = (), among: Iterable[str] | None = None
+    values: OptionValues, kubelet_versions: Iterable[str] = (), among: Iterable[str] | None = None
 ) -> str:
     """The release where *values* do not name one, or name ``auto``, in a cluster whose nodes run
     *kubelet_versions*.
@@ -604,7 +609,7 @@ def default_release(
     """
     from ..algorithmprovider.config import API_VERSIONS
     from ..core.release import Release
-    from .releases import ALL_RELEASES, framework_release, nearest_release
+    from .releases import ALL_RELEASES, FRAMEWORK_RELEASES, nearest_release
 
     known = list(ALL_RELEASES if among is None else among)
     if not follows_nodes(values):
@@ -619,7 +624,7 @@ def default_release(
         for name in known
         if (
             version.rpartition("/")[2] in found.configuration.api_versions
-            if (found := framework_release(name))
+            if (found := FRAMEWORK_RELEASES.get(name))
             else older
         )
     ]
@@ -641,7 +646,7 @@ def _written(given: object) -> Mapping[str, Any]:
         return {}
 
 
-def in_words(values: Mapping[str, Any]) -> Iterable[str]:
+def in_words(values: OptionValues) -> Iterable[str]:
     """The options among *values* that choose rules, in a line each, for pages that say what they are about.
 
     >>> list(in_words({"provider": "ClusterAutoscalerProvider", "tie_break": "random", "seed": 7}))

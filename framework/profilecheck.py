@@ -4,13 +4,13 @@ alone."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import attrs
 
 from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import names_in_calling_order
-from ..algorithmprovider.gates import resolved_gates
+from ..algorithmprovider.gates import GivenGates, resolved_gates
+from ..api.objects.metadata import JsonObject
 from ..api.reading.documents import Document
 from ..api.reading.unknownfields import removed
 from ..api.record import DocumentRecord, Record, copied, replace
@@ -110,7 +110,7 @@ class ProfileCheck(DocumentRecord, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Release:
+def release_with_profiles(name: str | None, document: JsonObject) -> Release:
     """The release called *name*; None: the newest that reads the version of *document*.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
@@ -128,7 +128,7 @@ def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Rele
 def check_profile(
     document: Document,
     release: Release,
-    gates: Mapping[str, bool] | str | None = None,
+    gates: GivenGates = None,
     plugins: Sequence[type[Plugin]] = (),
     *,
     leaves_out: bool = False,
@@ -220,10 +220,7 @@ def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
 
 
 def _decoded(
-    data: Mapping[str, Any],
-    release: Release,
-    gates: Mapping[str, bool] | str | None,
-    faults: list[ProfileFault],
+    data: JsonObject, release: Release, gates: GivenGates, faults: list[ProfileFault]
 ) -> KubeSchedulerConfiguration | None:
     """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if
     that leaves none."""
@@ -246,7 +243,7 @@ def _decoded(
 
 
 def _warnings(
-    data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]
+    data: JsonObject, config: KubeSchedulerConfiguration, built: Mapping[str, Profile]
 ) -> Iterator[str]:
     context = config.context
     version = config.release.version

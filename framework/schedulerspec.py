@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
@@ -15,9 +15,10 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.cells import TIE_BREAKS
 from ..algorithmprovider.check import hints_of
 from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
-from ..algorithmprovider.gates import UNKNOWN_GATE, keeps_priorities, parse_gates
+from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.providers import DEFAULT_PROVIDER, check_names, gates_of
+from ..api.objects.metadata import JsonObject
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
@@ -27,7 +28,7 @@ from ..core.engine import Engine
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
-from .options import OLDER, Classic, Framework, GivenOptions
+from .options import OLDER, Called, Classic, Framework, GivenOptions
 from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
@@ -99,7 +100,7 @@ def build_engine(
     )
 
 
-ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
+ConfigMaps = Mapping[tuple[str, str], JsonObject]
 Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
 
 
@@ -143,10 +144,7 @@ class SchedulerSpec:
 
     @classmethod
     def of(
-        cls,
-        options: GivenOptions,
-        extenders: Iterable[Extender] | ExtenderChoice = (),
-        called: Callable[[str], str] = str,
+        cls, options: GivenOptions, extenders: Iterable[Extender] | ExtenderChoice = (), called: Called = str
     ) -> SchedulerSpec:
         """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages
         name an option.
@@ -246,7 +244,7 @@ class SchedulerSpec:
             found = configuration_of_policy(policy, release, **started)
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
-    def checked(self, called: Callable[[str], str] = str) -> SchedulerSpec:
+    def checked(self, called: Called = str) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
         release does not have."""
         check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)
@@ -434,5 +432,5 @@ def _policy(given: Any) -> Policy:
     return read_policy(given) if isinstance(given, Mapping) else cast(Policy, given)
 
 
-def _gates(given: Mapping[str, bool] | str | None) -> dict[str, bool]:
+def _gates(given: GivenGates) -> dict[str, bool]:
     return parse_gates(given) if isinstance(given, str) else dict(given or {})

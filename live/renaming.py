@@ -201,6 +201,8 @@ def _ranked(texts: Iterable[str], salt: bytes) -> dict[str, str]:
 
 
 Json = Any
+Fields = dict[str, Json]
+"""An object in JSON form."""
 Shape = Callable[[Names, Json], Json]
 """Renames a value; None leaves it out."""
 
@@ -212,7 +214,7 @@ def _text(rename: Callable[[Names, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
-def _object(rename: Callable[[Names, dict[str, Json]], Json]) -> Shape:
+def _object(rename: Callable[[Names, Fields], Json]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, dict) else None
 
 
@@ -223,12 +225,12 @@ def _keep(to: Names, value: Json) -> Json:
     return None if isinstance(value, dict) else value
 
 
-def _amounts(to: Names, value: dict[str, Json]) -> dict[str, Json]:
+def _amounts(to: Names, value: Fields) -> Fields:
     """Numbers and quantities by the name of a resource."""
     return {key: item for key, item in value.items() if not isinstance(item, list | dict)}
 
 
-def _quota(to: Names, value: dict[str, Json]) -> Json:
+def _quota(to: Names, value: Fields) -> Json:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
     found = {}
     for key, item in _amounts(to, value).items():
@@ -237,14 +239,14 @@ def _quota(to: Names, value: dict[str, Json]) -> Json:
     return found
 
 
-def _labels(to: Names, value: dict[str, Json]) -> Json:
+def _labels(to: Names, value: Fields) -> Json:
     """Labels, or what selects by equality: keys stay."""
     return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
 
 
-def _requirement(to: Names, value: dict[str, Json], is_field: bool = False) -> Json:
+def _requirement(to: Names, value: Fields, is_field: bool = False) -> Json:
     """Key, operator and values of a requirement on labels; *is_field*: on a node's field, which is its name."""
-    kept: dict[str, Json] = {field: value[field] for field in ("key", "operator") if field in value}
+    kept: Fields = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
         key = str(value.get("key") or "")
         texts = [item for item in value["values"] if isinstance(item, str)]
@@ -252,7 +254,7 @@ def _requirement(to: Names, value: dict[str, Json], is_field: bool = False) -> J
     return kept
 
 
-def _keyed(to: Names, value: dict[str, Json]) -> Json:
+def _keyed(to: Names, value: Fields) -> Json:
     """A taint or toleration."""
     kept = {
         field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value
@@ -277,7 +279,7 @@ def _avoided(to: Names, value: Json) -> Json:
     )
 
 
-def _condition(to: Names, value: dict[str, Json]) -> Json:
+def _condition(to: Names, value: Fields) -> Json:
     """A condition that rules know; what others are called may say whose cluster it is."""
     if value.get("type") not in CONDITIONS:
         return None

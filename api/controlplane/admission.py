@@ -14,7 +14,7 @@ import attrs
 from msgspec.structs import replace
 
 from ..meaning.labels import compile_selector
-from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
+from ..meaning.podtotals import Amounts, AmountsOf, limits_of, requests_of, total_of, uses
 from ..objects import (
     Container,
     KubeObject,
@@ -68,6 +68,9 @@ def admit(
     given = tuple(objects)
     everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *known, *given)
     classes = {found.name: found for found in everything if isinstance(found, PriorityClass)}
+    # Pods that name none get the class marked ``globalDefault``; of several the one with the lowest value.
+    marked = [found for found in classes.values() if found.global_default]
+    default = min(marked, key=lambda found: found.value, default=None)
     storage = [
         found
         for found in everything
@@ -81,7 +84,7 @@ def admit(
         if found.metadata.creation_timestamp is not None:
             pass
         elif isinstance(found, Pod) and priorities:
-            made = _with_priority(found, classes)
+            made = _with_priority(found, classes, default)
         elif isinstance(found, Pod):  # Upstream: pkg/api/pod/util.go
             made = replace(found, spec=replace(found.spec, priority=None, priority_class_name=""))
         elif isinstance(found, PersistentVolumeClaim):
@@ -93,16 +96,16 @@ def admit(
     return Admitted(tuple(admitted), tuple(refused))
 
 
-def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod | str:
-    """The pod with its class's priority, or why it is refused, in upstream's words; a priority without a
-    class stays."""
+def _with_priority(
+    pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None
+) -> Pod | str:
+    """The pod with the priority of its class or of the *default*, or why it is refused, in upstream's words; a
+    priority without a class stays."""
     name = pod.spec.priority_class_name
     given = pod.spec.preemption_policy
     if not name and pod.spec.priority is not None:
         return pod
-    # Pods that name none get the class marked ``globalDefault``; of several the one with the lowest value.
-    marked = [found for found in classes.values() if found.global_default]
-    chosen = classes.get(name) if name else min(marked, key=lambda found: found.value, default=None)
+    chosen = classes.get(name) if name else default
     if name and chosen is None:
         return f"no PriorityClass with name {name} was found"
     priority, wanted = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
@@ -116,7 +119,7 @@ def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod | str:
             f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; "
             f"priority admission controller computed {wanted} from the given PriorityClass name"
         )
-    name = chosen.name if chosen else ""
+    name = name or (chosen.name if chosen else "")
     return replace(
         pod,
         spec=replace(
@@ -141,7 +144,6 @@ def _with_storage_class(
 # Upstream: plugin/pkg/admission/limitranger/admission.go
 
 
-Amounts = Mapping[str, Quantity]
 CONTAINER = "Container"
 POD = "Pod"
 

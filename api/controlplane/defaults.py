@@ -16,6 +16,7 @@ from ..objects import (
     NO_STRINGS,
     Container,
     ContainerPort,
+    JsonObject,
     KubeObject,
     LabelSelector,
     LimitRange,
@@ -25,6 +26,7 @@ from ..objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    Quantities,
     ReplicaSet,
     ReplicationController,
     ResourceRequirements,
@@ -34,7 +36,7 @@ from ..objects import (
     VolumeSource,
 )
 from ..objects.pods import DEFAULT_SCHEDULER
-from ..objects.quantity import Quantity, notation
+from ..objects.quantity import notation
 
 K = TypeVar("K", bound=KubeObject)
 S = TypeVar("S", bound=VolumeSource)
@@ -49,7 +51,7 @@ def with_defaults(decoded: K) -> K:
     return completed
 
 
-def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
+def with_default_selector(decoded: K, document: JsonObject) -> K:
     """A controller with a selector from its template's labels, if it has none and its kind and API version
     have that default.
 
@@ -73,7 +75,7 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
 # --- resources ----------------------------------------------------------------------------------------------
 
 
-def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
+def _rounded(amounts: Quantities) -> Quantities:
     """The API server stores resource lists in thousandths."""
     rounded = {name: amount.rounded_to_milli() for name, amount in amounts.items()}
     return amounts if rounded == amounts else Map(rounded)
@@ -108,9 +110,9 @@ def _needed(
     host_network: bool,
     containers: tuple[Container, ...],
     init_containers: tuple[Container, ...],
-    overhead: Map[Quantity],
+    overhead: Quantities,
     volumes: tuple[Volume, ...],
-) -> Mapping[str, Any]:
+) -> JsonObject:
     """The attributes that a pod's specification with these gets defaults in."""
     changes: Mapping[str, tuple[Any, Any]] = {
         "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),

@@ -5,26 +5,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ...exceptions import ManifestError
-from ..objects import KINDS
+from ..objects import KINDS, JsonObject
 from ..reading.notices import Notice
 
-Manifest: TypeAlias = Mapping[str, Any]
 Identity: TypeAlias = tuple[str, str, str]
 """Kind, namespace, name."""
 
 GIVEN_BEFORE = "was given before, the last one counts"
 
 
-def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[Notice, ...]]:
+def each_once(given: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], tuple[Notice, ...]]:
     """*given* without those that are given again later; ones with only a ``generateName`` get a number. And a
     notice for each of those.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
     """
-    found: dict[Identity, Manifest] = {}
+    found: dict[Identity, JsonObject] = {}
     numbers: Counter[Identity] = Counter()
     twice: dict[Identity, None] = {}
     for manifest in given:
@@ -43,7 +42,7 @@ def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[No
     )
 
 
-def identity_of(manifest: Manifest) -> Identity:
+def identity_of(manifest: JsonObject) -> Identity:
     """Kind, namespace and name of a manifest; no name is an empty one."""
     metadata = metadata_of(manifest)
     namespace, name = (
@@ -52,7 +51,7 @@ def identity_of(manifest: Manifest) -> Identity:
     return str(manifest.get("kind", "")), namespace or "default", name
 
 
-def prefix_of(manifest: Manifest, where: object) -> str:
+def prefix_of(manifest: JsonObject, where: object) -> str:
     """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
     for one without any name."""
     metadata = metadata_of(manifest)
@@ -63,7 +62,7 @@ def prefix_of(manifest: Manifest, where: object) -> str:
     return prefix
 
 
-def metadata_of(manifest: Manifest) -> Mapping[str, Any]:
+def metadata_of(manifest: JsonObject) -> JsonObject:
     """The metadata of a manifest or a list."""
     metadata = manifest.get("metadata")
     return metadata if isinstance(metadata, Mapping) else {}

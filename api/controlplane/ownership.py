@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ...exceptions import ManifestError
 from ..meaning.labels import SelectorError, selector_matches
 from ..objects import LabelSelector, Map, ObjectMeta, OwnerReference, PersistentVolumeClaim, Pod
-from ..objects.metadata import OneOf, Part
+from ..objects.metadata import JsonObject, OneOf, Part
 from ..reading.decode import decode_kind, describe
 from ..reading.mismatch import Mismatch
 from ..reading.typed import ReadBy, one_of, read, whole
@@ -48,13 +48,13 @@ class WorkloadSpec(Part):
 
     replicas: Count = 1
     selector: LabelSelector | None = None
-    template: Mapping[str, Any] | None = None
-    volume_claim_templates: tuple[Mapping[str, Any], ...] = ()
+    template: JsonObject | None = None
+    volume_claim_templates: tuple[JsonObject, ...] = ()
     ordinals: Ordinals = Ordinals()
     parallelism: Count | None = None
     completions: Count | None = None
     suspend: bool = False
-    job_template: Mapping[str, Any] | None = None
+    job_template: JsonObject | None = None
 
 
 class WorkloadCondition(Part):
@@ -160,7 +160,7 @@ class Workload(Part):
         return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
 
 
-def read_workload(document: Mapping[str, Any]) -> Workload:
+def read_workload(document: JsonObject) -> Workload:
     """The workload in a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     kind = str(document.get("kind", ""))
     spec = document.get("spec")

@@ -16,10 +16,11 @@ import attrs
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..meaning.labels import node_selector_matches, set_selector, tolerates
+from ..meaning.labels import Labels, node_selector_matches, set_selector, tolerates
 from ..objects import (
     Affinity,
     ControllerSpec,
+    JsonObject,
     KubeObject,
     LabelSelector,
     Map,
@@ -56,7 +57,7 @@ class Made:
 
 
 def expand(
-    workloads: Iterable[Mapping[str, Any]],
+    workloads: Iterable[JsonObject],
     known: Iterable[KubeObject] = (),
     *,
     cron_jobs: bool = False,
@@ -120,11 +121,11 @@ class _Expansion:
             )
             raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {got}")
 
-    def top_up(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
+    def top_up(self, workload: Workload, wanted: int, labels: Labels | None = None) -> None:
         """Make pods until the workload has *wanted*."""
         self.add_pods(workload, wanted - len(self.owners.pods_of(workload)), labels)
 
-    def add_pods(self, workload: Workload, missing: int, labels: Mapping[str, str] | None = None) -> None:
+    def add_pods(self, workload: Workload, missing: int, labels: Labels | None = None) -> None:
         """Make *missing* pods, none if it is below 1."""
         if missing <= 0:
             return
@@ -135,7 +136,7 @@ class _Expansion:
             self.add_pod(template, next(names))
 
 
-def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
+def _labelled(pod: Pod, labels: Labels) -> Pod:
     """*pod* with *labels* added."""
     if not labels:
         return pod
@@ -306,21 +307,21 @@ _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
 }
 WORKLOADS = tuple(_MAKERS)
 
-_ON_HOST_NETWORK = (
-    *(
-        Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect="NoExecute")
-        for condition in ("not-ready", "unreachable")
+_CONDITIONS = {
+    "NoExecute": ("not-ready", "unreachable"),
+    "NoSchedule": (
+        "disk-pressure",
+        "memory-pressure",
+        "pid-pressure",
+        "unschedulable",
+        "network-unavailable",
     ),
-    *(
-        Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect="NoSchedule")
-        for condition in (
-            "disk-pressure",
-            "memory-pressure",
-            "pid-pressure",
-            "unschedulable",
-            "network-unavailable",
-        )
-    ),
+}
+"""Effect -> the conditions of a node whose taints daemons tolerate; the last one on the host's network alone."""
+_ON_HOST_NETWORK = tuple(
+    Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
+    for effect, conditions in _CONDITIONS.items()
+    for condition in conditions
 )
 _ALWAYS = _ON_HOST_NETWORK[:-1]
 

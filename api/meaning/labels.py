@@ -164,20 +164,21 @@ def check_pairs(pairs: Mapping[str, str]) -> None:
 # --- Compiled selectors -------------------------------------------------------------------------------------
 
 
-Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
-NodeMatcher: TypeAlias = Callable[[Mapping[str, str], "str | None"], bool]
+Labels: TypeAlias = Mapping[str, str]
+Matcher: TypeAlias = Callable[[Labels], bool]
+NodeMatcher: TypeAlias = Callable[[Labels, "str | None"], bool]
 
 _CACHED = 1 << 16
 _LABEL_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 _NODE_OPERATORS = _LABEL_OPERATORS | {"Gt", "Lt"}
 
 
-def everything(labels: Mapping[str, str]) -> bool:
+def everything(labels: Labels) -> bool:
     """Matches any labels."""
     return True
 
 
-def nothing(labels: Mapping[str, str]) -> bool:
+def nothing(labels: Labels) -> bool:
     """Matches no labels."""
     return False
 
@@ -185,7 +186,7 @@ def nothing(labels: Mapping[str, str]) -> bool:
 # --- label selectors ----------------------------------------------------------------------------------------
 
 
-def selector_matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+def selector_matches(selector: LabelSelector | None, labels: Labels) -> bool:
     """Whether *selector* matches; None matches nothing, an empty one everything. Raises
     :class:`SelectorError` for an invalid one."""
     return compile_selector(selector)(labels)
@@ -224,12 +225,12 @@ def set_selector(pairs: Map[str] | None) -> Matcher:
     return _pairs_test(pairs) if pairs else everything
 
 
-def pairs_match(pairs: Mapping[str, str] | None, labels: Mapping[str, str]) -> bool:
+def pairs_match(pairs: Labels | None, labels: Labels) -> bool:
     """Whether *labels* have all of *pairs*, valid or not."""
     return not pairs or pairs.items() <= labels.items()
 
 
-def _pairs_test(pairs: Mapping[str, str]) -> Matcher:
+def _pairs_test(pairs: Labels) -> Matcher:
     wanted = pairs.items()
     return lambda labels: wanted <= labels.items()
 
@@ -255,7 +256,7 @@ def _test(expression: Requirement) -> Matcher:
             return lambda labels: key not in labels
     bound = int(expression.values[0])
 
-    def compare(labels: Mapping[str, str]) -> bool:
+    def compare(labels: Labels) -> bool:
         number = int64_or_none(labels.get(key, ""))
         return number is not None and (number > bound if expression.operator == "Gt" else number < bound)
 
@@ -281,7 +282,7 @@ def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
     return _all_of([_test(expression) for expression in expressions])
 
 
-def node_selector_matches(selector: NodeSelector, labels: Mapping[str, str], name: str | None) -> bool:
+def node_selector_matches(selector: NodeSelector, labels: Labels, name: str | None) -> bool:
     """Whether one of the terms matches a node; an empty or invalid term matches nothing.
 
     *name* is the node's name; ``""`` if fields count as empty, None to ignore match_fields.
@@ -321,7 +322,7 @@ def compile_node_term(term: NodeSelectorTerm) -> NodeMatcher:
     )
 
 
-def _no_node(labels: Mapping[str, str], name: str | None) -> bool:
+def _no_node(labels: Labels, name: str | None) -> bool:
     return False
 
 
@@ -422,7 +423,7 @@ PLACES = (*ZONES, TOPOLOGY_REGION, BETA_REGION)
 """All labels that say where a node is."""
 
 
-def zone_of(labels: Mapping[str, str]) -> str:
+def zone_of(labels: Labels) -> str:
     """The zone that the *labels* of a node name, the newer label first; empty if none does.
 
     >>> zone_of({"topology.kubernetes.io/zone": "a"}), zone_of({})

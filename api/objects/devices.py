@@ -15,6 +15,7 @@ from .metadata import (
     NodeSelector,
     OneOf,
     Part,
+    Quantities,
     TemplateMeta,
 )
 from .quantity import ZERO, Int64, Quantity
@@ -76,7 +77,7 @@ class DeviceToleration(HashedPart):
 class CapacityRequirements(HashedPart):
     """The amounts that are wanted of each capacity of a device."""
 
-    requests: Map[Quantity] = NO_QUANTITIES
+    requests: Quantities = NO_QUANTITIES
 
 
 class _Request(HashedPart):
@@ -155,7 +156,7 @@ class DeviceRequestAllocationResult(Part):
     tolerations: tuple[DeviceToleration, ...] = ()
     share_id: str | None = None
     """Tells the allocations apart of a device that several claims share."""
-    consumed_capacity: Map[Quantity] = NO_QUANTITIES
+    consumed_capacity: Quantities = NO_QUANTITIES
     binding_conditions: tuple[str, ...] = ()
     """What has to be true of the device before a pod is bound."""
     binding_failure_conditions: tuple[str, ...] = ()
@@ -208,7 +209,7 @@ class ResourceClaimStatus(Part):
 class ResourceClaim(KubeObject):
     """A claim to devices."""
 
-    kind: ClassVar[str] = "ResourceClaim"
+    kind = "ResourceClaim"
 
     spec: ResourceClaimSpec = ResourceClaimSpec()
     status: ResourceClaimStatus = ResourceClaimStatus()
@@ -224,7 +225,7 @@ class ResourceClaimTemplateSpec(Part):
 class ResourceClaimTemplate(KubeObject):
     """From it each pod that names it gets a claim of its own."""
 
-    kind: ClassVar[str] = "ResourceClaimTemplate"
+    kind = "ResourceClaimTemplate"
 
     spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
 
@@ -241,8 +242,8 @@ class DeviceClassSpec(Part):
 class DeviceClass(KubeObject):
     """A class of devices: those that all of its selectors match."""
 
-    kind: ClassVar[str] = "DeviceClass"
-    namespaced: ClassVar[bool] = False
+    kind = "DeviceClass"
+    namespaced = False
 
     spec: DeviceClassSpec = DeviceClassSpec()
 
@@ -372,7 +373,7 @@ class ResourceSliceSpec(Part):
 class ResourceSlice(KubeObject):
     """A part of a pool of devices, as a driver publishes it."""
 
-    kind: ClassVar[str] = "ResourceSlice"
-    namespaced: ClassVar[bool] = False
+    kind = "ResourceSlice"
+    namespaced = False
 
     spec: ResourceSliceSpec = ResourceSliceSpec()

@@ -4,7 +4,7 @@ for maps."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeAlias, TypeVar, get_type_hints
 
 import attrs
 from msgspec import Struct, field
@@ -13,6 +13,10 @@ from msgspec.structs import astuple
 from .quantity import Int32, Int64, Quantity
 
 V = TypeVar("V")
+JsonObject: TypeAlias = Mapping[str, Any]
+"""An object in JSON form, such as a manifest, a configuration or a part of one, as it is read."""
+JsonDict: TypeAlias = dict[str, Any]
+"""One that is made."""
 
 _SPELLED = {
     "cidr": "CIDR",
@@ -92,7 +96,8 @@ class Map(dict[str, V]):
 
 
 NO_STRINGS: Map[str] = Map()
-NO_QUANTITIES: Map[Quantity] = Map()
+Quantities: TypeAlias = Map[Quantity]
+NO_QUANTITIES: Quantities = Map()
 NOTHING: Map[Any] = Map()
 
 
@@ -155,7 +160,7 @@ def is_value(kind: Any) -> bool:
     return attrs.has(kind) or (isinstance(kind, type) and issubclass(kind, Struct))
 
 
-def attributes(kind: Any) -> Mapping[str, Any]:
+def attributes(kind: Any) -> JsonObject:
     """The attributes that the API has too of a class of objects or of parts of them, each with its default."""
     if attrs.has(kind):
         return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
@@ -187,7 +192,7 @@ class KubeObject(Part):
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
-    manifest: Mapping[str, Any] | None = field(default=None, name="")
+    manifest: JsonObject | None = field(default=None, name="")
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send
     it on."""
 

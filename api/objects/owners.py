@@ -7,10 +7,10 @@ itself does not read them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from .metadata import NO_QUANTITIES, NOTHING, KubeObject, LabelSelector, Map, OneOf, Part
-from .quantity import Int32, IntOrString, Quantity
+from .metadata import NO_QUANTITIES, NOTHING, KubeObject, LabelSelector, Map, OneOf, Part, Quantities
+from .quantity import Int32, IntOrString
 
 PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Never", optional=True)]
 
@@ -32,11 +32,11 @@ class _PairSelecting(KubeObject):
 class Service(_PairSelecting):
     """A service."""
 
-    kind: ClassVar[str] = "Service"
+    kind = "Service"
 
 
 class ReplicationController(_PairSelecting):
-    kind: ClassVar[str] = "ReplicationController"
+    kind = "ReplicationController"
 
 
 class ControllerSpec(Part):
@@ -54,11 +54,11 @@ class _Controller(KubeObject):
 
 
 class ReplicaSet(_Controller):
-    kind: ClassVar[str] = "ReplicaSet"
+    kind = "ReplicaSet"
 
 
 class StatefulSet(_Controller):
-    kind: ClassVar[str] = "StatefulSet"
+    kind = "StatefulSet"
 
 
 class PodDisruptionBudgetSpec(Part):
@@ -82,7 +82,7 @@ class PodDisruptionBudgetStatus(Part):
 class PodDisruptionBudget(KubeObject):
     """A disruption budget."""
 
-    kind: ClassVar[str] = "PodDisruptionBudget"
+    kind = "PodDisruptionBudget"
 
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
@@ -104,8 +104,8 @@ class PodDisruptionBudget(KubeObject):
 class PriorityClass(KubeObject):
     """A named priority."""
 
-    kind: ClassVar[str] = "PriorityClass"
-    namespaced: ClassVar[bool] = False
+    kind = "PriorityClass"
+    namespaced = False
 
     value: Int32 = 0
     global_default: bool = False
@@ -113,8 +113,8 @@ class PriorityClass(KubeObject):
 
 
 class Namespace(KubeObject):
-    kind: ClassVar[str] = "Namespace"
-    namespaced: ClassVar[bool] = False
+    kind = "Namespace"
+    namespaced = False
 
 
 # --- ResourceQuotas and LimitRanges -------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class ScopeSelector(Part):
 
 
 class ResourceQuotaSpec(Part):
-    hard: Map[Quantity] = NO_QUANTITIES
+    hard: Quantities = NO_QUANTITIES
     scopes: tuple[str, ...] = ()
     scope_selector: ScopeSelector = ScopeSelector()
 
@@ -141,14 +141,14 @@ class ResourceQuotaSpec(Part):
 class ResourceQuotaStatus(Part):
     """The API server's status of a quota."""
 
-    hard: Map[Quantity] = NO_QUANTITIES
-    used: Map[Quantity] = NO_QUANTITIES
+    hard: Quantities = NO_QUANTITIES
+    used: Quantities = NO_QUANTITIES
 
 
 class ResourceQuota(KubeObject):
     """A limit on the requests of all pods of a namespace together."""
 
-    kind: ClassVar[str] = "ResourceQuota"
+    kind = "ResourceQuota"
 
     spec: ResourceQuotaSpec = ResourceQuotaSpec()
     status: ResourceQuotaStatus = ResourceQuotaStatus()
@@ -158,11 +158,11 @@ class LimitRangeItem(Part):
     """Bounds and defaults of the pods or containers of a namespace."""
 
     type: str = ""
-    max: Map[Quantity] = NO_QUANTITIES
-    min: Map[Quantity] = NO_QUANTITIES
-    default: Map[Quantity] = NO_QUANTITIES
-    default_request: Map[Quantity] = NO_QUANTITIES
-    max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
+    max: Quantities = NO_QUANTITIES
+    min: Quantities = NO_QUANTITIES
+    default: Quantities = NO_QUANTITIES
+    default_request: Quantities = NO_QUANTITIES
+    max_limit_request_ratio: Quantities = NO_QUANTITIES
 
 
 class LimitRangeSpec(Part):
@@ -172,6 +172,6 @@ class LimitRangeSpec(Part):
 class LimitRange(KubeObject):
     """The bounds and defaults of a namespace."""
 
-    kind: ClassVar[str] = "LimitRange"
+    kind = "LimitRange"
 
     spec: LimitRangeSpec = LimitRangeSpec()

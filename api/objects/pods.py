@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import field
 from msgspec.structs import replace
@@ -19,9 +19,10 @@ from .metadata import (
     Map,
     OneOf,
     Part,
+    Quantities,
 )
 from .owners import PreemptionPolicy
-from .quantity import Int32, Int64, Quantity
+from .quantity import Int32, Int64
 from .storage import ClaimTemplate, ResourceRequirements, VolumeSource
 
 # --- Nodes --------------------------------------------------------------------------------------------------
@@ -53,8 +54,8 @@ class NodeSystemInfo(Part):
 
 
 class NodeStatus(Part):
-    allocatable: Map[Quantity] = NO_QUANTITIES
-    capacity: Map[Quantity] = NO_QUANTITIES
+    allocatable: Quantities = NO_QUANTITIES
+    capacity: Quantities = NO_QUANTITIES
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
     declared_features: tuple[str, ...] = ()
@@ -67,8 +68,8 @@ class NodeStatus(Part):
 
 
 class Node(KubeObject):
-    kind: ClassVar[str] = "Node"
-    namespaced: ClassVar[bool] = False
+    kind = "Node"
+    namespaced = False
 
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
@@ -134,11 +135,11 @@ class Container(HashedPart):
     """What its node does when it exits, in newer releases."""
 
     @property
-    def requests(self) -> Map[Quantity]:
+    def requests(self) -> Quantities:
         return self.resources.requests
 
     @property
-    def limits(self) -> Map[Quantity]:
+    def limits(self) -> Quantities:
         return self.resources.limits
 
     @property
@@ -216,7 +217,7 @@ class PodSpec(Part):
     tolerations: tuple[Toleration, ...] = ()
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
-    overhead: Map[Quantity] = NO_QUANTITIES
+    overhead: Quantities = NO_QUANTITIES
     volumes: tuple[Volume, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     scheduling_gates: tuple[PodSchedulingGate, ...] = ()
@@ -229,7 +230,7 @@ class PodSpec(Part):
     active_deadline_seconds: Int64 | None = None
 
     @property
-    def requests(self) -> Map[Quantity]:
+    def requests(self) -> Quantities:
         return self.resources.requests
 
     @property
@@ -257,11 +258,11 @@ class ContainerStatus(HashedPart):
     name: str = ""
     resources: ResourceRequirements | None = None
     """What it has now; None where the status says nothing about resources."""
-    allocated_resources: Map[Quantity] = NO_QUANTITIES
+    allocated_resources: Quantities = NO_QUANTITIES
     """What the node has set aside for it."""
 
     @property
-    def requests(self) -> Map[Quantity] | None:
+    def requests(self) -> Quantities | None:
         return None if self.resources is None else self.resources.requests
 
 
@@ -275,7 +276,7 @@ class PodStatus(Part):
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     resources: ResourceRequirements | None = None
     """What the pod as a whole has now, in newer releases."""
-    allocated_resources: Map[Quantity] = NO_QUANTITIES
+    allocated_resources: Quantities = NO_QUANTITIES
     """What the node has set aside for it."""
     resize: str = ""
     """How a change of requests goes on, up to 1.32."""
@@ -284,7 +285,7 @@ class PodStatus(Part):
 class Pod(KubeObject):
     """A pod, bound when ``spec.node_name`` is set."""
 
-    kind: ClassVar[str] = "Pod"
+    kind = "Pod"
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import field
 from msgspec.structs import replace
@@ -12,10 +12,10 @@ from .metadata import (
     HashedPart,
     KubeObject,
     LabelSelector,
-    Map,
     NodeSelector,
     OneOf,
     Part,
+    Quantities,
     TemplateMeta,
 )
 from .quantity import Int32, Quantity
@@ -111,7 +111,7 @@ class VolumeNodeAffinity(Part):
 
 
 class PersistentVolumeSpec(VolumeSource):
-    capacity: Map[Quantity] = NO_QUANTITIES
+    capacity: Quantities = NO_QUANTITIES
     access_modes: tuple[AccessMode, ...] = ()
     storage_class_name: str = ""
     volume_attributes_class_name: str = ""
@@ -139,8 +139,8 @@ class VolumeStatus(Part):
 class PersistentVolume(KubeObject):
     """A volume of the cluster."""
 
-    kind: ClassVar[str] = "PersistentVolume"
-    namespaced: ClassVar[bool] = False
+    kind = "PersistentVolume"
+    namespaced = False
 
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: VolumeStatus = VolumeStatus()
@@ -161,8 +161,8 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 class ResourceRequirements(HashedPart):
     """The requests and limits of a container, pod or claim."""
 
-    requests: Map[Quantity] = NO_QUANTITIES
-    limits: Map[Quantity] = NO_QUANTITIES
+    requests: Quantities = NO_QUANTITIES
+    limits: Quantities = NO_QUANTITIES
 
 
 class PersistentVolumeClaimSpec(Part):
@@ -175,14 +175,14 @@ class PersistentVolumeClaimSpec(Part):
     volume_mode: VolumeMode | None = None
 
     @property
-    def requests(self) -> Map[Quantity]:
+    def requests(self) -> Quantities:
         return self.resources.requests
 
 
 class PersistentVolumeClaim(KubeObject):
     """A claim to a volume."""
 
-    kind: ClassVar[str] = "PersistentVolumeClaim"
+    kind = "PersistentVolumeClaim"
 
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: VolumeStatus = VolumeStatus()
@@ -220,8 +220,8 @@ class TopologySelectorTerm(HashedPart):
 
 
 class StorageClass(KubeObject):
-    kind: ClassVar[str] = "StorageClass"
-    namespaced: ClassVar[bool] = False
+    kind = "StorageClass"
+    namespaced = False
 
     provisioner: str = ""
     volume_binding_mode: Annotated[str, OneOf("Immediate", "WaitForFirstConsumer", optional=True)] | None = (
@@ -253,8 +253,8 @@ class CSINodeSpec(Part):
 
 
 class CSINode(KubeObject):
-    kind: ClassVar[str] = "CSINode"
-    namespaced: ClassVar[bool] = False
+    kind = "CSINode"
+    namespaced = False
 
     spec: CSINodeSpec = CSINodeSpec()
 
@@ -272,8 +272,8 @@ class CSIDriverSpec(Part):
 class CSIDriver(KubeObject):
     """A CSI driver; releases that look at storage capacity read it."""
 
-    kind: ClassVar[str] = "CSIDriver"
-    namespaced: ClassVar[bool] = False
+    kind = "CSIDriver"
+    namespaced = False
 
     spec: CSIDriverSpec = CSIDriverSpec()
 
@@ -285,7 +285,7 @@ class CSIDriver(KubeObject):
 class CSIStorageCapacity(KubeObject):
     """The storage of a class that is left in a part of the cluster; releases from 1.19 on can read it."""
 
-    kind: ClassVar[str] = "CSIStorageCapacity"
+    kind = "CSIStorageCapacity"
 
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None
@@ -307,8 +307,8 @@ class VolumeAttachmentSpec(Part):
 class VolumeAttachment(KubeObject):
     """A volume that the driver *attacher* attaches to a node; releases before 1.32 do not read it."""
 
-    kind: ClassVar[str] = "VolumeAttachment"
-    namespaced: ClassVar[bool] = False
+    kind = "VolumeAttachment"
+    namespaced = False
 
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
 

@@ -20,8 +20,8 @@ from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
 from .. import objects as o
-from ..objects import KINDS, KubeObject
-from ..objects.metadata import FieldWords, Map, OneOf, annotated, is_value
+from ..objects import KINDS, JsonDict, JsonObject, KubeObject
+from ..objects.metadata import FieldWords, Map, OneOf, Quantities, annotated, is_value
 from ..objects.quantity import Quantity, notation
 from .formats.jsonvalues import UNREADABLE, Parts, encoded, holds_each_once, quick_value
 from .mismatch import Mismatch, without_kind
@@ -118,7 +118,7 @@ def _fits(value: Any, words: Worded) -> bool:
 _known: dict[Any, Any] = {}
 
 
-def _one(value: V, *amounts: Map[Quantity]) -> V:
+def _one(value: V, *amounts: Quantities) -> V:
     """The first of all values that are equal to *value*, with *amounts* written as in it."""
     if len(_known) >= _REMEMBERED:
         _known.clear()
@@ -280,7 +280,7 @@ def _times_in(spec: Any, token: bytes) -> int:
 
 
 def decode(
-    document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False
+    document: JsonObject, where: str = "", *, strict: bool = True, keeps_manifest: bool = False
 ) -> KubeObject | None:
     """The object in *document*; None for a kind, or an API group, that scheduling does not read.
 
@@ -296,12 +296,7 @@ def decode(
 
 
 def decode_kind(
-    kind: str,
-    document: Mapping[str, Any],
-    where: object = "",
-    *,
-    strict: bool = True,
-    keeps_manifest: bool = False,
+    kind: str, document: JsonObject, where: object = "", *, strict: bool = True, keeps_manifest: bool = False
 ) -> KubeObject | None:
     """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its
     kind.
@@ -332,7 +327,7 @@ def newer(kind: str, document: Any) -> Any:
     return _each(document, *changed) if changed is not None else document
 
 
-def _each(value: Any, path: Sequence[str], change: Callable[[dict[str, Any]], Any]) -> Any:
+def _each(value: Any, path: Sequence[str], change: Callable[[JsonDict], Any]) -> Any:
     """*value* with the objects of the list at *path* changed."""
     if not path:
         if isinstance(value, list):
@@ -347,7 +342,7 @@ def _each(value: Any, path: Sequence[str], change: Callable[[dict[str, Any]], An
         raise mismatch.under(name) from None
 
 
-def _unpacked(name: str, value: dict[str, Any]) -> dict[str, Any]:
+def _unpacked(name: str, value: JsonDict) -> JsonDict:
     """*value* with the fields that are in an inner object *name*."""
     inner = value.get(name)
     if inner is None:
@@ -355,14 +350,14 @@ def _unpacked(name: str, value: dict[str, Any]) -> dict[str, Any]:
     return {**{key: item for key, item in value.items() if key != name}, **entries(inner)}
 
 
-def _exactly(request: dict[str, Any]) -> dict[str, Any]:
+def _exactly(request: JsonDict) -> JsonDict:
     exact = {key: request[key] for key in _EXACT if key in request}
     if not exact.get("deviceClassName") or "exactly" in request:
         return request
     return {**{key: item for key, item in request.items() if key not in exact}, "exactly": exact}
 
 
-_CHANGED: Mapping[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], dict[str, Any]]]] = {
+_CHANGED: Mapping[str, tuple[tuple[str, ...], Callable[[JsonDict], JsonDict]]] = {
     "Pod": (("spec", "resourceClaims"), partial(_unpacked, "source")),
     "ResourceClaim": (("spec", "devices", "requests"), _exactly),
     "ResourceClaimTemplate": (("spec", "spec", "devices", "requests"), _exactly),

@@ -8,13 +8,14 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
 import attrs
 
 from ...exceptions import ManifestError
+from ..objects.metadata import JsonObject
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .mismatch import shown, without_kind
@@ -42,7 +43,7 @@ _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items
 class Document:
     """One document of a file; *found*: the file was found in a directory, not given by name."""
 
-    data: Mapping[str, Any]
+    data: JsonObject
     where: str
     found: bool = False
     repeated: tuple[str, ...] = ()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ...exceptions import ManifestError
+from ..objects.metadata import JsonObject
 from .mismatch import shown
 
 LISTS: Mapping[str, tuple[str, str]] = {
@@ -24,14 +24,14 @@ NOT_READ = (
 )
 
 
-def is_simulator_export(data: Mapping[str, Any]) -> bool:
+def is_simulator_export(data: JsonObject) -> bool:
     """Whether *data* is an export: it has nodes and pods, no kind, and nothing else than what exports have."""
     return "kind" not in data and {"nodes", "pods"} <= data.keys() <= {*LISTS, CONFIG}
 
 
-def simulator_items(data: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
+def simulator_items(data: JsonObject, where: str) -> list[JsonObject]:
     """The objects of an export, with their kinds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    items: list[Mapping[str, Any]] = []
+    items: list[JsonObject] = []
     for name, (api_version, kind) in LISTS.items():
         found = data.get(name) or []
         if not isinstance(found, list):

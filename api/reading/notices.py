@@ -7,12 +7,12 @@ a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
+from ..objects.metadata import JsonObject
 from ..record import DocumentRecord, Record
 from .unknownfields import api_fields, has_only_api_fields, misnamed
 
@@ -221,7 +221,7 @@ class Oddities:
         for path in paths:
             self.note(place, f"{path}: given twice, the last one counts", about)
 
-    def note_unknown(self, kind: str, data: Mapping[str, Any], place: object, about: str = "") -> None:
+    def note_unknown(self, kind: str, data: JsonObject, place: object, about: str = "") -> None:
         """Note the fields of an object of *kind* that the API does not have."""
         if has_only_api_fields(kind, data):
             return

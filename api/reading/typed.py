@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from ...exceptions import QuantityError
 from .. import objects as o
-from ..objects.metadata import FieldWords, Map, OneOf, annotated, is_value
+from ..objects.metadata import FieldWords, JsonObject, Map, OneOf, annotated, is_value
 from ..objects.quantity import IntOrString, Quantity
 from .mismatch import Mismatch
 from .secrets import HIDDEN
@@ -125,7 +125,7 @@ def record(kind: Callable[..., V], table: Table) -> Reader[V]:
 # --- lists and maps -----------------------------------------------------------------------------------------
 
 
-def entries(value: Any) -> Mapping[str, Any]:
+def entries(value: Any) -> JsonObject:
     """A reader for objects, which stay as they are."""
     if not isinstance(value, dict):
         raise Mismatch(value, "an object")
@@ -233,7 +233,7 @@ _LEAVES: Mapping[Any, Reader[Any]] = {
     bytes: content,
     Quantity: quantity,
     IntOrString: lambda value: value if isinstance(value, str) else whole(value),
-    Mapping[str, Any]: entries,
+    JsonObject: entries,
     Any: lambda value: value,
 }
 _NULLS: Mapping[Any, Any] = {str: "", Quantity: Quantity()}

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ...exceptions import ManifestError, did_you_mean
-from ..objects.metadata import Map, annotated, is_value
+from ..objects.metadata import JsonDict, JsonObject, Map, annotated, is_value
 from .typed import ReadBy
 
 # --- Kinds by API group -------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def pruned(value: Any, fields: Fields | None) -> Any:
     return {name: pruned(item, fields[name]) for name, item in value.items() if name in fields}
 
 
-def removed(data: dict[str, Any], path: str) -> bool:
+def removed(data: JsonDict, path: str) -> bool:
     """Whether the field at *path* was there and could be taken out of *data*; its kind and version cannot.
 
     >>> data = {"a": [{"b": 1, "c": 2}]}
@@ -209,7 +209,7 @@ def api_fields(kind: str, api_version: Any = "") -> Fields | None:
     return _fields(kind) if is_built_in(kind, api_version) and kind in _types() else None
 
 
-def has_only_api_fields(kind: str, document: Mapping[str, Any]) -> bool:
+def has_only_api_fields(kind: str, document: JsonObject) -> bool:
     """Whether the API has all fields of *document*, an object of *kind*, at all levels."""
     return api_fields(kind, document.get("apiVersion")) is None or has_only(kind, document)
 

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
+from ..objects import JsonObject, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, Quantities
 from ..objects.metadata import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
 from ..objects.pods import Container, Taint, Toleration, TopologySpreadConstraint, Volume
-from ..objects.quantity import MAX_INT64, Quantity
+from ..objects.quantity import MAX_INT64
 from .decode import decode_kind
 from .mismatch import shown
 
@@ -58,7 +58,7 @@ class Validation:
             for text in found
         ]
 
-    def refused_in_templates(self, kind: str, data: Mapping[str, Any]) -> list[str]:
+    def refused_in_templates(self, kind: str, data: JsonObject) -> list[str]:
         """The faults of the pods and claims of a workload of *kind*, from its JSON form; unreadable parts
         have none."""
         spec = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
@@ -124,7 +124,7 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
 # --- amounts and names --------------------------------------------------------------------------------------
 
 
-def _huge(amounts: Map[Quantity], path: str) -> Told:
+def _huge(amounts: Quantities, path: str) -> Told:
     for name, amount in amounts.items():
         if abs(amount.nanos) > (MAX_INT64 - 1) * (10**6 if name == "cpu" else 10**9):
             counted = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
@@ -133,7 +133,7 @@ def _huge(amounts: Map[Quantity], path: str) -> Told:
             )
 
 
-def _amounts(amounts: Map[Quantity], path: str) -> Told:
+def _amounts(amounts: Quantities, path: str) -> Told:
     yield from _huge(amounts, path)
     for name, amount in amounts.items():
         if amount.nanos < 0:

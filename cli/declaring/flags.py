@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 import click
@@ -173,6 +173,8 @@ def in_bytes(context: click.Context, parameter: click.Parameter, value: str | No
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+Decorator: TypeAlias = Callable[[Any], Any]
+"""What gives a command an option, or several."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -214,7 +216,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
 """What a flag takes -> how click reads it."""
 
 
-def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], Any]:
+def click_option(field: attrs.Attribute[Any], **more: Any) -> Decorator:
     """The option that *field* declares, for a command line; one of a scheduler has its name for itself."""
     declared = declared_of(field)
     name = f"own_{field.name}" if field.name in FIELDS and FIELDS[field.name] is not field else field.name
@@ -254,7 +256,7 @@ SCHEDULER = [
 ]
 
 
-def options_from(table: str) -> list[Callable[[Any], Any]]:
+def options_from(table: str) -> list[Decorator]:
     """The options of *table*, a line each: names; what it takes and its default; ``common``; help.
 
     It takes nothing (``switch``), a ``file``, a whole number such as ``1..9`` or ``1..``, one of words
@@ -290,7 +292,7 @@ def options_of(table: str) -> Callable[[F], F]:
     return with_options(options_from(table))
 
 
-def with_options(options: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
+def with_options(options: Sequence[Decorator]) -> Callable[[F], F]:
     """Give a command *options*."""
 
     def given(function: F) -> F:
@@ -321,9 +323,7 @@ def _setup(**values: Any) -> Setup:
     return Setup(values)
 
 
-def packed(
-    command: F, options: Sequence[Callable[[Any], Any]], section: str, made: Callable[..., Any], name: str
-) -> F:
+def packed(command: F, options: Sequence[Decorator], section: str, made: Callable[..., Any], name: str) -> F:
     """*command* with *options*, whose values it gets as *name*, which is what *made* makes of them."""
     fields: list[str] = []
 
@@ -373,7 +373,7 @@ class LiveCluster(NamedTuple):
         return self.kubeconfig is not None or self.context is not None or self.in_environment
 
 
-def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def takes_cluster(*needs: str, is_needed: bool = False) -> Decorator:
     """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of
     its *paths*, as a file that is there while the command runs. *needs*: kinds that it has to read, whatever
     else the cluster has. *is_needed*: without paths the cluster counts that KUBECONFIG names, and one of them
@@ -402,7 +402,7 @@ def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Callable[..
     return taking
 
 
-def takes_paths(*needs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def takes_paths(*needs: str) -> Decorator:
     """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold,
     and one of them is needed."""
     return lambda command: click.argument("paths", nargs=-1, type=FILE)(

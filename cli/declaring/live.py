@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from ...exceptions import KubeclassicError
-from ...live.process.logs import FORMS, TEXT_LINES, Log, LogSettings
+from ...live.process.logs import FORMS, TEXT_LINES
 from ...live.settings.flagtable import BOOL, FLAGS, REFUSED
-from ..console.output import note
 from .commands import SECTIONS
 from .flags import options_of
 
@@ -34,11 +33,6 @@ LOG = (
 text as kube-scheduler's, or JSON."
 )
 """The form of log lines, for commands that have not kube-scheduler's flags."""
-
-
-def log_of(form: str, level: int = 0) -> Log:
-    """A log on standard error."""
-    return Log(note, LogSettings(level, form))
 
 
 def kube_scheduler_flags(function: F) -> F:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.options import (
     FIELDS,
+    Called,
+    OptionValues,
     declared_of,
     default_release,
     follows_nodes,
@@ -44,8 +46,8 @@ class Setup:
     """The options that make a scheduler. *values*: by the names that Python has; what is not there is the
     default."""
 
-    values: Mapping[str, Any]
-    called: Callable[[str], str] = flag_of
+    values: OptionValues
+    called: Called = flag_of
     """How messages name an option."""
 
     def get(self, name: str) -> Any:

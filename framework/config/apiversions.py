@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...api.objects import JsonDict
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import flag
@@ -65,7 +66,7 @@ def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     }
 
 
-def _extender(written: Json) -> dict[str, Any]:
+def _extender(written: Json) -> JsonDict:
     found = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in written.items()}
     timeout = found.get("httpTimeout")
     return {**found, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else found
@@ -78,7 +79,7 @@ def without_unreserve(document: Json, cells: ConfigurationCells) -> Json:
     """
     if not cells.has_unreserve:
         return document
-    found: dict[str, Any] = copied(document)
+    found: JsonDict = copied(document)
     profiles = [found] if is_flat(cells) else found.get("profiles")
     for i, profile in enumerate(profiles if isinstance(profiles, list) else ()):
         plugins = profile.get("plugins") if isinstance(profile, dict) else None
@@ -112,7 +113,7 @@ def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:
         raise PolicyError(f"disablePreemption: {mismatch}") from None
 
 
-def with_plugins(plugins: Json, cells: ConfigurationCells) -> dict[str, Any]:
+def with_plugins(plugins: Json, cells: ConfigurationCells) -> JsonDict:
     """The fields of a configuration whose one profile has *plugins*, by extension point."""
     if not is_flat(cells):
         return {"profiles": [{"plugins": dict(plugins)}]}

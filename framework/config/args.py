@@ -14,10 +14,11 @@ import attrs
 
 from ...api.meaning.durations import duration, duration_text
 from ...api.meaning.labels import is_valid_label_key, quoted
-from ...api.objects import NodeAffinity, TopologySpreadConstraint
+from ...api.objects import JsonObject, NodeAffinity, TopologySpreadConstraint
 from ...api.objects.quantity import Int32
 from ...api.reading.typed import ReadBy, read
 from ...api.reading.unknownfields import TYPE_META, fields_of, unknown_fields
+from ...api.record import Names
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import shape_faults
 from .fielderrors import (
@@ -63,6 +64,8 @@ class ShapePoint:
     score: Int32 = 0
 
 
+Resources: TypeAlias = tuple[ResourceSpec, ...]
+Shape: TypeAlias = tuple[ShapePoint, ...]
 WHOLE_RANGE = (ShapePoint(0, 0), ShapePoint(100, 10))
 CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 
@@ -71,7 +74,7 @@ CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 class RatioParameters:
     """The shape of RequestedToCapacityRatio: a score for each share."""
 
-    shape: tuple[ShapePoint, ...] = ()
+    shape: Shape = ()
 
 
 @attrs.frozen
@@ -80,11 +83,11 @@ class ScoringStrategy:
     ``RequestedToCapacityRatio``."""
 
     type: str = ""
-    resources: tuple[ResourceSpec, ...] = ()
+    resources: Resources = ()
     requested_to_capacity_ratio: RatioParameters | None = None
 
     @property
-    def shape(self) -> tuple[ShapePoint, ...] | None:
+    def shape(self) -> Shape | None:
         """The points of a RequestedToCapacityRatio; None without its parameters."""
         return None if self.requested_to_capacity_ratio is None else self.requested_to_capacity_ratio.shape
 
@@ -94,7 +97,7 @@ ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 
-def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
+def _weighted(resources: Resources) -> Resources:
     if not resources:
         return CPU_AND_MEMORY
     return tuple(attrs.evolve(resource, weight=resource.weight or 1) for resource in resources)
@@ -129,8 +132,8 @@ def _label_name(name: str, path: str) -> Faults:
 class NodeResourcesFitArgs(Arguments):
     """Ignored extended resources, and the scoring strategy."""
 
-    ignored_resources: tuple[str, ...] = ()
-    ignored_resource_groups: tuple[str, ...] = ()
+    ignored_resources: Names = ()
+    ignored_resource_groups: Names = ()
     scoring_strategy: ScoringStrategy = LEAST_ALLOCATED
 
     def with_defaults(self, context: Context) -> Self:
@@ -172,7 +175,7 @@ class NodeResourcesFitArgs(Arguments):
 class NodeResourcesBalancedAllocationArgs(Arguments):
     """The resources to balance."""
 
-    resources: tuple[ResourceSpec, ...] = ()
+    resources: Resources = ()
 
     def with_defaults(self, context: Context) -> Self:
         return attrs.evolve(self, resources=_weighted(self.resources))
@@ -191,7 +194,7 @@ class NodeResourcesBalancedAllocationArgs(Arguments):
 class NodeResourcesLeastAllocatedArgs(Arguments):
     """The resources to leave free."""
 
-    resources: tuple[ResourceSpec, ...] = ()
+    resources: Resources = ()
 
     def with_defaults(self, context: Context) -> Self:
         return attrs.evolve(self, resources=self.resources or CPU_AND_MEMORY)
@@ -215,8 +218,8 @@ class NodeResourcesMostAllocatedArgs(NodeResourcesLeastAllocatedArgs):
 class RequestedToCapacityRatioArgs(Arguments):
     """The resources that count, and the score of each share of them."""
 
-    shape: tuple[ShapePoint, ...] = ()
-    resources: tuple[ResourceSpec, ...] = ()
+    shape: Shape = ()
+    resources: Resources = ()
 
     def with_defaults(self, context: Context) -> Self:
         if context.cells.first_args:
@@ -246,10 +249,10 @@ class RequestedToCapacityRatioArgs(Arguments):
 class NodeLabelArgs(Arguments):
     """The labels that a node must have, must not have, should have, and should not have."""
 
-    present_labels: tuple[str, ...] = ()
-    absent_labels: tuple[str, ...] = ()
-    present_labels_preference: tuple[str, ...] = ()
-    absent_labels_preference: tuple[str, ...] = ()
+    present_labels: Names = ()
+    absent_labels: Names = ()
+    present_labels_preference: Names = ()
+    absent_labels_preference: Names = ()
 
     def faults(self, path: str, context: Context) -> Faults:
         for kind, present, absent in (
@@ -272,8 +275,8 @@ class ServiceAffinityArgs(Arguments):
     """The labels whose values the pods of a service have in common, and those over whose values they are
     spread."""
 
-    affinity_labels: tuple[str, ...] = ()
-    anti_affinity_labels_preference: tuple[str, ...] = ()
+    affinity_labels: Names = ()
+    anti_affinity_labels_preference: Names = ()
 
 
 @attrs.frozen
@@ -362,7 +365,7 @@ class VolumeBindingArgs(Arguments):
     """The timeout of a binding, and the shape that scores the use of volumes."""
 
     bind_timeout_seconds: int = 600
-    shape: tuple[ShapePoint, ...] | None = None
+    shape: Shape | None = None
 
     def with_defaults(self, context: Context) -> Self:
         if self.shape or not context.scores_capacity:
@@ -471,7 +474,7 @@ def reads_args(plugin: str, context: Context = PLAIN) -> bool:
     return takes_args(plugin, context) and plugin not in context.cells.args_lacked
 
 
-def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Any:
+def read_args(plugin: str, value: JsonObject, context: Context = PLAIN) -> Any:
     """The arguments of *plugin* with their defaults; raises
     :class:`~kubeclassic.api.reading.mismatch.Mismatch`."""
     return read(_PLUGIN_ARGS[plugin], value).with_defaults(context)
@@ -491,7 +494,7 @@ def arg_faults(plugin: str, args: Any, path: str, context: Context) -> list[str]
     )
 
 
-def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Iterator[str]:
+def unknown_args(plugin: str, value: JsonObject, context: Context = PLAIN) -> Iterator[str]:
     """The paths of the fields in *value* that the arguments of *plugin* do not have."""
     if not reads_args(plugin, context):
         return
@@ -546,7 +549,7 @@ _NAMES: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
 """Plugin -> its arguments there in lower case -> the later name, and how the value is written then."""
 
 
-def later_args(plugin: str, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+def later_args(plugin: str, args: JsonObject) -> tuple[JsonObject, list[str]]:
     """*args* of *plugin* in the later form, and the names of those that it does not have.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` for a score that the later form cannot have.

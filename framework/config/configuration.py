@@ -9,14 +9,15 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
 from ...algorithmprovider.config import configuration_document, is_policy
 from ...algorithmprovider.extenders import ExtenderConfig, faults_of
-from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import unread_field
+from ...api.objects.metadata import JsonDict, JsonObject
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import Int32
 from ...api.reading.documents import PathLike
@@ -156,7 +157,7 @@ def fields_without(lacked: frozenset[str]) -> Fields:
     return without(of_all_versions(configuration_fields()), lacked)
 
 
-def unread_of_first(document: Mapping[str, Any], release: Release) -> tuple[str, ...]:
+def unread_of_first(document: JsonObject, release: Release) -> tuple[str, ...]:
     """The fields that *release* ignores of *document*, which is of the first version of the configuration or
     empty, in sentences."""
     lacked = cells_in(FRAMEWORK_RELEASES[FIRST_FRAMEWORK].configuration, "v1alpha1").fields_lacked
@@ -170,9 +171,7 @@ def unread_of_first(document: Mapping[str, Any], release: Release) -> tuple[str,
 
 
 def read_configuration(
-    document: Mapping[str, Any] | None = None,
-    gates: Mapping[str, bool] | str | None = None,
-    release: Release = PROFILE_RELEASE,
+    document: JsonObject | None = None, gates: GivenGates = None, release: Release = PROFILE_RELEASE
 ) -> KubeSchedulerConfiguration:
     """The validated configuration of *document*, its JSON form, as *release* reads it; None: the defaults.
 
@@ -184,7 +183,7 @@ def read_configuration(
 
 
 def decoded_configuration(
-    document: Mapping[str, Any] | None, gates: Mapping[str, bool] | str | None, release: Release
+    document: JsonObject | None, gates: GivenGates, release: Release
 ) -> KubeSchedulerConfiguration:
     """As :func:`read_configuration`, but not validated."""
     known = resolved_gates(release, gates)
@@ -240,7 +239,7 @@ def decoded_configuration(
     )
 
 
-def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
+def _version(document: JsonObject, known: Collection[str]) -> str:
     kind = document.get("kind", "")
     api_version = document.get("apiVersion", "")
     group, _, version = str(api_version).rpartition("/")
@@ -306,7 +305,7 @@ def _decoded(
     return tuple(found), strict
 
 
-def passes_over(document: Mapping[str, Any], release: Release) -> bool:
+def passes_over(document: JsonObject, release: Release) -> bool:
     """Whether *release* ignores fields of *document* that are unknown, or given more than once."""
     return cells_in(
         release.configuration, str(document.get("apiVersion", "")).rpartition("/")[2]
@@ -314,7 +313,7 @@ def passes_over(document: Mapping[str, Any], release: Release) -> bool:
 
 
 def load_configuration(
-    path: PathLike, gates: Mapping[str, bool] | str | None = None, release: Release = PROFILE_RELEASE
+    path: PathLike, gates: GivenGates = None, release: Release = PROFILE_RELEASE
 ) -> KubeSchedulerConfiguration:
     """The configuration in the file *path*, JSON or YAML, as *release* reads it; its errors name the file."""
     resolved_gates(release, gates)
@@ -332,14 +331,14 @@ def load_configuration(
         raise refused from None
 
 
-GivenProfile: TypeAlias = "KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]"
+GivenProfile: TypeAlias = "KubeSchedulerConfiguration | JsonObject | str | os.PathLike[str]"
 """A KubeSchedulerConfiguration, its JSON form, or its file."""
 
 
 def given_configuration(
     profile: GivenProfile | None = None,
     *,
-    gates: Mapping[str, bool] | str | None = None,
+    gates: GivenGates = None,
     percentage: int | None = None,
     plugins: Iterable[type[Plugin]] = (),
     release: str = DEFAULT_FRAMEWORK,
@@ -374,7 +373,7 @@ def given_configuration(
     return changed
 
 
-def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> dict[str, Any]:
+def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> JsonDict:
     """The default profile with *plugins* at all of their points."""
     points: Mapping[str, Sequence[type[Plugin]]] = {"multiPoint": plugins}
     if cells.lists_points:

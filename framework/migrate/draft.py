@@ -14,7 +14,7 @@ from typing import Any, Literal
 import attrs
 
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
-from ...api.objects.metadata import json_names
+from ...api.objects.metadata import JsonDict, JsonObject, json_names
 from ...api.record import UNSET, Record, UnsetType, plain
 from ...core.release import Release
 from ...core.release.fact import rule_facts
@@ -80,7 +80,7 @@ OWN_DEFAULTS = "takes those of its own release, constraints of topology spread a
 _UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6, "us"), (1, "ns"))
 
 
-def written_extenders(extenders: Sequence[ExtenderConfig]) -> tuple[list[dict[str, Any]], list[Note]]:
+def written_extenders(extenders: Sequence[ExtenderConfig]) -> tuple[list[JsonDict], list[Note]]:
     """*extenders* as items of ``extenders``; and notes on what could not be kept."""
     notes = [
         Note(
@@ -163,9 +163,9 @@ class WrittenConfiguration(Record, kw_only=True):
     """That of Kubernetes."""
     kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
     percentage_of_nodes_to_score: int | UnsetType = UNSET
-    profiles: tuple[dict[str, Any], ...]
+    profiles: tuple[JsonDict, ...]
     """As Kubernetes has them."""
-    extenders: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    extenders: tuple[JsonDict, ...] | UnsetType = UNSET
     """As Kubernetes has them."""
 
 
@@ -182,7 +182,7 @@ CHECKS_ALL = (
 class Migration:
     """A configuration in its JSON form, and notes to read before it is used."""
 
-    document: dict[str, Any]
+    document: JsonDict
     notes: tuple[Note, ...]
 
 
@@ -195,7 +195,7 @@ class ProfileDraft:
     """The filter plugins, in order."""
     weights: dict[str, int] = attrs.Factory(dict)
     """Plugin -> the weight of its scores."""
-    args: dict[str, dict[str, Any]] = attrs.Factory(dict)
+    args: dict[str, JsonDict] = attrs.Factory(dict)
     notes: list[Note] = attrs.Factory(list)
 
     def note(self, subject: str, text: str, upstream: str | None = None) -> None:
@@ -211,7 +211,7 @@ class ProfileDraft:
         subject: str,
         labels: Sequence[Mapping[str, str]],
         upstream: str | None = None,
-        added: Mapping[str, Any] | None = None,
+        added: JsonObject | None = None,
     ) -> None:
         """Let plugin NodeAffinity require *labels* of every node, besides what *added* is in its arguments."""
         terms = ((added or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
@@ -234,11 +234,11 @@ class ProfileDraft:
         self,
         scheduler_name: str,
         percentage: int,
-        extenders: Sequence[dict[str, Any]],
+        extenders: Sequence[JsonDict],
         post_filters: Sequence[str],
         alone: Mapping[str, Sequence[str]] | None = None,
         absent: Collection[str] = (),
-    ) -> dict[str, Any]:
+    ) -> JsonDict:
         """A KubeSchedulerConfiguration with the profile, in its JSON form.
 
         *post_filters*: the plugins that come after those that filter; *percentage* 0 is left out. *alone*:
@@ -269,7 +269,7 @@ class ProfileDraft:
             "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
             **{point: _plugins(alone[point]) for point in ALONE if alone.get(point)},
         }
-        profile: dict[str, Any] = {
+        profile: JsonDict = {
             "schedulerName": scheduler_name,
             "plugins": {
                 point: {"disabled": _plugins(disabled.get(point, ())), "enabled": enabled[point]}
@@ -281,7 +281,7 @@ class ProfileDraft:
             profile["pluginConfig"] = [
                 {"name": name, "args": found} for name, found in sorted(self.args.items())
             ]
-        written: dict[str, Any] = plain(
+        written: JsonDict = plain(
             WrittenConfiguration(
                 api_version="kubescheduler.config.k8s.io/v1"
                 if LATEST in self.target.configuration.api_versions
@@ -294,5 +294,5 @@ class ProfileDraft:
         return written
 
 
-def _plugins(names: Iterable[str]) -> list[dict[str, Any]]:
+def _plugins(names: Iterable[str]) -> list[JsonDict]:
     return [{"name": name} for name in names]

@@ -17,6 +17,7 @@ from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
+from ...api.objects.metadata import JsonDict, JsonObject
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.unknownfields import TYPE_META, removed, unknown_fields
 from ...api.record import copied
@@ -53,7 +54,6 @@ from .draft import (
     written_extenders,
 )
 
-Json = Mapping[str, Any]
 CONSTRAINTS = "defaultConstraints"
 FIT = "NodeResourcesFit"
 LIMITS = "NodeVolumeLimits"
@@ -98,7 +98,7 @@ def running(
 
 
 def migrate_profile(
-    config: KubeSchedulerConfiguration, target: Release, written: Sequence[Mapping[str, Any]] = ()
+    config: KubeSchedulerConfiguration, target: Release, written: Sequence[JsonObject] = ()
 ) -> Migration:
     """The profiles of *config* as a KubeSchedulerConfiguration for *target*, with notes on what is not the
     same.
@@ -106,7 +106,7 @@ def migrate_profile(
     *written*: for each of them plugin -> its arguments, as they were given.
     """
     extenders, about_extenders = written_extenders(config.extenders)
-    documents = list[dict[str, Any]]()
+    documents = list[JsonDict]()
     notes = dict[Note, None]()
     for i, profile in enumerate(config.profiles):
         draft = _PluginsDraft(target, config=config, profile=profile, given=written[i] if written else {})
@@ -148,7 +148,7 @@ def migrate_profile(
 class _PluginsDraft(ProfileDraft):
     config: KubeSchedulerConfiguration
     profile: ProfileConfig
-    given: Mapping[str, Mapping[str, Any]]
+    given: Mapping[str, JsonObject]
     """Plugin -> its arguments, as they were written."""
 
     def enabled(self, point: str) -> list[str]:
@@ -228,7 +228,7 @@ class _PluginsDraft(ProfileDraft):
             self.note(name, f"left out: {FIT} has one scoring strategy, that of the plugin before it")
             return
         args = self._args(name)
-        strategy: dict[str, Any] = {"type": STRATEGIES[name]}
+        strategy: JsonDict = {"type": STRATEGIES[name]}
         if resources := as_json(getattr(args, "resources", ())):
             strategy["resources"] = resources
         if isinstance(args, RequestedToCapacityRatioArgs):
@@ -274,7 +274,7 @@ TIMEOUT = "bindTimeoutSeconds"
 
 
 def carried(
-    document: Json, first: Release, target: Release, gates: Mapping[str, bool] | None = None
+    document: JsonObject, first: Release, target: Release, gates: Mapping[str, bool] | None = None
 ) -> Migration:
     """*document*, which *first* reads with *gates*, as *target* reads it, with notes on what is not the same.
 
@@ -292,7 +292,7 @@ def carried(
     return Migration(found.document, (*notes, *found.notes))
 
 
-def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:
+def _carried(document: JsonObject, config: KubeSchedulerConfiguration, target: Release) -> Migration:
     """*document*, which *target* does not take as it is."""
     before = config.context.cells
     after = target.configuration
@@ -332,7 +332,7 @@ def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release
     return Migration(written, (*dict.fromkeys(notes), *about))
 
 
-def _is_taken(document: Json, release: Release) -> bool:
+def _is_taken(document: JsonObject, release: Release) -> bool:
     """Whether *release* reads *document*, and has all plugins that it names."""
     try:
         config = read_configuration(document, None, release)
@@ -341,9 +341,9 @@ def _is_taken(document: Json, release: Release) -> bool:
     return not config.plugin_names & config.context.cells.gone_plugins
 
 
-def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
+def _portable(document: JsonObject, config: KubeSchedulerConfiguration) -> tuple[JsonObject, list[Note]]:
     """*document* without what its release ignores, with arguments as later releases write them; and notes."""
-    kept: dict[str, Any] = copied(document)
+    kept: JsonDict = copied(document)
     cells = config.context.cells
     notes = [
         Note(path, f"left out: {config.release.version} does not read the field") for path in config.unread
@@ -363,11 +363,11 @@ def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json,
     return kept, notes
 
 
-def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:
+def _profiles(document: JsonObject, cells: ConfigurationCells) -> Sequence[JsonObject]:
     return with_profiles(document, cells).get("profiles") or ({},)
 
 
-def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], list[Note]]:
+def _fields(document: JsonObject, cells: ConfigurationCells) -> tuple[JsonDict, list[Note]]:
     """The fields besides profiles that a version with *cells* still has, and notes on the others."""
     own = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
     left = {
@@ -386,7 +386,7 @@ def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], 
     return {name: value for name, value in own.items() if name not in left}, notes
 
 
-def _plugins(found: Json, cells: ConfigurationCells, notes: list[Note], is_point: bool) -> dict[str, Any]:
+def _plugins(found: JsonObject, cells: ConfigurationCells, notes: list[Note], is_point: bool) -> JsonDict:
     """The plugins of one point without those that are gone, or refused at single points."""
     gone = cells.gone_plugins | (cells.refused_plugins if is_point else frozenset())
     kept = {}
@@ -410,8 +410,8 @@ def _called(plugin: str, cells: ConfigurationCells) -> str:
 
 
 def _given(
-    profile: Json, document: Json, api_version: str, cells: ConfigurationCells, notes: list[Note]
-) -> Iterator[dict[str, Any]]:
+    profile: JsonObject, document: JsonObject, api_version: str, cells: ConfigurationCells, notes: list[Note]
+) -> Iterator[JsonDict]:
     """The arguments of plugins that are still there, of the newer version."""
     for entry in profile.get("pluginConfig") or ():
         args = dict(entry.get("args") or {})
@@ -455,7 +455,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
         if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
     )
     extenders, faults = written_extenders(made.extenders)
-    document: dict[str, Any] = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
+    document: JsonDict = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
     if made.percentage:
         document["percentageOfNodesToScore"] = made.percentage
     plugins = {
@@ -490,7 +490,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
     return Migration(document, (*notes, *faults))
 
 
-def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[str, Any]:
+def _as_in_a_policy(written: JsonDict, extender: ExtenderConfig) -> JsonDict:
     """An extender as v1alpha2 has it: with the fields of a Policy."""
     found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
     if "httpTimeout" in found:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
 
 import attrs
 
@@ -20,6 +19,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument
 from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
 from ...api.meaning.labels import is_valid_label_key
+from ...api.objects import JsonDict
 from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
@@ -92,10 +92,11 @@ def migrate(
 # --- lines of scores and weights ----------------------------------------------------------------------------
 
 Point = tuple[int, int]
-FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
-RISING: tuple[Point, ...] = ((0, 0), (100, 10))
+Line = tuple[Point, ...]
+FALLING: Line = ((0, 10), (100, 0))
+RISING: Line = ((0, 0), (100, 10))
 CPU_AND_MEMORY = {"cpu": 1, "memory": 1}
-LINES: dict[tuple[Point, ...], str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
+LINES: dict[Line, str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
 MAX_SCORE = 10
 MAX_RESOURCE_WEIGHT = 100
 
@@ -107,7 +108,7 @@ class ResourceStrategy:
 
     name: str
     weight: int
-    shape: tuple[Point, ...]
+    shape: Line
     resources: Mapping[str, int] = CPU_AND_MEMORY
 
     def at(self, utilization: int) -> Fraction:
@@ -125,7 +126,7 @@ class ResourceStrategy:
 class Strategy:
     """``scoringStrategy`` and its weight; ``document`` is None if the priorities cancel out."""
 
-    document: dict[str, Any] | None
+    document: JsonDict | None
     weight: Fraction
     is_exact: bool
     dropped: tuple[str, ...]
@@ -158,7 +159,7 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
     return Strategy(_document(shape, kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
 
 
-def _document(shape: tuple[Point, ...], resources: Mapping[str, int]) -> dict[str, Any]:
+def _document(shape: Line, resources: Mapping[str, int]) -> JsonDict:
     listed = [{"name": name, "weight": weight} for name, weight in resources.items()]
     if shape in LINES and resources == CPU_AND_MEMORY:
         return {"type": LINES[shape], "resources": listed}
@@ -459,7 +460,7 @@ class _PolicyDraft(ProfileDraft):
     def _combine_labels(self) -> None:
         own = int(self._fractions.get(NODES, 0))
         known = [one for one in self._labels if not is_valid_label_key(one[1].label)]
-        preferred = list[dict[str, Any]]()
+        preferred = list[JsonDict]()
         top = max([own, *(weight for _, _, weight in known)])
         for name, label, weight in known:
             term = max(1, round(Fraction(MAX_TERM * weight, top)))

@@ -18,10 +18,11 @@ from ...algorithmprovider.check import (
 )
 from ...algorithmprovider.config import API_VERSIONS, AlgorithmSource, PolicyFile
 from ...algorithmprovider.extenders import names_in_calling_order
-from ...algorithmprovider.gates import parse_gates, resolved_gates
+from ...algorithmprovider.gates import GivenGates, parse_gates, resolved_gates
 from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...algorithmprovider.releases import find_release
+from ...api.objects.metadata import JsonObject
 from ...api.reading.documents import Document
 from ...api.record import replace
 from ...core.release import PolicyCells, Release
@@ -106,9 +107,9 @@ def check_file(
 
 
 def check_translated(
-    policy: Document | Mapping[str, Any] | None,
+    policy: Document | JsonObject | None,
     release: Release,
-    gates: Mapping[str, bool] | str | None = None,
+    gates: GivenGates = None,
     *,
     provider: str | None = None,
     hard_pod_affinity_weight: int = 1,

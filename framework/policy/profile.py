@@ -6,13 +6,13 @@ pkg/scheduler/framework/plugins/legacy_registry.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
 from ...algorithmprovider.extenders import faults as older_extender_faults
-from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import MAX_WEIGHT, Policy, PriorityEntry, decoded, notes_on_form
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.release import PolicyCells, Release
@@ -88,7 +88,7 @@ def configuration_of_policy(
     policy: Policy,
     release: Release,
     *,
-    gates: Mapping[str, bool] | str | None = None,
+    gates: GivenGates = None,
     percentage: int = 0,
     hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
     scheduler_name: str = DEFAULT_SCHEDULER,
@@ -202,7 +202,7 @@ def configuration_of_provider(
     provider: str,
     release: Release,
     *,
-    gates: Mapping[str, bool] | str | None = None,
+    gates: GivenGates = None,
     percentage: int = 0,
     hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
 ) -> KubeSchedulerConfiguration:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
@@ -23,7 +23,7 @@ import msgspec
 
 from ...api.controlplane.manifests import metadata_of
 from ...api.meaning.durations import duration_text
-from ...api.objects import KINDS
+from ...api.objects import KINDS, JsonObject
 from ...api.objects.quantity import Int32
 from ...api.ownfields import compact_json
 from ...api.words import plural_of
@@ -36,6 +36,7 @@ TIMEOUT = "timeout"
 OTHER = "other"
 """Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or
 another reason."""
+Headers: TypeAlias = Mapping[str, str]
 LONGEST_WAIT = 9
 """Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
 
@@ -60,7 +61,7 @@ class Request:
     path: str
     query: str = ""
     body: bytes = b""
-    headers: Mapping[str, str] = attrs.Factory(dict)
+    headers: Headers = attrs.Factory(dict)
     timeout: float | None = None
     """In seconds, for streams between two pieces of the answer; None: the transport's default for answers,
     none for streams."""
@@ -72,7 +73,7 @@ class Response:
 
     status: int
     body: bytes = b""
-    headers: Mapping[str, str] = attrs.Factory(dict)
+    headers: Headers = attrs.Factory(dict)
 
     @property
     def retry_after(self) -> float | None:
@@ -90,7 +91,7 @@ class Stream:
     """
 
     status: int
-    headers: Mapping[str, str]
+    headers: Headers
     lines: AsyncIterator[bytes]
 
 
@@ -526,7 +527,7 @@ class Api:
         namespace: str,
         name: str,
         subresource: str = "",
-        body: Mapping[str, Any] | None = None,
+        body: JsonObject | None = None,
         *,
         timeout: float | None = None,
     ) -> Manifest:

@@ -19,14 +19,17 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 import msgspec
 
+from ...api.objects.metadata import JsonObject
 from ...exceptions import KubeclassicError, one_line
-from .api import OTHER, TransportError
+from .api import OTHER, Headers, TransportError
 
+CertifiedKey: TypeAlias = tuple[bytes, bytes]
+"""A client's certificate and its key, in PEM."""
 FILES_READ_EVERY = 60.0
 """Seconds after which the file of a token or a certificate is read again: it changes while we run."""
 
@@ -50,8 +53,8 @@ NO_HEADER = "got a character that no header can have"
 class Grant:
     """The credentials of a request: headers, and for TLS perhaps a certificate with its key."""
 
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    certificate: tuple[bytes, bytes] | None = attrs.field(default=None, repr=False)
+    headers: Headers = attrs.field(factory=dict, repr=False)
+    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
 
 
 class Credentials(Protocol):
@@ -128,7 +131,7 @@ class CertificateFiles:
     certificate: Path
     key: Path
     inner: Credentials = ANONYMOUS
-    _pair: tuple[bytes, bytes] | None = attrs.field(default=None, init=False, repr=False)
+    _pair: CertifiedKey | None = attrs.field(default=None, init=False, repr=False)
     _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
@@ -172,9 +175,9 @@ class Access:
     """The name in the server's certificate; empty: that of ``server``."""
     proxy: str = attrs.field(default="", repr=False)
     """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
-    certificate: tuple[bytes, bytes] | None = attrs.field(default=None, repr=False)
+    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
     """The client's certificate and key, in PEM."""
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    headers: Headers = attrs.field(factory=dict, repr=False)
     """Headers of every request."""
     credentials: Credentials = ANONYMOUS
 
@@ -229,7 +232,7 @@ class ExecPlugin:
     api_version: str = VERSIONS[0]
     arguments: Sequence[str] = attrs.field(default=(), repr=False)
     environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    cluster: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    cluster: JsonObject | None = attrs.field(default=None, repr=False)
     """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
     is_interactive: bool = False
     """It may ask at the terminal."""

@@ -20,7 +20,7 @@ import attrs
 
 from ...exceptions import KubeclassicError
 from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
-from .credentials import Access, Grant, KubeconfigError
+from .credentials import Access, CertifiedKey, Grant, KubeconfigError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -61,9 +61,9 @@ class HttpTransport:
 
     access: Access
     wall_clock: Callable[[], float] = time.time
-    _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.Factory(dict)
+    _sessions: dict[CertifiedKey | None, aiohttp.ClientSession] = attrs.Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
-    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.Factory(dict)
+    _refused: dict[CertifiedKey | None, KubeconfigError] = attrs.Factory(dict)
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:
@@ -247,7 +247,7 @@ def _cause(error: BaseException) -> str:
     return CLOSED if isinstance(error, closed) else OTHER
 
 
-def tls_context(access: Access, certificate: tuple[bytes, bytes] | None) -> ssl.SSLContext:
+def tls_context(access: Access, certificate: CertifiedKey | None) -> ssl.SSLContext:
     """The context for *access*, with the client's *certificate* and key. Raises
     :class:`~.credentials.KubeconfigError`."""
     if access.is_insecure:

@@ -20,6 +20,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import attrs
 
+from ...api.objects.metadata import JsonDict, JsonObject
 from ...api.reading.documents import parsed
 from ...api.reading.secrets import without_user
 from ...exceptions import ManifestError, did_you_mean, one_line
@@ -81,7 +82,7 @@ def _access_of(files: Sequence[Path], context: str | None) -> Access:
     documents = list(map(_document, files))
     if not any({"clusters", "contexts"} & document.keys() for document in documents):
         raise KubeconfigError(f"{where}: expected a kubeconfig, got no clusters and contexts")
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for document in documents:
         for field, value in document.items():
             before = found.get(field)
@@ -106,7 +107,7 @@ def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
     )
 
 
-def _document(file: Path) -> Mapping[str, Any]:
+def _document(file: Path) -> JsonObject:
     """The kubeconfig in *file*, with the paths in its entries made relative to its folder."""
     content = _bytes_of(file)
     if len(content) > LARGEST:
@@ -206,7 +207,7 @@ def _shown(url: str) -> str:
 @attrs.frozen
 class _Reading:
     where: str
-    document: Mapping[str, Any]
+    document: JsonObject
 
     def access(self, context: str | None) -> Access:
         """The access of a context."""
@@ -222,7 +223,7 @@ class _Reading:
         user = self._named("users", "user", user_name, f"{where}: user") if user_name else {}
         return self._made(cluster, user, f"user {one_line(user_name)}")
 
-    def _made(self, cluster: Mapping[str, Any], user: Mapping[str, Any], who: str) -> Access:
+    def _made(self, cluster: JsonObject, user: JsonObject, who: str) -> Access:
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:
@@ -270,7 +271,7 @@ class _Reading:
     # --- who asks -------------------------------------------------------------------------------------------
 
     def _credentials(
-        self, user: Mapping[str, Any], named: tuple[str, str] | None, cluster: Mapping[str, Any], who: str
+        self, user: JsonObject, named: tuple[str, str] | None, cluster: JsonObject, who: str
     ) -> Credentials:
         """The credentials of the user; *named*: a user and a password in the server's address."""
         if user.get("auth-provider"):
@@ -289,7 +290,7 @@ class _Reading:
             return Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
         return ANONYMOUS
 
-    def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
+    def _plugin(self, given: Any, cluster: JsonObject, where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):
             raise self._error(f"{where}: command: expected the plugin's program, got none")
         version = self._text(given, "apiVersion", where)
@@ -315,7 +316,7 @@ class _Reading:
             hint=self._text(given, "installHint", where),
         )
 
-    def _told(self, cluster: Mapping[str, Any]) -> dict[str, Any]:
+    def _told(self, cluster: JsonObject) -> JsonDict:
         """The cluster as a plugin is told about it."""
         ca = self._data(cluster, "certificate-authority", "cluster")
         told = {
@@ -333,7 +334,7 @@ class _Reading:
 
     # --- fields ---------------------------------------------------------------------------------------------
 
-    def _named(self, section: str, kind: str, name: str, where: str) -> Mapping[str, Any]:
+    def _named(self, section: str, kind: str, name: str, where: str) -> JsonObject:
         """The entry called *name* of a section."""
         entries = self.document.get(section) or []
         if not isinstance(entries, list) or not all(
@@ -351,7 +352,7 @@ class _Reading:
             raise self._error(f"{section}: {one_line(name)}: expected a mapping")
         return found
 
-    def _text(self, entry: Mapping[str, Any], field: str, where: str) -> str:
+    def _text(self, entry: JsonObject, field: str, where: str) -> str:
         """The text of *field*, empty if it is not there; what YAML reads as a number counts, too."""
         found = entry.get(field)
         if found is None:
@@ -360,7 +361,7 @@ class _Reading:
             raise self._error(f"{where}: {field}: expected a text")
         return str(found)
 
-    def _list(self, entry: Mapping[str, Any], field: str, where: str) -> list[Any]:
+    def _list(self, entry: JsonObject, field: str, where: str) -> list[Any]:
         found = entry.get(field) or []
         if not isinstance(found, list):
             raise self._error(f"{where}: {field}: expected a list")
@@ -372,7 +373,7 @@ class _Reading:
             raise self._error(f"{where}: {NO_HEADER}")
         return text
 
-    def _data(self, entry: Mapping[str, Any], field: str, where: str) -> bytes | None:
+    def _data(self, entry: JsonObject, field: str, where: str) -> bytes | None:
         """The content of *field*: in the entry itself (``FIELD-data``), or in the file that it names."""
         if given := self._text(entry, f"{field}-data", where):
             try:

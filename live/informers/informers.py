@@ -13,6 +13,7 @@ import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import partial
+from typing import TypeAlias
 
 import attrs
 from msgspec.structs import replace
@@ -44,6 +45,8 @@ from ..client.api import (
     resource,
 )
 
+Report: TypeAlias = Callable[[str], None]
+"""Is told of what fails or cannot be read, one line each."""
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
 
@@ -55,7 +58,7 @@ class Store:
 
     kind: str
     handler: Follower
-    report: Callable[[str], None]
+    report: Report
     """Is told of objects that cannot be decoded, one line each."""
     _objects: dict[str, KubeObject] = attrs.Factory(dict)
     _unreadable: set[str] = attrs.Factory(set)
@@ -153,7 +156,7 @@ class Reflector:
     store: Store
     cells: ClientCells
     random: Callable[[], float]
-    report: Callable[[str], None]
+    report: Report
     """Is told of lists and watches that failed, one line each."""
     field_selector: str = ""
     sends_duration: bool = True
@@ -371,11 +374,7 @@ def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
 
 
 def informers_of(
-    release: Release,
-    gates: Mapping[str, bool],
-    transport: Transport,
-    handler: Follower,
-    report: Callable[[str], None],
+    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Follower, report: Report
 ) -> Informers:
     """The informers of a scheduler of *release* with *gates*; see :class:`Informers`."""
     cells = replace(release.client, resources=listed(release.client, gates))
@@ -394,7 +393,7 @@ class Informers:
     transport: Transport
     cells: ClientCells
     handler: Follower
-    report: Callable[[str], None]
+    report: Report
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
     reflectors: Mapping[str, Reflector] = attrs.field(init=False)

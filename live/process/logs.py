@@ -34,15 +34,6 @@ SAME_AGAIN = 60.0
 _CALLER = 2
 
 
-@attrs.frozen
-class LogSettings:
-    """The format of lines, and the level from which they are written."""
-
-    level: int = 0
-    """``--v``: lines of higher levels are left out. Warnings and errors have no level."""
-    form: str = TEXT_LINES
-
-
 def to_standard_error(line: str) -> None:
     """Write *line* to standard error, where nothing else looks after it."""
     sys.stderr.write(f"{line}\n")
@@ -53,7 +44,9 @@ class Log:
     """The log of one process. *write* gets each finished line; it may be called from several threads."""
 
     write: Callable[[str], None] = lambda line: None
-    settings: LogSettings = LogSettings()
+    level: int = 0
+    """``--v``: lines of higher levels are left out. Warnings and errors have no level."""
+    form: str = TEXT_LINES
     wall: Callable[[], float] = time.time
     _told: str = ""
     _recent: dict[str, float] = attrs.Factory(dict)
@@ -90,13 +83,13 @@ class Log:
 
     def shows(self, level: int) -> bool:
         """Whether lines of *level* are written."""
-        return level <= self.settings.level
+        return level <= self.level
 
     def _line(self, severity: str, text: str, level: int) -> None:
         frame = sys._getframe(_CALLER)
         now = self.wall()
         file = PurePath(frame.f_code.co_filename)
-        if self.settings.form == JSON_LINES:
+        if self.form == JSON_LINES:
             caller = f"{file.parent.name}/{file.name}:{frame.f_lineno}"
             record = {"ts": round(now * 1000, 3), "severity": severity, "caller": caller, "msg": text}
             if severity == INFO:

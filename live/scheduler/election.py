@@ -22,7 +22,7 @@ import random
 import socket
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +34,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...api.controlplane.manifests import metadata_of
+from ...api.objects.metadata import JsonDict, JsonObject
 from ...api.objects.quantity import Int32
 from ...exceptions import KubeclassicError
 from ..client.api import NOT_THERE, Api, ApiError, Retries, Transport, TransportError, loop_time, resource
@@ -59,7 +60,7 @@ class LeaseRecord(msgspec.Struct, frozen=True, rename="camel"):
     lease_transitions: Int32 = 0
     """How often the leader changed."""
 
-    def within(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def within(self, found: JsonObject) -> JsonDict:
         """The Lease *found* with this in its spec."""
         spec = {**(found.get("spec") or {}), **msgspec.to_builtins(self)}
         return {**found, "kind": LEASES.kind, "apiVersion": LEASES.group_version, "spec": spec}
@@ -74,7 +75,7 @@ class LeaseLock:
     name: str
     timeout: float
     """Seconds that a request may take."""
-    _found: dict[str, Any] = attrs.Factory(dict)
+    _found: JsonDict = attrs.Factory(dict)
 
     @property
     def place(self) -> str:
@@ -119,7 +120,7 @@ class LeaseLock:
             resource_version=str(meta.get("resourceVersion", "")),
         )
 
-    async def _ask(self, method: str, name: str, written: Mapping[str, Any] | None = None) -> None:
+    async def _ask(self, method: str, name: str, written: JsonObject | None = None) -> None:
         self._found = await Api(self.transport, ONCE).ask(
             method, LEASES, self.namespace, name, body=written, timeout=self.timeout
         )

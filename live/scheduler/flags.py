@@ -22,7 +22,7 @@ from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api, ApiError, Transport, resource
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
-from ..process.logs import FORMS, TEXT_LINES, LogSettings
+from ..process.logs import FORMS, TEXT_LINES
 from ..server.serving import Listening
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
 from .election import JITTER, LeaseTimes
@@ -178,7 +178,8 @@ class RunSettings:
     listeners: tuple[Listening, ...] = ()
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
-    logs: LogSettings = attrs.Factory(LogSettings)
+    log_level: int = 0
+    log_form: str = TEXT_LINES
 
 
 def read_settings(
@@ -213,7 +214,8 @@ def read_settings(
             if not is_dry or PLACES[bool(listener.certificate)] & set(given)
         ),
         longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
-        logs=LogSettings(level=flags.of("v", 0), form=form),
+        log_level=flags.of("v", 0),
+        log_form=form,
     )
 
 

@@ -15,14 +15,14 @@ pkg/scheduler/framework/preemption/preemption.go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import attrs
 
-from ...api.objects import Pod
+from ...api.objects import JsonObject, Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.bindingcycle import Failure
 from ...core.decision.decision import Decision
@@ -227,7 +227,7 @@ class FrameworkConsequences(Consequences):
         else:
             await patch
 
-    async def _patch(self, pod: Pod, before: Mapping[str, Any], after: Mapping[str, Any], what: str) -> None:
+    async def _patch(self, pod: Pod, before: JsonObject, after: JsonObject, what: str) -> None:
         await self.tried(pod, what, self.state.api.patch_status(pod, status_patch(before, after)))
 
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:

@@ -8,12 +8,11 @@ in pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachiner
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import attrs
 
-from ...api.objects import KubeObject, Pod
+from ...api.objects import JsonObject, KubeObject, Pod
 from ...api.reading.decode import decode_kind
 from ...exceptions import ManifestError
 from ..client.api import NOT_THERE, PODS, REFUSED, Api, ApiError, Resource, TransportError
@@ -60,7 +59,7 @@ class ClusterApi:
         namespace: str,
         name: str,
         subresource: str = "",
-        body: Mapping[str, Any] | None = None,
+        body: JsonObject | None = None,
     ) -> Json:
         """The server's answer to a request; without a server the body itself."""
         if self.api is None:
@@ -179,7 +178,7 @@ async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: 
         pause = min(2 * pause, longest)
 
 
-def status_of(pod: Pod) -> Mapping[str, Any]:
+def status_of(pod: Pod) -> JsonObject:
     """The status of *pod* in its JSON form, as it was received."""
     return (pod.manifest or {}).get("status") or {}
 
@@ -221,7 +220,7 @@ class NewCondition:
     """Its lastProbeTime."""
 
 
-def with_condition(status: Mapping[str, Any], condition: NewCondition, now: str) -> Json | None:
+def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Json | None:
     """*status* with *condition* in the place of one of its type, else at the end; None if this changes
     nothing."""
     conditions = list(status.get("conditions") or [])
@@ -243,13 +242,13 @@ def with_condition(status: Mapping[str, Any], condition: NewCondition, now: str)
     return {**status, "conditions": conditions}
 
 
-def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
+def with_nomination(status: JsonObject, node_name: str) -> Json:
     """*status* with another nominated node; the empty name removes it."""
     found = {key: value for key, value in status.items() if key != "nominatedNodeName"}
     return found | ({"nominatedNodeName": node_name} if node_name else {})
 
 
-def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
+def status_patch(before: JsonObject, after: JsonObject) -> Json:
     """The strategic merge patch between two statuses that differ in conditions or in the nominated node;
     empty if they do not."""
     changed = {}

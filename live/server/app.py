@@ -21,7 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
-from ...api.objects import KubeObject, Node, Pod, PriorityClass
+from ...api.objects import JsonObject, KubeObject, Node, Pod, PriorityClass
 from ...api.ownfields import compact_json
 from ...api.words import count_of
 from ...core.arrays.types import Ints, Mask, Rows, Scores
@@ -84,7 +84,7 @@ class ServedCluster(SchedulingState):
     defaults: bool = True
     _given: dict[str, tuple[Node, Node | None]] = attrs.Factory(dict)
     """Name -> a node of the latest request that stands in now, and the cluster's own."""
-    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.Factory(dict)
+    _read: dict[str, tuple[JsonObject, Node]] = attrs.Factory(dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
     _asked: dict[str, Pod] = attrs.Factory(dict)
     """UID -> pod of an earlier question."""

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import attrs
 
-from ...api.objects import Pod
+from ...api.objects import JsonDict, JsonObject, Pod
 from ...api.reading.decode import decode_kind
 from ...api.reading.mismatch import shown
 from ...core.decision.preemptionplan import Victims
@@ -47,7 +47,7 @@ class NodesAsked:
     names: Sequence[str]
     field: str
     """The one of the request that has them."""
-    manifests: Sequence[Mapping[str, Any]] | None = None
+    manifests: Sequence[JsonObject] | None = None
 
 
 @attrs.frozen
@@ -153,7 +153,7 @@ def read_json(body: bytes) -> Any:
         raise RequestError("body", f"no JSON ({error})", "a JSON object in UTF-8") from None
 
 
-def _fields(value: Any, names: Sequence[str], where: str) -> dict[str, Any]:
+def _fields(value: Any, names: Sequence[str], where: str) -> JsonDict:
     """The fields of an object by their names in *names*, whatever their case is there; others are ignored,
     the last one counts."""
     known = {name.lower(): name for name in names}
@@ -170,7 +170,7 @@ def _checked(value: Any, where: str, kind: type[T]) -> T:
     return value
 
 
-def _pod(fields: Mapping[str, Any]) -> Pod:
+def _pod(fields: JsonObject) -> Pod:
     manifest = fields.get("Pod")
     if not isinstance(manifest, Mapping):
         raise RequestError("Pod", "nothing" if manifest is None else shown(manifest), "a Pod")
@@ -179,7 +179,7 @@ def _pod(fields: Mapping[str, Any]) -> Pod:
     return found
 
 
-def read_object(kind: str, manifest: Mapping[str, Any], where: str) -> Any:
+def read_object(kind: str, manifest: JsonObject, where: str) -> Any:
     """The object of *kind* in *manifest*, which needs a name."""
     try:
         found = decode_kind(kind, manifest, where, strict=False)
@@ -213,7 +213,7 @@ def filter_result(
     failed: Mapping[str, str] = MappingProxyType({}),
     unresolvable: Mapping[str, str] = MappingProxyType({}),
     error: str = "",
-) -> dict[str, Any]:
+) -> JsonDict:
     """An ExtenderFilterResult in the form of the request: of the nodes *asked* for, by place, which fit; node
     -> why it does not.
 
@@ -230,9 +230,7 @@ def filter_result(
     }
 
 
-def preemption_result(
-    candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
+def preemption_result(candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]) -> JsonDict:
     """An ExtenderPreemptionResult; *unknown*: node -> the UIDs that were asked for and are not on it, which
     stay in the answer."""
     uids = {

@@ -2,7 +2,7 @@
 
 import re
 
-from kubeclassic.live.process.logs import Log, LogSettings
+from kubeclassic.live.process.logs import Log
 
 LINE = re.compile(
     r"(?P<severity>[IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} [ \d]{7} (?P<file>[\w.]+):(?P<line>\d+)\] (?P<text>.*)"
@@ -18,4 +18,4 @@ def log_to(lines, wrong=None, level=0):
         assert found is not None, line
         (lines if wrong is None or found["severity"] == "I" else wrong).append(found["text"])
 
-    return Log(take, LogSettings(level))
+    return Log(take, level)

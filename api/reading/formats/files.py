@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, TypeAlias
 
 from ....exceptions import ManifestError, QuantityError
 from ...objects.quantity import Quantity
@@ -264,13 +264,9 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, 
 it does not know."""
 
 
-class _Member(NamedTuple):
-    """A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of
-    them."""
-
-    path: str
-    size: int
-    read: Callable[[int], bytes]
+_Member: TypeAlias = tuple[str, int, Callable[[int], bytes]]
+"""A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of
+them."""
 
 
 def manifests_of(content: bytes, where: str) -> list[tuple[str, bytes]]:
@@ -300,10 +296,9 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
     """Path, in parts, and bytes of each manifest; *packed*: the bytes of the archive, to which those of all
     manifests are held."""
     total = 0
-    for number, member in enumerate(members, 1):
+    for number, (path, size, read) in enumerate(members, 1):
         if number > MOST_MEMBERS:
             raise ManifestError(f"{where}: expected an archive of at most {MOST_MEMBERS:,} files, got more")
-        path = member.path
         said = repr(path[:80] + "..." * (len(path) > 80))
         if len(path) > LONGEST_NAME or "\0" in path:
             raise ManifestError(
@@ -314,7 +309,7 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
             raise ManifestError(f"{where}: expected a path that stays inside the archive, got {said}")
         if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
             continue
-        data = member.read(check_unpacked(total + max(member.size, 0), packed, where) - total + 1)
+        data = read(check_unpacked(total + max(size, 0), packed, where) - total + 1)
         total += len(data)
         check_unpacked(total, packed, where)
         yield parts, data
@@ -324,7 +319,7 @@ def _zipped(content: bytes) -> Iterator[_Member]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for info in archive.infolist():
             if not info.is_dir():
-                yield _Member(info.filename, info.file_size, partial(_unzipped, archive, info))
+                yield info.filename, info.file_size, partial(_unzipped, archive, info)
 
 
 def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
@@ -337,4 +332,4 @@ def _in_tar(content: bytes) -> Iterator[_Member]:
             if (
                 info.isreg() and (stream := archive.extractfile(info)) is not None
             ):  # links and devices have nothing to read
-                yield _Member(info.name, info.size, stream.read)
+                yield info.name, info.size, stream.read

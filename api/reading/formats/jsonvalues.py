@@ -21,6 +21,7 @@ import attrs
 import msgspec
 
 from ....exceptions import ManifestError
+from ...objects.metadata import JsonDict, JsonObject
 from .files import as_text
 
 
@@ -29,9 +30,9 @@ class Repeats:
     """The keys that objects of one document had more than once. The objects are kept, so that no other object
     gets their id."""
 
-    _found: dict[int, tuple[Mapping[str, Any], list[str]]] = attrs.Factory(dict)
+    _found: dict[int, tuple[JsonObject, list[str]]] = attrs.Factory(dict)
 
-    def add(self, made: Mapping[str, Any], key: str) -> None:
+    def add(self, made: JsonObject, key: str) -> None:
         """Remember that *made* had *key* again."""
         self._found.setdefault(id(made), (made, []))[1].append(key)
 
@@ -155,7 +156,7 @@ def _commas(value: Any) -> int:
 
 
 def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines: bool) -> tuple[Any, int]:
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def mapping(pairs: list[tuple[str, Any]]) -> JsonDict:
         made = dict(pairs)
         if len(made) != len(pairs):
             seen: set[str] = set()
@@ -294,7 +295,7 @@ class LongList:
     """A list of Kubernetes objects whose items are still text."""
 
     _window: _Window
-    outside: dict[str, Any]
+    outside: JsonDict
     """What it says of itself before its items; after them, all that it says."""
 
     @property
@@ -343,7 +344,7 @@ def long_list(stream: IO[bytes]) -> LongList | None:
     """The list that a text begins with; None if it begins with something else, or has to be looked at more
     closely."""
     window = _Window(stream)
-    outside = dict[str, Any]()
+    outside = JsonDict()
     try:
         window.sign(b"{")
         while _note(window, outside) != "items":
@@ -354,7 +355,7 @@ def long_list(stream: IO[bytes]) -> LongList | None:
     return LongList(window, outside)
 
 
-def _note(window: _Window, outside: dict[str, Any]) -> str:
+def _note(window: _Window, outside: JsonDict) -> str:
     """Take the next key and, unless it is ``items``, its value, which *outside* gets."""
     key: str = whole_value(window.value())
     window.sign(b":")

@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ....api.objects import JsonDict
 from ....api.view import Bands, Chart
 from ....api.words import percent
 
@@ -161,12 +162,12 @@ LEAST = 1.5
 # Pods on their way from column to column: where each band of the picture begins, and how high it is.
 
 
-def drawn_bands(found: Bands) -> dict[str, Any]:
+def drawn_bands(found: Bands) -> JsonDict:
     """The picture of *found*."""
     across = min(MOST, WIDTH // max(1, len(found.names) - 1))
     scale = HEIGHT / max(1, sum(found.counts[0].values()))
-    names = list[dict[str, Any]]()
-    columns = list[dict[str, Any]]()
+    names = list[JsonDict]()
+    columns = list[JsonDict]()
     tops = list[dict[str, float]]()
     for at, name in enumerate(found.names):
         left = 20 + at * across
@@ -199,9 +200,7 @@ def drawn_bands(found: Bands) -> dict[str, Any]:
     }
 
 
-def _bands(
-    found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float
-) -> Iterator[dict[str, Any]]:
+def _bands(found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float) -> Iterator[JsonDict]:
     for at, flows in enumerate(found.flows):
         starts = {**tops[at]}
         ends = {**tops[at + 1]}

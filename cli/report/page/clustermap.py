@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import ceil, floor
-from typing import Any
 
 import attrs
 
 from ....api.meaning.labels import ZONES
+from ....api.objects import JsonDict
 from ....api.view import MapSide, NodeMap
 
 FEW = 60
@@ -159,7 +159,7 @@ class DrawnMap:
         }
         return [mark for mark in (CAME, LEFT) if mark in marks]
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The data of the script; shares are in thousandths, -1 for none, and pods and values of labels stand
         by number."""
         names: dict[str, int] = {}
@@ -197,7 +197,7 @@ class DrawnMap:
     # --- what shows before scripts run ----------------------------------------------------------------------
 
     @cached_property
-    def drawn_sides(self) -> list[dict[str, Any]]:
+    def drawn_sides(self) -> list[JsonDict]:
         """Each side with its groups of nodes; squares by use, those in use the most first."""
         shares = self._shares(self.found.sides[-1])
         values = self.found.labels.get(self.group_by)
@@ -220,7 +220,7 @@ class DrawnMap:
         values = side.uses.get(self.resources[0]) if self.resources else None
         return [None] * len(self.found.nodes) if values is None else values
 
-    def _tile(self, at: int, row: int) -> dict[str, Any]:
+    def _tile(self, at: int, row: int) -> JsonDict:
         side = self.found.sides[at]
         share = self._shares(side)[row]
         state = side.states[row] if side.states else ""
@@ -237,7 +237,7 @@ class DrawnMap:
             "note": side.notes[row] if side.notes else "",
         }
 
-    def _squares(self, side: MapSide, rows: Sequence[int]) -> dict[str, Any]:
+    def _squares(self, side: MapSide, rows: Sequence[int]) -> JsonDict:
         step = SIZE + GAP
         places = defaultdict[str, list[str]](list)
         shares = self._shares(side)

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
+from kubeclassic.live.process.logs import JSON_LINES, Log
 from tests.apiserver import NEW_SERVER, Store, StoreTransport, User, make_app, serving, serving_store
 from tests.live.scheduler.worlds import at
 from tests.support.kubeconfigs import kubeconfig
@@ -27,7 +27,7 @@ QUIET = ("--port=0",)
 
 def log_of(lines, **settings):
     """A log that writes to *lines*, at a certain time."""
-    return Log(lines.append, LogSettings(**settings), wall=lambda: 1e9 + 0.25)  # type: ignore[arg-type]  # the tests give proper ones
+    return Log(lines.append, **settings, wall=lambda: 1e9 + 0.25)  # type: ignore[arg-type]  # the tests give proper ones
 
 
 # --- Lines --------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_defaults():
     assert (found.election.namespace, found.election.name) == ("kube-system", "kube-scheduler")
     assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
     assert found.listeners == (Listening("127.0.0.1", 10251, insecure=True),)
-    assert (found.qps, found.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
+    assert (found.qps, found.burst, found.longest_parked, found.log_level) == (50.0, 100, None, 0)
 
 
 def test_leader_election():

@@ -217,7 +217,7 @@ class Site(World):
         )
         end = asyncio.Event()
         replica = Replica(process, transport, end, loop.create_task(process.run(end)), [], [])
-        process.log = log_to(replica.said, replica.warned, settings.logs.level)
+        process.log = log_to(replica.said, replica.warned, settings.log_level)
         self.replicas.append(replica)
         return replica
 
