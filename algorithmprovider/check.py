@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..api.objects.metadata import JsonObject
+from ..api.objects import JsonObject
 from ..api.reading.documents import Document
 from ..api.record import DocumentRecord, Record, field
 from ..core.release import Gates, PolicyCells, Release

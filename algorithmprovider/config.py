@@ -16,8 +16,7 @@ from typing import IO, Annotated, Any
 
 import attrs
 
-from ..api.objects.metadata import JsonObject
-from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.objects import DEFAULT_SCHEDULER, JsonObject
 from ..api.objects.quantity import MAX_INT64, Int32
 from ..api.reading.documents import Document, File, PathLike, read_files
 from ..api.reading.mismatch import Mismatch, shown

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import field
 from msgspec.structs import astuple
 
-from ..api.objects.metadata import JsonObject, Part
+from ..api.objects import JsonObject, Part
 from ..api.objects.quantity import MAX_INT64
 from ..api.reading.documents import Document
 from ..api.reading.mismatch import Mismatch, shown

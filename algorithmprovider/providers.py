@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import attrs
 
-from ..api.objects.metadata import JsonObject
+from ..api.objects import JsonObject
 from ..api.objects.quantity import MAX_INT64
 from ..core.release import GateEffect, Gates, Release
 from ..core.rule import Algorithm, Predicate, Priority

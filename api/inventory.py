@@ -16,8 +16,7 @@ from .controlplane.manifests import each_once, identity_of
 from .controlplane.missing import missing_kinds
 from .controlplane.workloads import WORKLOADS, Made, expand
 from .load import Loaded, load
-from .objects import JsonObject, KubeObject, Pod
-from .objects.pods import DEFAULT_SCHEDULER
+from .objects import DEFAULT_SCHEDULER, JsonObject, KubeObject, Pod
 from .reading.documents import PathLike
 from .reading.notices import Notice
 

@@ -16,8 +16,16 @@ from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.manifests import GIVEN_BEFORE, identity_of, prefix_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KINDS, JsonObject, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
-from .objects.storage import BIND_COMPLETED
+from .objects import (
+    BIND_COMPLETED,
+    KINDS,
+    JsonObject,
+    KubeObject,
+    Node,
+    PersistentVolumeClaim,
+    Pod,
+    ResourceClaim,
+)
 from .reading.decode import decode_kind, describe, pod_of_texts
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items

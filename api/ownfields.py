@@ -11,8 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from .objects import KubeObject, Pod, ResourceClaim
-from .objects.metadata import JsonObject, attributes, is_value, json_names
+from .objects import JsonObject, KubeObject, Pod, ResourceClaim, attributes, is_value, json_names
 from .objects.quantity import Quantity
 from .reading.decode import decode_kind
 

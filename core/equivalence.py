@@ -104,7 +104,7 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
             # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
             return _binding(gates) | ({ZONE} if any(changed) else set())
         case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
-            ended = _of_source(volume.spec.source) & _counts(gates) | _binding(gates)
+            ended = _of_source(volume.spec) & _counts(gates) | _binding(gates)
             return ended | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
         case PersistentVolumeClaim(), PersistentVolumeClaim():
             # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling

@@ -196,7 +196,7 @@ def _limit(capacity: CSIStorageCapacity) -> Quantity | None:
 def driver_stops_reporting(pod: Pod, old: Any, new: Any) -> bool:
     """The driver of an inline volume no longer reports capacity. Upstream: isSchedulableAfterCSIDriverChange."""
     uses = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.spec.volumes)
-    return uses and old.storage_capacity and not new.storage_capacity
+    return uses and old.spec.storage_capacity and not new.spec.storage_capacity
 
 
 def volume_moves(pod: Pod, old: Any, new: Any, *, labels: tuple[str, ...]) -> bool:
@@ -235,8 +235,8 @@ def _inline_driver(volume: Volume) -> str | None:
 def limit_grows(pod: Pod, old: Any, new: Any) -> bool:
     """The limit of a driver on the node grows; a driver without one counts as 0. Upstream:
     isSchedulableAfterCSINodeUpdated."""
-    before = {driver.name: driver.count or 0 for driver in old.drivers}
-    return any((driver.count or 0) > before.get(driver.name, 0) for driver in new.drivers)
+    before = {driver.name: driver.allocatable.count or 0 for driver in old.spec.drivers}
+    return any((driver.allocatable.count or 0) > before.get(driver.name, 0) for driver in new.spec.drivers)
 
 
 def attachment_goes(pod: Pod, old: Any, new: Any) -> bool:

@@ -10,7 +10,7 @@ import attrs
 from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import names_in_calling_order
 from ..algorithmprovider.gates import GivenGates, resolved_gates
-from ..api.objects.metadata import JsonObject
+from ..api.objects import JsonObject
 from ..api.reading.documents import Document
 from ..api.reading.unknownfields import removed
 from ..api.record import DocumentRecord, Record, copied, replace

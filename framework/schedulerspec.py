@@ -18,8 +18,7 @@ from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
 from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.providers import DEFAULT_PROVIDER, check_names, gates_of
-from ..api.objects.metadata import JsonObject
-from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.objects import DEFAULT_SCHEDULER, JsonObject
 from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
 from ..core.decision.extender import Extender
@@ -43,12 +42,6 @@ if TYPE_CHECKING:
 # the simulations.
 
 
-class MakeExtenders(Protocol):
-    """Makes the extenders that a Policy or a configuration names."""
-
-    def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]: ...
-
-
 def build_engine(
     wanted: Algorithm | KubeSchedulerConfiguration,
     *,
@@ -57,7 +50,7 @@ def build_engine(
     tie_break: str | PickHost = "release",
     seed: int = 0,
     max_pd_vols: int | None = None,
-    extenders: Iterable[Extender] | MakeExtenders = (),
+    extenders: Iterable[Extender] | ExtenderChoice = (),
     leaves_uncalled: bool = False,
     **options: Any,
 ) -> Engine:
@@ -104,13 +97,15 @@ ConfigMaps = Mapping[tuple[str, str], JsonObject]
 Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
 
 
-class ExtenderChoice(MakeExtenders, Protocol):
-    """Makes those extenders of a configuration that are to be called."""
+class ExtenderChoice(Protocol):
+    """Makes those extenders of a Policy or a configuration that are to be called."""
 
     @property
     def how(self) -> str | None:
         """The words of ``--extenders``; None: nothing was said, so that none is called."""
         ...
+
+    def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]: ...
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)

@@ -23,8 +23,7 @@ import attrs
 
 from ..api import objects as o
 from ..api.controlplane.manifests import metadata_of
-from ..api.objects import KINDS
-from ..api.objects.metadata import Map, OneOf, Part, annotated
+from ..api.objects import KINDS, Map, OneOf, Part, annotated
 from ..api.objects.quantity import Quantity
 from ..api.reading.decode import newer
 from ..api.reading.mismatch import Mismatch

@@ -125,11 +125,11 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
     claim = cycle.listings.claims.get(key)
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
-        csi = volume.spec.source.csi
+        csi = volume.spec.csi
         if csi is not None:
             counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
             return (csi.driver, csi.volume_handle, None) if counted else None
-        plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
+        plugin = plugin_of(volume.spec) if cells.csi_reads_migration else None
         if plugin is None:
             return None
         handle = handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone)
@@ -175,12 +175,12 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
         csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
         if csi_node is None:
             continue
-        for driver in csi_node.drivers:
-            if driver.count is not None:
+        for driver in csi_node.spec.drivers:
+            if driver.allocatable.count is not None:
                 limited[i] = True
                 numbers = by_key.get(_limit_key(driver.name, cycle))
                 if numbers is not None:
-                    numbers[i] = driver.count
+                    numbers[i] = driver.allocatable.count
         plugins = migrated_plugins(csi_node, cycle)
         if plugins:
             if plugins not in found.migrated:
@@ -227,7 +227,7 @@ def _excess(
     counts = cycle.release.volumes.counts_attachments
     for item in cycle.listings.attachments.within(nodes.name(i)) if counts else ():
         volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
-        csi = None if volume is None else volume.spec.source.csi
+        csi = None if volume is None else volume.spec.csi
         if (driver := item.spec.attacher) and csi is not None:
             others[driver, csi.volume_handle] = _limit_key(driver, cycle)
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
@@ -300,7 +300,7 @@ def _lacking(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cyc
     found: dict[str, Mask] = {}
     for i in range(nodes.n) if wanted else ():
         csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
-        there = {driver.name for driver in csi_node.drivers} if csi_node is not None else set[str]()
+        there = {driver.name for driver in csi_node.spec.drivers} if csi_node is not None else set[str]()
         lacking = next(
             (name for name in news[int(limits.plugins[i])].values() if name in wanted and name not in there),
             None,

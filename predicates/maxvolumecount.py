@@ -163,7 +163,7 @@ def _claimed(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashabl
     claim = cycle.listings.claims.get(f"{namespace}/{name}")
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
-        return disk.id_of(volume.spec.source)
+        return disk.id_of(volume.spec)
     # Upstream: before 1.16 a claim that cannot be resolved counts as a disk of every type.
     counts = cycle.release.volumes.counts_unresolved_claims
     if not counts and claim is not None:

@@ -86,7 +86,7 @@ class Budgets:
                 matches = compile_selector(selector)
             except SelectorError:
                 continue
-            allowed = max(budget.disruptions_allowed, 0)
+            allowed = max(budget.status.disruptions_allowed, 0)
             if not allowed and budget.status.expected_pods is None:
                 mine = [
                     pod

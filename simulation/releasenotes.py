@@ -391,7 +391,7 @@ def release_notices(
     # Kinds that this release reads and waiting pods could need.
     if KINDS[CSINode](algorithm.release) and CSINode not in map(type, objects):
         volumes = [volume for pod in pending for volume in pod.spec.volumes]
-        has_csi = any(item.spec.source.csi is not None for item in of_kind(PersistentVolume, objects))
+        has_csi = any(item.spec.csi is not None for item in of_kind(PersistentVolume, objects))
         if any(
             volume.csi is not None or (has_csi and volume.persistent_volume_claim is not None)
             for volume in volumes
@@ -465,7 +465,7 @@ def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterab
         or not algorithm.gates.get(cells.storage_capacity_gate, True)
     ):
         return
-    drivers = {item.name for item in of_kind(CSIDriver, objects) if item.storage_capacity}
+    drivers = {item.name for item in of_kind(CSIDriver, objects) if item.spec.storage_capacity}
     classes = {
         item.name
         for item in of_kind(StorageClass, objects)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..meaning.labels import compile_selector
 from ..meaning.podtotals import Amounts, AmountsOf, limits_of, requests_of, total_of, uses
 from ..objects import (
+    BETA_CLASS,
     Container,
     KubeObject,
     LabelSelector,
@@ -34,7 +35,6 @@ from ..objects import (
     StorageClass,
 )
 from ..objects.quantity import Quantity
-from ..objects.storage import BETA_CLASS
 from ..reading.notices import Notice
 
 SYSTEM_CLUSTER_CRITICAL = PriorityClass(

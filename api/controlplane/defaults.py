@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from ..objects import (
+    DEFAULT_SCHEDULER,
     NO_STRINGS,
     Container,
     ContainerPort,
@@ -35,7 +36,6 @@ from ..objects import (
     Volume,
     VolumeSource,
 )
-from ..objects.pods import DEFAULT_SCHEDULER
 from ..objects.quantity import notation
 
 K = TypeVar("K", bound=KubeObject)

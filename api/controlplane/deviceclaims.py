@@ -23,8 +23,8 @@ from ..objects import (
     ResourcePool,
     ResourceSlice,
     ResourceSliceSpec,
+    TemplateMeta,
 )
-from ..objects.metadata import TemplateMeta
 
 Templates = Mapping[str, ResourceClaimTemplate]
 """By key."""

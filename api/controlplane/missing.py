@@ -9,6 +9,7 @@ import attrs
 
 from ...exceptions import did_you_mean
 from ..objects import (
+    NO_PROVISIONER,
     DeviceClass,
     KubeObject,
     Node,
@@ -25,7 +26,6 @@ from ..objects import (
     StatefulSet,
     StorageClass,
 )
-from ..objects.storage import NO_PROVISIONER
 from ..reading.notices import Notice
 
 K = TypeVar("K", bound=KubeObject)

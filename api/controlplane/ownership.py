@@ -18,8 +18,17 @@ from msgspec.structs import replace
 
 from ...exceptions import ManifestError
 from ..meaning.labels import SelectorError, selector_matches
-from ..objects import LabelSelector, Map, ObjectMeta, OwnerReference, PersistentVolumeClaim, Pod
-from ..objects.metadata import JsonObject, OneOf, Part
+from ..objects import (
+    JsonObject,
+    LabelSelector,
+    Map,
+    ObjectMeta,
+    OneOf,
+    OwnerReference,
+    Part,
+    PersistentVolumeClaim,
+    Pod,
+)
 from ..reading.decode import decode_kind, describe
 from ..reading.mismatch import Mismatch
 from ..reading.typed import ReadBy, one_of, read, whole

@@ -6,7 +6,6 @@ itself does not read them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
 from .metadata import NO_QUANTITIES, NOTHING, KubeObject, LabelSelector, Map, OneOf, Part, Quantities
@@ -90,15 +89,6 @@ class PodDisruptionBudget(KubeObject):
     @property
     def selector(self) -> LabelSelector | None:
         return self.spec.selector
-
-    @property
-    def disruptions_allowed(self) -> int:
-        return self.status.disruptions_allowed
-
-    @property
-    def disrupted_pods(self) -> Iterable[str]:
-        """The names of pods that are being evicted."""
-        return self.status.disrupted_pods
 
 
 class PriorityClass(KubeObject):

@@ -120,11 +120,6 @@ class PersistentVolumeSpec(VolumeSource):
     reached_from: VolumeNodeAffinity | None = field(default=None, name="nodeAffinity")
 
     @property
-    def source(self) -> VolumeSource:
-        """Its disk."""
-        return self
-
-    @property
     def node_affinity(self) -> NodeSelector | None:
         """The nodes that reach it; None: all."""
         return None if self.reached_from is None else self.reached_from.required
@@ -232,6 +227,7 @@ class StorageClass(KubeObject):
 
 class VolumeNodeResources(Part):
     count: Int32 | None = None
+    """How many volumes a driver can attach; None: there is no limit."""
 
 
 class CSINodeDriver(Part):
@@ -241,11 +237,6 @@ class CSINodeDriver(Part):
     node_id: str = ""
     topology_keys: tuple[str, ...] = ()
     allocatable: VolumeNodeResources = VolumeNodeResources()
-
-    @property
-    def count(self) -> int | None:
-        """The number of volumes that it can attach; None: there is no limit."""
-        return self.allocatable.count
 
 
 class CSINodeSpec(Part):
@@ -257,10 +248,6 @@ class CSINode(KubeObject):
     namespaced = False
 
     spec: CSINodeSpec = CSINodeSpec()
-
-    @property
-    def drivers(self) -> tuple[CSINodeDriver, ...]:
-        return self.spec.drivers
 
 
 class CSIDriverSpec(Part):
@@ -276,10 +263,6 @@ class CSIDriver(KubeObject):
     namespaced = False
 
     spec: CSIDriverSpec = CSIDriverSpec()
-
-    @property
-    def storage_capacity(self) -> bool:
-        return self.spec.storage_capacity
 
 
 class CSIStorageCapacity(KubeObject):

@@ -20,8 +20,18 @@ from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
 from .. import objects as o
-from ..objects import KINDS, JsonDict, JsonObject, KubeObject
-from ..objects.metadata import FieldWords, Map, OneOf, Quantities, annotated, is_value
+from ..objects import (
+    KINDS,
+    FieldWords,
+    JsonDict,
+    JsonObject,
+    KubeObject,
+    Map,
+    OneOf,
+    Quantities,
+    annotated,
+    is_value,
+)
 from ..objects.quantity import Quantity, notation
 from .formats.jsonvalues import UNREADABLE, Parts, encoded, holds_each_once, quick_value
 from .mismatch import Mismatch, without_kind

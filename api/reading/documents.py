@@ -15,7 +15,7 @@ from typing import IO, Any, TypeAlias
 import attrs
 
 from ...exceptions import ManifestError
-from ..objects.metadata import JsonObject
+from ..objects import JsonObject
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .mismatch import shown, without_kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...exceptions import ManifestError
-from ..objects.metadata import JsonObject
+from ..objects import JsonObject
 from .mismatch import shown
 
 LISTS: Mapping[str, tuple[str, str]] = {

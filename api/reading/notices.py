@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
-from ..objects.metadata import JsonObject
+from ..objects import JsonObject
 from ..record import DocumentRecord, Record
 from .unknownfields import api_fields, has_only_api_fields, misnamed
 

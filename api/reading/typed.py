@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from ...exceptions import QuantityError
 from .. import objects as o
-from ..objects.metadata import FieldWords, JsonObject, Map, OneOf, annotated, is_value
+from ..objects import FieldWords, JsonObject, Map, OneOf, annotated, is_value
 from ..objects.quantity import IntOrString, Quantity
 from .mismatch import Mismatch
 from .secrets import HIDDEN

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ...exceptions import ManifestError, did_you_mean
-from ..objects.metadata import JsonDict, JsonObject, Map, annotated, is_value
+from ..objects import JsonDict, JsonObject, Map, annotated, is_value
 from .typed import ReadBy
 
 # --- Kinds by API group -------------------------------------------------------------------------------------

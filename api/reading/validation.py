@@ -15,9 +15,25 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...exceptions import ManifestError
-from ..objects import JsonObject, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, Quantities
-from ..objects.metadata import Affinity, LabelSelector, NodeSelectorTerm, PodAffinityTerm, Requirement
-from ..objects.pods import Container, Taint, Toleration, TopologySpreadConstraint, Volume
+from ..objects import (
+    Affinity,
+    Container,
+    JsonObject,
+    KubeObject,
+    LabelSelector,
+    Node,
+    NodeSelectorTerm,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodAffinityTerm,
+    Quantities,
+    Requirement,
+    Taint,
+    Toleration,
+    TopologySpreadConstraint,
+    Volume,
+)
 from ..objects.quantity import MAX_INT64
 from .decode import decode_kind
 from .mismatch import shown

@@ -8,7 +8,7 @@ from typing import IO
 
 import attrs
 
-from ...api.objects.metadata import json_names
+from ...api.objects import json_names
 from ...api.record import as_document, plain, replace
 from ...api.words import short_name
 from ...exceptions import visible

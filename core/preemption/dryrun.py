@@ -46,7 +46,7 @@ def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) 
     In each of these, with *exempts* a pod that a budget lists as disrupted is none of its pods.
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go.
     """
-    spent = [budget for budget in budgets if budget.disruptions_allowed <= 0]
+    spent = [budget for budget in budgets if budget.status.disruptions_allowed <= 0]
     return lambda potential: _beyond_allowance(potential, spent, exempts=exempts)
 
 
@@ -76,7 +76,7 @@ def _one_by_one(
 ) -> Mask:
     found = np.zeros_like(potential.there)
     left = [
-        (mine, np.full(found.shape[1], budget.disruptions_allowed, np.int64))
+        (mine, np.full(found.shape[1], budget.status.disruptions_allowed, np.int64))
         for budget, mine in _selected(potential, budgets, exempts)
     ]
     for place in range(len(found)):
@@ -92,7 +92,7 @@ def _beyond_allowance(
 ) -> Mask:
     found = np.zeros_like(potential.there)
     for budget, mine in _selected(potential, budgets, exempts):
-        found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
+        found |= mine & (mine.cumsum(axis=0) > budget.status.disruptions_allowed)
     return found
 
 
@@ -117,7 +117,7 @@ def _selected(
             is_selected[selected] = True
             mine = is_selected[numbers] & there
             # A pod that the budget lists as disrupted is none of its pods.
-            names = frozenset(budget.disrupted_pods if exempts else ())
+            names = frozenset(budget.status.disrupted_pods if exempts else ())
             for place, i in np.argwhere(mine).tolist() if names else ():
                 if potential.entry(place, i).pod.name in names:
                     mine[place, i] = False

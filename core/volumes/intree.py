@@ -68,7 +68,7 @@ class InTreePlugin:
     def handle(self, volume: PersistentVolume, zone_labels: Labels) -> str:
         """The handle of *volume*; empty where the driver has none."""
         if self.volume_handle is None:
-            return self.inline(volume.spec.source) or ""
+            return self.inline(volume.spec) or ""
         return self.volume_handle(volume, zone_labels)
 
 
@@ -85,7 +85,7 @@ def _ebs_id(disk: AWSElasticBlockStore) -> str:
 
 
 def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
-    disk = volume.spec.source.gce_persistent_disk
+    disk = volume.spec.gce_persistent_disk
     zones = next(filter(None, (volume.labels.get(label, "") for label in zone_labels)), "").split("__")
     # Upstream: the handle of a regional disk has the region in place of the zone.
     return _gce_handle_in(
@@ -116,7 +116,7 @@ def _region(zones: list[str]) -> str:
 
 
 def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
-    disk = volume.spec.source.rbd
+    disk = volume.spec.rbd
     written = volume.annotations.get(RBD_HANDLE)
     if written or disk is None:
         return written or ""

@@ -281,7 +281,7 @@ def storage_left(
     """
     size = claim.spec.requests.get("storage")
     driver = listings.csi_drivers.get(kind.provisioner)
-    if size is None or driver is None or not driver.storage_capacity:
+    if size is None or driver is None or not driver.spec.storage_capacity:
         return None
     found = nodes.none()
     amount = nodes.zeros()

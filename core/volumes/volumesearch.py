@@ -106,7 +106,7 @@ class VolumeSearch:
         """The nodes that can reach a bound volume: bool[n]."""
         nodes = matcher.nodes
         found: Mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
-        plugin = plugin_of(volume.spec.source) if self.cells.translates_bound_volumes else None
+        plugin = plugin_of(volume.spec) if self.cells.translates_bound_volumes else None
         replaced = self._replaced(plugin, nodes) if plugin is not None else None
         if plugin is None or replaced is None:
             return found

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...api.objects import JsonDict
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, JsonDict
 from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import flag
 from ...api.reading.unknownfields import Fields, named

@@ -17,8 +17,7 @@ from ...algorithmprovider.config import configuration_document, is_policy
 from ...algorithmprovider.extenders import ExtenderConfig, faults_of
 from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import unread_field
-from ...api.objects.metadata import JsonDict, JsonObject
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
 from ...api.objects.quantity import Int32
 from ...api.reading.documents import PathLike
 from ...api.reading.mismatch import Mismatch, shown

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import attrs
 
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
-from ...api.objects.metadata import JsonDict, JsonObject, json_names
+from ...api.objects import JsonDict, JsonObject, json_names
 from ...api.record import UNSET, Record, UnsetType, plain
 from ...core.release import Release
 from ...core.release.fact import rule_facts

@@ -17,8 +17,7 @@ from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
-from ...api.objects.metadata import JsonDict, JsonObject
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
 from ...api.reading.unknownfields import TYPE_META, removed, unknown_fields
 from ...api.record import copied
 from ...core.release import ConfigurationCells, Release

@@ -22,7 +22,7 @@ from ...algorithmprovider.gates import GivenGates, parse_gates, resolved_gates
 from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...algorithmprovider.releases import find_release
-from ...api.objects.metadata import JsonObject
+from ...api.objects import JsonObject
 from ...api.reading.documents import Document
 from ...api.record import replace
 from ...core.release import PolicyCells, Release

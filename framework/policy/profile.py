@@ -14,7 +14,7 @@ import attrs
 from ...algorithmprovider.extenders import faults as older_extender_faults
 from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import MAX_WEIGHT, Policy, PriorityEntry, decoded, notes_on_form
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER
 from ...core.release import PolicyCells, Release
 from ...exceptions import PolicyError
 from ..config.args import InterPodAffinityArgs, PodTopologySpreadArgs

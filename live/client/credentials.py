@@ -24,7 +24,7 @@ from typing import Any, Protocol, TypeAlias
 import attrs
 import msgspec
 
-from ...api.objects.metadata import JsonObject
+from ...api.objects import JsonObject
 from ...exceptions import KubeclassicError, one_line
 from .api import OTHER, Headers, TransportError
 

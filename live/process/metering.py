@@ -25,8 +25,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from ...api.objects import Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, Pod
 from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER
 from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine

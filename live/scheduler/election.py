@@ -34,7 +34,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...api.controlplane.manifests import metadata_of
-from ...api.objects.metadata import JsonDict, JsonObject
+from ...api.objects import JsonDict, JsonObject
 from ...api.objects.quantity import Int32
 from ...exceptions import KubeclassicError
 from ..client.api import NOT_THERE, Api, ApiError, Retries, Transport, TransportError, loop_time, resource

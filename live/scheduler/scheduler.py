@@ -22,8 +22,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import JsonObject, Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, JsonObject, Pod
 from ...core.bindingcycle import Failure
 from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE

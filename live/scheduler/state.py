@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from ...api.objects import KubeObject, Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Pod
 from ...core.driver import SchedulingState
 from ...core.queue.backoff import Clock, nanoseconds
 from ...core.release import Release

@@ -173,7 +173,7 @@ def traits_of(scenario: Scenario, configuration: Iterable[str]) -> frozenset[str
         "100 nodes": len(nodes) > MANY,
         "two nodes": len(nodes) > 1,
         "disrupted pods": any(
-            isinstance(item, PodDisruptionBudget) and item.disrupted_pods for item in scenario.objects
+            isinstance(item, PodDisruptionBudget) and item.status.disrupted_pods for item in scenario.objects
         ),
         "overcommitted nodes": any(_exceeds(node, on[node.name]) for node in nodes if node.name in on),
     }

@@ -64,7 +64,7 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
                 _text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions
             )
             note = f"its class makes volumes at {' or '.join(told)} only"
-        elif driver is not None and driver.storage_capacity:
+        elif driver is not None and driver.spec.storage_capacity:
             found = [
                 one
                 for one in known.csi_capacities

@@ -21,7 +21,7 @@ import attrs
 import msgspec
 
 from ....exceptions import ManifestError
-from ...objects.metadata import JsonDict, JsonObject
+from ...objects import JsonDict, JsonObject
 from .files import as_text
 
 

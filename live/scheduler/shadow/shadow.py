@@ -40,8 +40,7 @@ from typing import Any
 
 import attrs
 
-from ....api.objects import KubeObject, Node, Pod
-from ....api.objects.pods import DEFAULT_SCHEDULER
+from ....api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod
 from ....api.record import replace
 from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable, scheduled_condition

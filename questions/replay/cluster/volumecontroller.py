@@ -73,7 +73,7 @@ def new_volume(
         reach = {one.key: one.values[0] for one in places if one.values}
         zone = {key: value for key, value in reach.items() if key in BETA_PLACES}
     else:
-        there = () if drivers is None else drivers.drivers
+        there = () if drivers is None else drivers.spec.drivers
         driver = next((one for one in there if one.name == provisioner), None)
         keys = tuple(one.key for one in places) if driver is None else driver.topology_keys
         reach, zone = (

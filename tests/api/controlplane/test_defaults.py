@@ -109,11 +109,7 @@ def test_allocatable_is_capacity():
 def test_persistent_volumes(claim, phase):
     """A volume is a file system, and available unless it has a claim."""
     volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, rbd=RBD())))
-    assert (volume.spec.volume_mode, volume.phase, volume.spec.source.rbd) == (
-        "Filesystem",
-        phase,
-        RBD(pool="rbd"),
-    )
+    assert (volume.spec.volume_mode, volume.phase, volume.spec.rbd) == ("Filesystem", phase, RBD(pool="rbd"))
     assert with_defaults(volume.in_phase("Released")).phase == "Released"
 
 

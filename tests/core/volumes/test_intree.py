@@ -23,7 +23,7 @@ from tests.support.volumebuild import on, volume
 
 def handle(plugin, zone="", **source):
     made = volume("v", meta={"labels": {BETA_ZONE: zone}} if zone else None, **source)
-    assert plugin_of(made.spec.source) == plugin
+    assert plugin_of(made.spec) == plugin
     return handle_of(plugin, made, (BETA_ZONE,))
 
 
@@ -76,7 +76,7 @@ def test_others_keep_their_ids(plugin, source, found):
     """Azure disks go by URI, Cinder and Portworx volumes by id; what is of no plugin no driver takes
     over."""
     made = volume("v", **yaml.safe_load(source))
-    assert plugin_of(made.spec.source) == plugin
+    assert plugin_of(made.spec) == plugin
     assert (plugin and handle_of(plugin, made, (BETA_ZONE,))) == found
 
 
