@@ -62,7 +62,7 @@ class Scheduler:
     def __init__(self, cluster: Cluster, options: Classic | Framework | str | None = None) -> None:
         check_cluster("cluster", cluster)
         found = settled_options(
-            options, "options", lambda: (node.status.kubelet_version for node in cluster.nodes)
+            options, "options", lambda: [node.status.kubelet_version for node in cluster.nodes]
         )
         self._spec: SchedulerSpec | None = SchedulerSpec.of(found, asked_extenders(found.extenders)).read()
         self._start(cluster, self._spec.engine(cluster.config_maps), self._spec.scheduler_names)

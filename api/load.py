@@ -32,7 +32,7 @@ from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_it
 from .reading.formats.jsonvalues import Uncertain, whole_value
 from .reading.mismatch import shown, without_kind
 from .reading.notices import Notice, Oddities
-from .reading.unknownfields import check_nesting, has_only_api_fields, is_built_in, kind_with_group
+from .reading.unknownfields import check_nesting, has_only, is_built_in, kind_with_group
 from .reading.validation import CountsAs, Validation
 
 K = TypeVar("K", bound=KubeObject)
@@ -220,7 +220,7 @@ class _Loading:
             self.ignored[kind] += 1
         elif kind != "ConfigMap":
             prefix_of(data, place)
-        if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
+        if not has_only(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
         refused = self.validation.refused(decoded)
         if kind in WORKLOADS:
@@ -264,9 +264,10 @@ class _Loading:
                     f"{place}: metadata.name: expected each node once, got {decoded.name} again"
                 )
             self.odd.tell(place, GIVEN_BEFORE, place.about)
-        self.objects[identity] = (
-            with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
-        )
+        completed = with_defaults(decoded) if self.defaults else decoded
+        if self.defaults and decoded.kind in WORKLOADS:
+            completed = with_default_selector(completed, data)
+        self.objects[identity] = completed
         is_bound = (
             isinstance(decoded, PersistentVolumeClaim)
             and decoded.spec.volume_name

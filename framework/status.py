@@ -74,10 +74,6 @@ class Status:
         return self.code is Code.SKIP
 
     @property
-    def is_wait(self) -> bool:
-        return self.code is Code.WAIT
-
-    @property
     def is_rejection(self) -> bool:
         """Whether it rejects the pod, resolvable or not."""
         return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
@@ -122,7 +118,7 @@ def reason(text: str, resolvable: bool = True) -> Reason:
 
 def failing(status: Status | None, mask: Mask) -> Failures | None:
     """*status* as the failure of the nodes of *mask*: bool[n]; None for a status that is no failure."""
-    if status is None or status.code in (Code.SUCCESS,):
+    if status is None or status.is_success:
         return None
     if status.is_rejection:
         return Failures.where(status.as_reasons(), mask)

@@ -558,7 +558,7 @@ def input_notices(
 
 def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
     """As :func:`nearest_release`, of the nodes, or else of the API server."""
-    return nearest_release(telling_versions((node.status.kubelet_version for node in nodes), server))
+    return nearest_release(telling_versions([node.status.kubelet_version for node in nodes], server))
 
 
 def auto_told(release: Release, nodes: Iterable[Node], server: str = "") -> str:

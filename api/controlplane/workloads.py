@@ -247,16 +247,18 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
 def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     """One pod for each node that allows it."""
     template = workload.pod(expansion.strict)
+    namespace = workload.namespace
     covered = {target_node(pod) for pod in expansion.owners.pods_of(workload)}
     for node in expansion.nodes:
-        if node.name in covered or not runs_on(template.spec, node):
+        host = node.name
+        if host in covered or not runs_on(template.spec, node):
             continue
-        field = Requirement(key="metadata.name", operator="In", given_values=(node.name,))
+        field = Requirement(key="metadata.name", operator="In", given_values=(host,))
         required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         base = template.spec.affinity or Affinity()
         tied = replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
-        name = f"{workload.name}-{node.name}"
-        if f"{workload.namespace}/{name}" in expansion.taken:
+        name = f"{workload.name}-{host}"
+        if f"{namespace}/{name}" in expansion.taken:
             name = next(expansion.free_names(workload))
         expansion.add_pod(template, name, tolerations=daemon_tolerations(template.spec), affinity=tied)
 

@@ -193,7 +193,7 @@ class PersistentVolumeClaim(KubeObject):
     @property
     def storage_class(self) -> str:
         """The class that the claim asks for, the beta annotation first; empty where it asks for none."""
-        return self.annotations.get(BETA_CLASS, self.spec.storage_class_name or "")
+        return self.metadata.annotations.get(BETA_CLASS, self.spec.storage_class_name or "")
 
 
 class ClaimTemplate(HashedPart):

@@ -211,11 +211,14 @@ def api_fields(kind: str, api_version: Any = "") -> Fields | None:
 
 def has_only_api_fields(kind: str, document: JsonObject) -> bool:
     """Whether the API has all fields of *document*, an object of *kind*, at all levels."""
-    return api_fields(kind, document.get("apiVersion")) is None or has_only(kind, document)
+    return not is_built_in(kind, document.get("apiVersion")) or has_only(kind, document)
 
 
 def has_only(name: str, value: Any) -> bool:
-    """Whether *value* has only the fields of the API's type of that name in Go, at all levels."""
+    """Whether *value* has only the fields of the API's type of that name in Go, if that is read, at all
+    levels."""
+    if name not in _types():
+        return True
     try:
         msgspec.convert(value, type_with_all_fields(name))
     except (

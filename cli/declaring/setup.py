@@ -78,7 +78,7 @@ class Setup:
         """The same, with the release that *nodes* run in place of ``auto``, or else that of the API *server*."""
         if not is_auto(self.release):
             return self
-        versions = telling_versions((node.status.kubelet_version for node in nodes), server)
+        versions = telling_versions([node.status.kubelet_version for node in nodes], server)
         return self.with_(release=default_release(self.values, versions))
 
     def in_words(self) -> list[str]:

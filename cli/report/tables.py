@@ -38,7 +38,8 @@ def shown(cell: Cell) -> str:
     """
     if cell is None or cell == "":
         return "-"
-    return f"{cell:.1f}" if isinstance(cell, float) else visible(str(cell))
+    text = f"{cell:.1f}" if isinstance(cell, float) else str(cell)
+    return text if text.isprintable() else visible(text)
 
 
 def is_number(cell: Cell) -> bool:

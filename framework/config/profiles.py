@@ -64,9 +64,10 @@ LATEST = "v1"
 
 def default_plugins(context: Context) -> Plugins:
     """The plugins of a profile that says nothing."""
-    if not context.cells.lists_points:
-        plugins = [PluginEntry(name, weight) for name, weight in context.cells.default_plugins.items()]
-        for gate, (plugin, successor) in context.cells.gated_plugins.items():
+    cells = context.cells
+    if not cells.lists_points:
+        plugins = [PluginEntry(name, weight) for name, weight in cells.default_plugins.items()]
+        for gate, (plugin, successor) in cells.gated_plugins.items():
             added = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
             if added is not None:
                 names = [entry.name for entry in plugins]
@@ -76,7 +77,7 @@ def default_plugins(context: Context) -> Plugins:
         point: PluginSet(
             tuple(found for word in words.split() if (found := _entry(word, context)) is not None)
         )
-        for point, words in context.cells.point_plugins.items()
+        for point, words in cells.point_plugins.items()
     }
 
 
@@ -178,25 +179,26 @@ def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Con
 
 
 def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -> Iterator[str]:
+    cells = context.cells
     if not profile.scheduler_name:
         yield required(f"{path}.schedulerName")
     yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
     for point in POINTS:
         for i, plugin in enumerate(profile.at(point).enabled):
-            yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, context.cells)
+            yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, cells)
     names = profile.at("score").names
-    found = " ".join(quoted(name) for name in names if name in context.cells.conflicting_scores)
+    found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
     for i, name in enumerate(names):
         if name == "NodeResourcesFit" and found:
             text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
             yield invalid(f"{path}.plugins.score.enabled[{i}]", name, text)
     seen: set[str] = set()
-    for i, entry in enumerate(profile.plugin_config if context.cells.args_with_configuration else ()):
+    for i, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
         within = f"{path}.pluginConfig[{i}]"
         if entry.name in seen:
             yield duplicate(within, entry.name)
         seen.add(entry.name)
-        yield from _refused(entry.name, within, version, context.cells)
+        yield from _refused(entry.name, within, version, cells)
         if entry.name not in CHECKED_BY_PLUGIN_ALONE:
             yield from arg_faults(entry.name, entry.args, f"{within}.args.", context)
 
@@ -212,14 +214,15 @@ def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) ->
 
 
 def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
-    if context.cells.compares_sorters != "with defaults":
+    cells = context.cells
+    if cells.compares_sorters != "with defaults":
         # Upstream: defaults come later there, and so does the count of plugins.
-        absent = PluginSet() if context.cells.compares_sorters == "as given" else None
+        absent = PluginSet() if cells.compares_sorters == "as given" else None
         given, *others = (profile.sorters or absent for profile in profiles)
         for i, other in enumerate(others, 1):
             if other != given:
                 shown = '"null"' if other is None else _set_text(other, context.framework)
-                yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {context.cells.queue_sort_text}"
+                yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {cells.queue_sort_text}"
         return
     first = profiles[0].at("queueSort")
     if len(first.enabled) > 1:
@@ -232,10 +235,10 @@ def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> I
     for i, profile in enumerate(profiles[1:], 1):
         sorters = profile.at("queueSort")
         if sorters != first:
-            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {context.cells.queue_sort_text}"
+            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {cells.queue_sort_text}"
         args = _args_of(profile, name)
         if args is not None and args != _args_of(profiles[0], name):
-            yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {context.cells.queue_sort_args_text}"
+            yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {cells.queue_sort_args_text}"
 
 
 def sorter_args(profile: ProfileConfig) -> Any:

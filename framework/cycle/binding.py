@@ -28,7 +28,7 @@ from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes
 from ..profile import Profile
 from ..queue.queue import FrameworkQueue
-from ..status import Status, error
+from ..status import Code, Status, error
 from ..waitingpods import MAX_TIMEOUT, WaitingPod
 from .state import FrameworkCycle
 
@@ -241,7 +241,7 @@ class FrameworkBinding(BindingCycle):
         timeouts: dict[str, float] = {}
         for plugin in profile.points["permit"]:
             status = plugin.permit(pod, pod.spec.node_name, cycle)
-            if status is not None and status.is_wait:
+            if status is not None and status.code is Code.WAIT:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _failed(status):
                 return self._undone(

@@ -399,7 +399,7 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
 def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:
     """The release of today, where none is named. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if
     it is the last one."""
-    runs = telling_versions((node.status.kubelet_version for node in scenario.nodes), options.server)
+    runs = telling_versions([node.status.kubelet_version for node in scenario.nodes], options.server)
     nearest = nearest_release(runs) if options.policy is None else None
     start = DEFAULT_RELEASE if nearest is None else nearest[0].version
     if nearest is not None:
