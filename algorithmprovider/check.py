@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..api.objects import JsonObject
 from ..api.reading.documents import Document
-from ..api.record import DocumentRecord, Record, field
+from ..api.record import DocumentRecord, Names, Record, field
 from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
@@ -75,11 +75,11 @@ class PolicyCheck(DocumentRecord, kw_only=True):
     """Every fault, of each entry by itself; none if it starts."""
     predicates: tuple[RunningPredicate, ...] = ()
     """What runs, in running order."""
-    never_run: tuple[str, ...] = ()
+    never_run: Names = ()
     """Predicates that are accepted but never run."""
     priorities: tuple[WeightedPriority, ...] = ()
     """Sorted by name."""
-    extenders: tuple[str, ...] = ()
+    extenders: Names = ()
     """Their URLs, in calling order."""
     check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
     hard_pod_affinity_weight: int = field(default=1, name="hardPodAffinitySymmetricWeight")
@@ -236,7 +236,7 @@ def hint_of_rules(refused: str) -> str | None:
 
 
 def _warnings(
-    policy: Policy, chosen: Selection, running: list[str], never: tuple[str, ...], before: frozenset[str]
+    policy: Policy, chosen: Selection, running: list[str], never: Names, before: frozenset[str]
 ) -> Iterator[str]:
     yield from notes_on_form(policy, chosen.registry.release)
     yield from (_never(name, policy) for name in never)

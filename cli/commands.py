@@ -161,7 +161,8 @@ def _run(
             *values[question.besides],
         )
         paths = there
-    output = output.widened() if question.widens else output
+    if question.widens and output.verbose and output.form == "table":
+        output = attrs.evolve(output, form="wide")
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     wanted = "" if setup is None else setup.get("release") or ""
     if "," in wanted:

@@ -13,7 +13,7 @@ from ..algorithmprovider.gates import GivenGates, resolved_gates
 from ..api.objects import JsonObject
 from ..api.reading.documents import Document
 from ..api.reading.unknownfields import removed
-from ..api.record import DocumentRecord, Record, copied, replace
+from ..api.record import DocumentRecord, Names, Record, copied, replace
 from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
@@ -89,7 +89,7 @@ class CheckedProfile(Record):
     """The Filter plugins, in running order."""
     scores: tuple[WeightedPriority, ...]
     """The Score plugins, in running order."""
-    post_filters: tuple[str, ...]
+    post_filters: Names
     """The plugins for pods that fit nowhere."""
     percentage: int
     """percentageOfNodesToScore; 0: by the size of the cluster."""
@@ -105,7 +105,7 @@ class ProfileCheck(DocumentRecord, kw_only=True):
     faults: tuple[ProfileFault, ...] = ()
     """All errors for which the release refuses to start; empty if it starts."""
     profiles: tuple[CheckedProfile, ...] = ()
-    extenders: tuple[str, ...] = ()
+    extenders: Names = ()
     """Their URLs, in calling order."""
     warnings: tuple[str, ...] = ()
 

@@ -9,6 +9,7 @@ component-helpers/resource/helpers.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 
 from ..objects import Container, Pod
 from ..objects.quantity import Quantity
@@ -17,14 +18,9 @@ Amounts = Mapping[str, Quantity]
 AmountsOf = Callable[[Container], Amounts]
 
 
-def requests_of(container: Container) -> Amounts:
-    """The requests of *container*."""
-    return container.requests
-
-
-def limits_of(container: Container) -> Amounts:
-    """The limits of *container*."""
-    return container.limits
+requests_of: AmountsOf = attrgetter("requests")
+limits_of: AmountsOf = attrgetter("limits")
+"""What a container requests, and its limits."""
 
 
 def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:

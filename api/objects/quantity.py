@@ -78,12 +78,13 @@ class Quantity:
     ) -> None:
         """*unscaled* times ten to the *scale*; *is_big*: a big decimal in Go; *text*: as written, where Go
         keeps that."""
-        object.__setattr__(self, "nanos", nanos)
-        object.__setattr__(self, "_unscaled", unscaled)
-        object.__setattr__(self, "_scale", scale)
-        object.__setattr__(self, "_is_big", is_big)
-        object.__setattr__(self, "_style", style)
-        object.__setattr__(self, "_text", text)
+        set_once = object.__setattr__
+        set_once(self, "nanos", nanos)
+        set_once(self, "_unscaled", unscaled)
+        set_once(self, "_scale", scale)
+        set_once(self, "_is_big", is_big)
+        set_once(self, "_style", style)
+        set_once(self, "_text", text)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{name}: a Quantity cannot be changed")

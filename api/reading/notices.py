@@ -13,7 +13,7 @@ import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
 from ..objects import JsonObject
-from ..record import DocumentRecord, Record
+from ..record import DocumentRecord, Names, Record
 from .unknownfields import api_fields, has_only_api_fields, misnamed
 
 _POD = "Pod "
@@ -143,9 +143,9 @@ class InputWarning(Record):
     """The release that ignores it."""
     feature_gate: str | None
     """The feature gate with which the release supports it."""
-    pods: tuple[str, ...]
+    pods: Names
     """Affected pods, as namespace/name."""
-    others: tuple[str, ...]
+    others: Names
     """Other affected objects or places."""
 
 
@@ -172,11 +172,6 @@ def in_groups(notices: Iterable[Notice]) -> list[str]:
     ['Pod a and 1 more: no such class', 'no Nodes']
     """
     return [str(group) for group in grouped(notices)]
-
-
-def input_warnings(notices: Iterable[Notice]) -> tuple[InputWarning, ...]:
-    """The notices as answers have them for programs: one entry for all that say the same."""
-    return tuple(group.record() for group in grouped(notices))
 
 
 def unread_sentences(notices: Iterable[Notice]) -> list[str]:

@@ -57,14 +57,6 @@ class Work:
 
 
 @contextmanager
-def counting(total: int | None, what: str, unit: str = "") -> Iterator[Callable[[int, str], None]]:
-    """For work that reports its own progress: call the yielded function with the number done and a short
-    text."""
-    with working(what, total, unit) as work:
-        yield work.tell
-
-
-@contextmanager
 def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
     """For work of unknown length: call the yielded function with what comes next."""
     with working(what, word=word) as work:

@@ -472,10 +472,6 @@ class Output:
     no_headers: bool = False
     verbose: bool = False
 
-    def widened(self) -> Output:
-        """The same, but with all of text where ``--verbose`` is given."""
-        return attrs.evolve(self, form="wide") if self.verbose and self.form == "table" else self
-
     @property
     def forms(self) -> set[str]:
         """The forms in which the answer is shown."""

@@ -78,6 +78,7 @@ def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEnt
 # --- Profiles of Policies -----------------------------------------------------------------------------------
 
 
+SERVICES = "SelectorSpreadPriority"
 SPREAD = "PodTopologySpread"
 VOLUMES = "VolumeBinding"
 AFFINITY = "InterPodAffinity"
@@ -141,6 +142,7 @@ def _check_affinity_weight(weight: int, cells: PolicyCells) -> None:
 def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
     """The plugins at each extension point."""
     cells = rules.cells
+    merges = _merges_spreads(rules)
     filters: list[str] = []
     for predicate, plugins in cells.predicates.items():
         for plugin in plugins.split() if predicate in rules.predicates else ():
@@ -148,7 +150,7 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
                 filters.append(plugin)
     scores: list[PluginEntry] = []
     for priority in sorted(rules.priorities):
-        plugin = SPREAD if _spreads_services(rules, priority) else cells.priorities[priority]
+        plugin = SPREAD if merges and priority == SERVICES else cells.priorities[priority]
         # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
         if not cells.merges_plugins or all(plugin != entry.name for entry in scores):
             scores.append(PluginEntry(plugin, rules.weight(priority)))
@@ -167,14 +169,9 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
 
 
 def _merges_spreads(rules: PolicyRules) -> bool:
-    """Whether PodTopologySpread does the work of both priorities that spread pods."""
+    """Whether PodTopologySpread does the work of both priorities that spread pods: of SelectorSpreadPriority
+    by the system's constraints."""
     return bool(rules.cells.spread_gate) and rules.gates.get(rules.cells.spread_gate, False)
-
-
-def _spreads_services(rules: PolicyRules, priority: str) -> bool:
-    """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do its
-    work."""
-    return priority == "SelectorSpreadPriority" and _merges_spreads(rules)
 
 
 def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
@@ -189,9 +186,9 @@ def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterato
             yield PluginArgs(name, args)
     if "InterPodAffinityPriority" in rules.priorities:
         yield PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight))
-    if any(_spreads_services(rules, priority) for priority in rules.priorities):
+    if _merges_spreads(rules) and SERVICES in rules.priorities:
         yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="System"))
-    elif "EvenPodsSpreadPriority" in rules.priorities and _merges_spreads(rules):
+    elif _merges_spreads(rules) and "EvenPodsSpreadPriority" in rules.priorities:
         yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="List"))
 
 

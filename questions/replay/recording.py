@@ -19,7 +19,7 @@ import attrs
 import msgspec
 
 from ...api.objects import Node
-from ...api.reading.notices import input_warnings
+from ...api.reading.notices import grouped
 from ...core.arrays.types import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import KubeclassicError
@@ -432,7 +432,7 @@ def summary(replay: Replay) -> ReplaySummary:
     """The results of a replay."""
     tally = replay.cluster.tally
     return ReplaySummary(
-        warnings=input_warnings(replay.inputs.warnings),
+        warnings=tuple(group.record() for group in grouped(replay.inputs.warnings)),
         arrived=tally.events["Arrived"],
         scheduled=tally.events["Scheduled"],
         never_scheduled=tally.never_scheduled,

@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
-from kubeclassic.cli.console.progress import Work, counting, telling, working
+from kubeclassic.cli.console.progress import Work, telling, working
 from tests.conftest import CLUSTER
 from tests.support.program import Terminal
 
@@ -64,8 +64,8 @@ def test_it_says_how_far_it_is(work, told):
 def test_it_counts(monkeypatch):
     """At a terminal a bar says what is done and of how much, and is gone in the end."""
     stream = stream_of(monkeypatch, Terminal)
-    with counting(200, "emptying", "nodes") as tell:
-        tell(120, "node-7")
+    with working("emptying", 200, "nodes") as work:
+        work.tell(120, "node-7")
         wait_for(stream, "120 of 200 nodes, node-7")
     assert stream.getvalue().endswith("\x1b[2K")
 
