@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -35,6 +35,8 @@ _NOT_FOUND = re.compile(
     r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.*)(?P=quote)\Z""",
     re.DOTALL | re.IGNORECASE,
 )
+Attempt: TypeAlias = Callable[[Policy], object]
+"""What raises for a Policy that is refused."""
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 
@@ -135,11 +137,7 @@ def check(
 
 
 def refused_check(
-    policy: Document | JsonObject | None,
-    release: Release,
-    refused: str,
-    attempt: Callable[[Policy], object],
-    gates: Gates,
+    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Attempt, gates: Gates
 ) -> PolicyCheck:
     """The report on a Policy that was *refused*; *attempt* as for :func:`faults_of`."""
     faults = faults_of(policy, release, refused, attempt)
@@ -148,7 +146,7 @@ def refused_check(
 
 
 def faults_of(
-    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Callable[[Policy], object]
+    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Attempt
 ) -> tuple[PolicyFault, ...]:
     """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises
     for one that is wrong.
@@ -177,7 +175,7 @@ def faults_of(
     return tuple(found) if rest is None else (PolicyFault("", rest), *(found if bare is None else ()))
 
 
-def _refusal(attempt: Callable[[Policy], object], policy: Policy) -> str | None:
+def _refusal(attempt: Attempt, policy: Policy) -> str | None:
     try:
         attempt(policy)
     except PolicyError as error:

@@ -35,6 +35,8 @@ from ..predicates.nodiskconflict import disks_conflict
 from ..predicates.novolumezoneconflict import zones_of
 from ..predicates.podtoleratesnodetaints import first_untolerated
 
+RequestsOf = Callable[[Pod], Requests]
+"""What a pod requests."""
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
@@ -93,7 +95,7 @@ def node_has_room(
     old: Any,
     new: Any,
     *,
-    requests: Callable[[Pod], Requests],
+    requests: RequestsOf,
     compares: bool,
     devices: Callable[[], Container[str]] = tuple,
 ) -> bool:
@@ -117,7 +119,7 @@ def node_has_room(
     )
 
 
-def class_gives(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests]) -> bool:
+def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
     """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
     explicit = new.spec.extended_resource_name
     asked = requests(pod)
@@ -126,9 +128,7 @@ def class_gives(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Reque
     return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in asked
 
 
-def pod_leaves_room(
-    pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests] | None, nominated: bool
-) -> bool:
+def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: RequestsOf | None, nominated: bool) -> bool:
     """A pod left its node, or became smaller there in something that the pod wants; with *requests* None
     sizes do not change.
 
