@@ -15,7 +15,7 @@ from ..api.objects import Node
 from ..api.reading.notices import Notice
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
-from ..framework.releases import AUTO, find_any_release
+from ..framework.releases import find_any_release, is_auto
 from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
@@ -68,7 +68,7 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
             spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities
         )
     tell_release(setup, settled, files.nodes)
-    scenario = _with_server_notice(scenario, [settled.version] if setup.release == AUTO else [])
+    scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
     given = Input(
         scenario=scenario,
@@ -157,7 +157,7 @@ def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
 
 def tell_release(setup: Setup, settled: Setup, nodes: Sequence[Node], name: str = "") -> None:
     """Say which release of *nodes* is in place of ``auto``, of the configuration that option *name* gives."""
-    if setup.release == AUTO:
+    if is_auto(setup.release):
         note(name + auto_told(find_any_release(settled.version), nodes, version_read()))
 
 
@@ -166,7 +166,7 @@ async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Set
     line that says so."""
     from ..live.snapshot import server_version
 
-    if setup.release != AUTO:
+    if not is_auto(setup.release):
         return setup
     server = await server_version(transport)
     settled = setup.settled((), server)
@@ -178,7 +178,7 @@ async def release_of_server(setup: Setup, access: Access, log: Log) -> Setup:
     """As :func:`settled_by_server`, over a connection of its own."""
     from ..live.client.http import HttpTransport
 
-    if setup.release != AUTO:
+    if not is_auto(setup.release):
         return setup
     async with HttpTransport(access) as transport:
         return await settled_by_server(setup, transport, log)
@@ -217,7 +217,7 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
     by_nodes = {}
     for one in wanted:
         found = one.setup.settled(files.nodes, version_read())
-        if one.setup.release == AUTO:
+        if is_auto(one.setup.release):
             found.check()
             by_nodes[one.name] = found.version
         settled.append(attrs.evolve(one, setup=found))

@@ -13,7 +13,7 @@ import attrs
 
 from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
-from ..framework.releases import AUTO
+from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
 from ..questions.replay.recording import Places, Recording, check_places
 from ..simulation.input import SILENT
@@ -34,7 +34,7 @@ def answered(asking: Asking) -> int:
     )
     check_places(places)
     setup = asking.setup
-    provisional = setup.with_(release=None) if setup.release == AUTO else setup
+    provisional = setup.with_(release=None) if is_auto(setup.release) else setup
     with reading(asking.paths):
         given = ReplayInput.read(
             asking.paths,

@@ -174,9 +174,19 @@ def judged_as(name: str) -> str:
     return ". ".join([f"release {patch} is evaluated as {like}", *filter(None, [OTHER_PATCHES.get(version)])])
 
 
+def is_auto(name: str | None) -> bool:
+    """Whether *name* means the release of the nodes."""
+    return name == AUTO
+
+
 def _minor(version: str) -> int:
     found = _MINOR.match(version)
     return int(found[1]) if found else -1
+
+
+def is_newest(release: Release) -> bool:
+    """Whether no later release than *release* is known."""
+    return release.version == NEWEST_RELEASE
 
 
 def minor_of(kubelet_version: str) -> str:

@@ -21,7 +21,7 @@ from ..core.engine import Engine
 from ..exceptions import ManifestError, wrong_type
 from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, settled_options
-from ..framework.releases import AUTO, framework_release
+from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
 from .scenario import Files, Scenario, idle_notices, parsed_edits, sorted_out
@@ -75,7 +75,7 @@ class Input:
         default. Raises as :meth:`checked` does."""
         ours = [self.engine.algorithm]
         named = ours if release is None else ()
-        by_nodes = ours if release == AUTO else ()
+        by_nodes = ours if is_auto(release) else ()
         scenario = with_release_notices(self.scenario, ours, named, by_nodes, [release])
         return attrs.evolve(self, scenario=scenario).checked()
 

@@ -51,9 +51,9 @@ from ..core.pods.template import claim_keys
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import (
-    AUTO,
-    NEWEST_RELEASE,
     framework_release,
+    is_auto,
+    is_newest,
     is_of,
     judged_as,
     minor_of,
@@ -494,7 +494,7 @@ def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> It
     since that one is not known."""
     found = _newest(nodes, server)
     if found is not None and not is_of(found[1], release):
-        nearest = f"{release.version}, {'the newest' if release.version == NEWEST_RELEASE else 'the nearest'} release that is known"
+        nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         minor = minor_of(found[1])
         if server:
             told = f"the API server is of {minor}, and the cluster is"
@@ -519,7 +519,7 @@ def with_release_notices(
         *(
             Notice("", told)
             for name in asked
-            if name is not None and name != AUTO and (told := judged_as(name))
+            if name is not None and not is_auto(name) and (told := judged_as(name))
         ),
         *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),
         *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
@@ -549,7 +549,7 @@ def input_notices(
     pods = of_kind(Pod, objects)
     others = [item for item in objects if not isinstance(item, Pod)]
     found = [
-        *(auto_notice(algorithm.release, nodes) if release == AUTO else ()),
+        *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()),
         *release_notices(algorithm, others, pods),
         *(other_release(algorithm.release, nodes) if release is None else ()),
     ]

@@ -28,7 +28,7 @@ from ...framework.options import (
     options_of,
     version_of,
 )
-from ...framework.releases import AUTO, telling_versions
+from ...framework.releases import AUTO, is_auto, telling_versions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 
 
@@ -76,7 +76,7 @@ class Setup:
 
     def settled(self, nodes: Iterable[Node], server: str = "") -> Setup:
         """The same, with the release that *nodes* run in place of ``auto``, or else that of the API *server*."""
-        if self.release != AUTO:
+        if not is_auto(self.release):
             return self
         versions = telling_versions([node.status.kubelet_version for node in nodes], server)
         return self.with_(release=default_release(self.values, versions))
@@ -93,7 +93,7 @@ class Setup:
     def refuse_early(self) -> None:
         """Raise what :attr:`spec` raises, as far as that can be said before the release of the nodes is
         known."""
-        if self.release != AUTO:
+        if not is_auto(self.release):
             self.spec  # noqa: B018
 
     @cached_property
@@ -113,7 +113,7 @@ class Setup:
         return (
             given
             and self.get("extenders") not in ("off", None)
-            and (self.release == AUTO or self.spec.may_call_extenders)
+            and (is_auto(self.release) or self.spec.may_call_extenders)
         )
 
 
@@ -147,7 +147,7 @@ class NamedSetup:
         found = cls(
             name, text, Setup(values, lambda option: f"--{name}: {declared_of(FIELDS[option]).key or option}")
         )
-        if values.get("release") != AUTO:
+        if not is_auto(values.get("release")):
             found.setup.check()
         return found
 

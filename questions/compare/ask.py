@@ -16,7 +16,7 @@ from ...api.objects import Node
 from ...api.reading.notices import Notice, NoticeGroup, grouped
 from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, declared_of
-from ...framework.releases import AUTO
+from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
 from ...simulation.scenario import Scenario
@@ -113,7 +113,7 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
             for key, value in told.items()
         )
     named = {name: release_asked(one) for name, one in asked.items()}
-    by_nodes = [name for name, release in named.items() if release == AUTO]
+    by_nodes = [name for name, release in named.items() if is_auto(release)]
     return ComparisonInput.of(
         scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order
     )
