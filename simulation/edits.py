@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from itertools import compress, count, islice, pairwise
 from operator import is_not
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import attrs
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from ..api.controlplane.workloads import WORKLOADS
 from ..api.inventory import REFUSED
 from ..api.load import Loaded, load_documents
 from ..api.meaning.labels import Matcher, SelectorError, parse_selector
-from ..api.objects import Device, KubeObject, Node, Pod, ResourceClaim, ResourceSlice
+from ..api.objects import Device, KubeObject, Node, Pod, ResourceClaim, ResourceSlice, of_kind
 from ..api.ownfields import current_manifest
 from ..api.reading.documents import Document
 from ..api.words import kind_words
@@ -37,16 +37,10 @@ from .replacements import Replacements, claims_left_by, made_new
 # --- Differences of two clusters, as events -----------------------------------------------------------------
 
 
-K = TypeVar("K")
 ByKey = dict[tuple[str, str], KubeObject]
 """Objects by kind and key."""
 Event = tuple[str, KubeObject]
 """``put``, ``replace`` or ``delete``, and the object."""
-
-
-def of_kind(kind: type[K], objects: Iterable[object]) -> list[K]:
-    """Those of *objects* that are of one class, in order."""
-    return [item for item in objects if isinstance(item, kind)]
 
 
 def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[ByKey, ByKey]:

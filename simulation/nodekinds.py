@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from ..api.controlplane.deviceclaims import slices_like
 from ..api.controlplane.workloads import runs_on, target_node
-from ..api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
+from ..api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice, of_kind
 from .drainrules import is_daemon
-from .edits import of_kind
 
 HOSTNAME = "kubernetes.io/hostname"
 PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")

@@ -40,6 +40,7 @@ from ..api.objects import (
     StorageClass,
     TopologySpreadConstraint,
     VolumeAttachment,
+    of_kind,
 )
 from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
@@ -60,7 +61,6 @@ from ..framework.releases import (
     nearest_release,
     telling_versions,
 )
-from .edits import of_kind
 from .scenario import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], object]

@@ -12,13 +12,12 @@ import attrs
 from ..api.controlplane.admission import quota_notices
 from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
 from ..api.load import NO_KIND, Loaded
-from ..api.objects import KubeObject, Node, Pod, ResourceQuota
+from ..api.objects import KubeObject, Node, Pod, ResourceQuota, of_kind
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
 from ..api.reading.notices import Notice, grouped
 from ..core.engine import Engine
 from ..exceptions import ManifestError
-from .edits import of_kind
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits

@@ -245,6 +245,11 @@ class KubeObject(Part):
         return self.metadata.annotations
 
 
+def of_kind(kind: type[V], objects: Iterable[object]) -> list[V]:
+    """The *objects* of one class, in order."""
+    return [item for item in objects if isinstance(item, kind)]
+
+
 class Condition(Part):
     """A condition of a pod or node; *status* is ``True``, ``False`` or ``Unknown``."""
 

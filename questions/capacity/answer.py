@@ -30,7 +30,7 @@ from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes,
 from ...api.garbage import no_garbage_collection
 from ...api.load import Loaded
 from ...api.meaning.labels import SelectorError, parse_selector
-from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, ResourceQuota, StorageClass
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, ResourceQuota, StorageClass, of_kind
 from ...api.objects.quantity import ZERO, Quantity
 from ...api.reading.notices import ResultDocument
 from ...api.record import Amounts, Count, Counts, Record, field
@@ -38,7 +38,6 @@ from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from ...simulation.edits import of_kind
 from ...simulation.input import Input
 from ...simulation.nodesbyuse import FreeRoom, Unit, short_of
 from ...simulation.scenario import Scenario, in_order

@@ -21,10 +21,10 @@ from ...api.objects import (
     PodStatus,
     ReplicaSet,
     claim_volume,
+    of_kind,
 )
 from ...api.reading.documents import Document
 from ...exceptions import ManifestError
-from ...simulation.edits import of_kind
 
 POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)

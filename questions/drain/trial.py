@@ -17,6 +17,7 @@ from ...api.objects import (
     Pod,
     PodDisruptionBudget,
     ResourceClaim,
+    of_kind,
 )
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import listed
@@ -26,7 +27,7 @@ from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags
-from ...simulation.edits import cordoned, of_kind
+from ...simulation.edits import cordoned
 from ...simulation.explain.volumes import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims

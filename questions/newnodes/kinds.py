@@ -12,10 +12,9 @@ from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import each_once, identity_of
 from ...api.controlplane.workloads import expand
 from ...api.load import Loaded
-from ...api.objects import CSINode, KubeObject, Node, Pod
+from ...api.objects import CSINode, KubeObject, Node, Pod, of_kind
 from ...api.record import replace
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
-from ...simulation.edits import of_kind
 from ...simulation.nodekinds import NodeKind, new_node
 from ...simulation.scenario import Scenario
 

@@ -9,12 +9,11 @@ import attrs
 
 from ...api.controlplane.ownership import HASH_LABEL
 from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
-from ...api.objects import Pod, PriorityClass, ReplicaSet
+from ...api.objects import Pod, PriorityClass, ReplicaSet, of_kind
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
 from ..drainrules import MIRROR, is_daemon
-from ..edits import of_kind
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import node_terms
