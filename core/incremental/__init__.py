@@ -44,9 +44,9 @@ What is made of what
     :class:`~.farrules.FarRules`     what the rules of one template that look further declare
     :class:`~.classes.Classes`       the rows of one template in classes, each judged once
     :class:`~.board.Board`           for one template: who fits, and who is best, by its classes or row by row
-    :class:`~.answers.AnswerCache`   one :class:`~.cachedanswer.Answer` for each rule and key of pods: for cycles that are run, and boards
+    :class:`~.answers.AnswerCache`   one :class:`~.answers.Answer` for each rule and key of pods: for cycles that are run, and boards
                                      with rules that declare nothing
-    :mod:`~..preemption.refusals`    how many nodes each reason rejects, for a template that fits nowhere
+    :mod:`~..preemption.select`      how many nodes each reason rejects, for a template that fits nowhere
     :mod:`~..details`                a board with the scores of each rule: the details of a decision, for those who compare
 
 Values are brought up to date when they are asked for, never before (*pull*).

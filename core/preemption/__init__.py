@@ -1,10 +1,9 @@
 """Preemption: the pods that have to leave so that a pod that fits nowhere fits somewhere.
 
-* ``select``: an attempt of the releases of predicates; that of the framework is
-  ``framework/cycle/preemption.py``
-* ``dryrun``: the dry run, the same for all, with two backings: overlays and arrays of sums
-* ``outcomes``: what dry runs came to, kept row by row from attempt to attempt
+* ``select``: an attempt of the releases of predicates, and failures kept from attempt to attempt; that of the
+  framework is ``framework/cycle/preemption.py``
+* ``dryrun``: the dry run, the same for all, with two backings: overlays and arrays of sums; the protection by
+  disruption budgets; outcomes, kept row by row from attempt to attempt
 * ``layout``: the pods of each row as arrays, in the order in which they are put back
-* ``budgets``: whom a disruption budget protects
 * ``victimchoice``: the node whose victims matter least
 """
