@@ -13,7 +13,7 @@ from ..core.decision.decision import Decision
 from ..core.decision.verdict import reasons_in
 from ..core.engine import Engine
 from ..core.run import Run
-from .edits import events_between, tell
+from .differences import events_between, tell
 from .replacements import Replacements, give_back, with_claims
 from .scenario import Scenario, in_order
 

@@ -23,17 +23,8 @@ from ...core.engine import Engine
 from ...core.feed import EventFeed
 from ...core.rule import Algorithm
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.edits import (
-    Edit,
-    Edited,
-    Edits,
-    Event,
-    applied,
-    differing,
-    events_between,
-    is_handed_on,
-    tell,
-)
+from ...simulation.differences import Event, differing, events_between, is_handed_on, tell
+from ...simulation.edits import Edit, Edited, Edits, applied
 from ...simulation.releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ...simulation.scenario import Files, Scenario, sorted_out
 

@@ -22,7 +22,7 @@ NOT_TO_SIMULATE = (
     "core.queue",
     "core.router",
     "core.equivalence",
-    "api.wire",
+    "api.ownfields",
     "extenders.extender",
     "live.client",
     "questions.replay",
