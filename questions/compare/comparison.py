@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 import attrs
+import numpy as np
 
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...api.words import count_of
+from ...core.arrays.types import Rows
 from ...core.decision.decision import NO_DETAILS, Decision
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
@@ -188,6 +190,12 @@ class AgreementCounts(Record):
     """Of those equally good: the second one, too, scores both nodes the same."""
     equal_for_second_alone: Count
     """Of those that are different: only the second one scores both nodes the same."""
+    same_feasible: Count
+    """The same nodes fit."""
+    same_best: Count
+    """The same nodes are best."""
+    best_within: Count
+    """All best nodes of the second are also best for the first."""
 
 
 class CauseCount(Record):
@@ -291,20 +299,59 @@ class Agreement:
     second: Side
     counts: Counter[str] = attrs.Factory(Counter)
     """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
+    _version: tuple[int, int] | None = None
+    _rows: Rows | None = None
+    """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after
+    nodes came or went."""
 
     def add(self, one: Decision, other: Decision) -> Literal["same"] | Verdict:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
+        ours = best(one)
+        theirs = best(other)
         counts = self.counts
         found: Literal["same"] | Verdict = "same"
         if one.is_gated != other.is_gated:
             found = "gated"
         elif decided(one) != decided(other):
-            found = "equally good" if _is_best(self.first, one, other.host) else "different"
-            if _is_best(self.second, other, one.host):
+            found = "equally good" if _holds(self.first, ours, other.host) else "different"
+            if _holds(self.second, theirs, one.host):
                 counts["equal_for_both" if found == "equally good" else "equal_for_second_alone"] += 1
         counts[found] += 1
         fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
         counts["errors"] += found == "same" and fails
+        # The same nodes fit, or are best, in whatever order.
+        fitting = one.details.feasible_rows
+        others = self._of_first(other.details.feasible_rows)
+        counts["same_feasible"] += np.array_equal(fitting, others) or np.array_equal(
+            self._marked(fitting), self._marked(others)
+        )
+        theirs = self._of_first(theirs)
+        are_same = np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
+        counts["same_best"] += are_same
+        counts["best_within"] += are_same or (
+            bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all())
+        )
+        return found
+
+    def _of_first(self, rows: Rows) -> Rows:
+        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not
+        have."""
+        ours = self.first.engine.table
+        theirs = self.second.engine.table
+        version = ours.rows_version, theirs.rows_version
+        if self._version != version:
+            found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
+            self._version, self._rows = (
+                version,
+                None if np.array_equal(found, np.arange(len(found))) else found,
+            )
+        return rows if self._rows is None else self._rows.take(rows)
+
+    def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it
+        does not have."""
+        found = np.zeros(self.first.engine.table.size + 1, np.bool_)
+        found[rows] = True
         return found
 
     def record(self) -> AgreementCounts:
@@ -322,10 +369,9 @@ class Agreement:
         )
 
 
-def _is_best(side: Side, decision: Decision, host: str | None) -> bool:
-    """Whether *host* is among the best nodes of a decision of *side*."""
+def _holds(side: Side, rows: Rows, host: str | None) -> bool:
     row = None if host is None else side.engine.row_of(host)
-    return row is not None and bool((best(decision) == row).any())
+    return row is not None and bool((rows == row).any())
 
 
 # --- the comparison -----------------------------------------------------------------------------------------

@@ -301,6 +301,10 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
         )
     if found.gated:
         yield f"  {found.gated} gated: only one side tries the pod, because of its scheduling gates"
+    yield (
+        f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
+        f" whatever the tie-break, {second} picks one of {first}'s best in {found.best_within}"
+    )
 
 
 def decision_text(decision: ComparedDecision | None) -> str:

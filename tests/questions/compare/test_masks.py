@@ -1,5 +1,5 @@
-"""Agreement is counted over rows: with the counts that sets of names give, whatever rows the nodes have in
-either table."""
+"""Agreement is counted by masks over rows: with the counts that sets of names give, whatever rows the nodes
+have in either table."""
 
 import random
 from types import SimpleNamespace
@@ -26,6 +26,7 @@ def names_of(decision, rows):
 def counts_of(one, other):
     """What one cycle adds to the record of an agreement, by sets of names."""
     ours, theirs = (set(names_of(decision, best(decision))) for decision in (one, other))
+    fitting = [set(names_of(decision, decision.details.feasible_rows)) for decision in (one, other)]
     is_among = other.host is not None and other.host in ours
     verdict = "same" if decided(one) == decided(other) else "equally good" if is_among else "different"
     is_equal = verdict != "same" and one.host is not None and one.host in theirs
@@ -38,6 +39,9 @@ def counts_of(one, other):
         "gated": 0,
         "equalForBoth": is_equal and verdict == "equally good",
         "equalForSecondAlone": is_equal and verdict == "different",
+        "sameFeasible": fitting[0] == fitting[1],
+        "sameBest": ours == theirs,
+        "bestWithin": theirs <= ours and bool(theirs) == bool(ours),
     }
 
 
@@ -52,7 +56,7 @@ def change(rng, engine):
 
 @examples(1)
 @given(seed=st.integers(0, 1 << 20), releases=st.permutations(RELEASES))
-def test_rows_count_as_sets_of_names_do(seed, releases):
+def test_masks_count_as_sets_of_names_do(seed, releases):
     """Each cycle adds what sets of names say, also after nodes came, went, and came back to other rows."""
     rng = random.Random(seed)
     # All that agreement asks of a side is its engine.
