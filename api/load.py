@@ -226,7 +226,10 @@ class _Loading:
         if kind in WORKLOADS:
             refused += self.validation.refused_in_templates(kind, data)
         for what in refused:
-            (self.odd.tell if isinstance(what, CountsAs) else self.odd.note)(place, what, place.about)
+            if isinstance(what, CountsAs):
+                self.odd.tell(place, what, place.about)
+            else:
+                self.odd.note(place, what, place.about)
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str, api_version: Any = None) -> None:
         for index, item in enumerate(items):

@@ -86,7 +86,8 @@ def admit(
         elif isinstance(found, Pod) and priorities:
             made = _with_priority(found, classes, default)
         elif isinstance(found, Pod):  # Upstream: pkg/api/pod/util.go
-            made = replace(found, spec=replace(found.spec, priority=None, priority_class_name=""))
+            if found.spec.priority is not None or found.spec.priority_class_name:
+                made = replace(found, spec=replace(found.spec, priority=None, priority_class_name=""))
         elif isinstance(found, PersistentVolumeClaim):
             made = _with_storage_class(found, storage)
         if isinstance(made, str):
