@@ -187,7 +187,7 @@ def in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> t
 
 
 def names_in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> tuple[str, ...]:
-    """What *extenders* are called, in that order."""
+    """The names of *extenders*, in that order."""
     return tuple(one.name for one in in_calling_order(extenders, release))
 
 

@@ -55,8 +55,7 @@ class KnownGates(dict[str, bool]):
 
 
 def resolved_gates(release: Release, wanted: GivenGates = None) -> Gates:
-    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or
-    in the form of the flag.
+    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults.
 
     Gates that are gone because their feature is always there are on. Raises
     :class:`~kubeclassic.exceptions.PolicyError`: with upstream's text for a gate that the release does not

@@ -269,8 +269,8 @@ def check_arguments(
 
 
 def unknown_keys(document: JsonObject) -> Iterator[str]:
-    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case; in
-    extenders any case is right."""
+    """The paths of unread keys of a Policy's JSON form, misspelled or in the wrong case; in extenders any
+    case is right."""
     yield from unknown_fields(document, fields_of(Policy))
     yield from unknown_fields(
         document.get("extenders"), fields_of(ExtenderConfig), "extenders", any_case=True

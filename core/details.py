@@ -50,7 +50,7 @@ class BoardDetails:
         revision = cycle.table.changed.revision
 
         def judged() -> FilterPass:
-            """What all predicates say of all nodes."""
+            """The pass of all predicates over all nodes."""
             assert cycle.table.changed.revision == revision, "the next cycle has begun"
             prepare()
             return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)

@@ -174,7 +174,7 @@ def _comparable(pod: Pod, lenient: bool) -> Pod:
 
 
 def _scheduling_properties(node: Node) -> tuple[object, ...]:
-    """What may let a pod fit where it changes. Upstream: pkg/scheduler/eventhandlers.go
+    """The properties that may let a pod fit when they change. Upstream: pkg/scheduler/eventhandlers.go
     nodeSchedulingPropertiesChanged."""
     statuses = {condition.type: condition.status for condition in node.status.conditions}
     # Upstream: quantities are compared by their stored form, so 1 and 1000m differ.

@@ -180,7 +180,7 @@ def _catalogues() -> Types:
 
 @attrs.frozen(kw_only=True)
 class SchedulerOptions(ABC):
-    """What schedulers of all releases take, and those alone that read a Policy."""
+    """The options of schedulers of all releases, and those of releases that read a Policy."""
 
     release: str | None = option(
         None,

@@ -54,7 +54,7 @@ Text = str | None
 
 
 class Owner(msgspec.Struct):
-    """Whose pods the node asks to avoid."""
+    """The owner of pods that the node asks to avoid."""
 
     apiversion: Text = None
     kind: Text = None

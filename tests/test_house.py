@@ -4,13 +4,14 @@ import ast
 import re
 from functools import cache
 
-from tests.support.house import sources, text, tree
+from tests.support.house import nodes, sources, text, tree
 
 ONE_FILE_EACH = ("predicates", "priorities", "framework/plugins", "cli")
 """Folders with one file a rule or a command, which is named after it."""
 OF_A_QUESTION = ("ask.py", "options.py", "view.py")
 """Files that each question has in its folder."""
 MAX_FOLDERS = 2
+RIDDLE = re.compile(r"(?:What|Which|Why|Who|Whose|How|Where|When|Those|That)\s")
 QUAINT = re.compile(r"\b(?:be it|be there|stands? against|whoever|nobody|so many)\b", re.IGNORECASE)
 
 
@@ -75,3 +76,14 @@ def test_messages_are_plain():
 def test_comments_are_plain():
     """No comment or docstring has a quaint word."""
     assert [path for path in sources() if QUAINT.search(text(path))] == []
+
+
+def test_docstrings_name_the_thing_first():
+    """No docstring of a module, a class or a function begins with a question word or a pronoun."""
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    assert [
+        f"{path}: {said[:60]}"
+        for path in sources()
+        for node in nodes(tree(path))
+        if isinstance(node, described) and RIDDLE.match(said := ast.get_docstring(node) or "")
+    ] == []

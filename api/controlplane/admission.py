@@ -413,7 +413,7 @@ def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
 
 
 def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Iterator[Notice]:
-    """Of which of *pods* that were not there yet a quota with a status has no room, in their order; they are
+    """Notices of *pods* that were not there yet and for which a quota with a status has no room; they are
     tried all the same."""
     used = {quota.key: dict(quota.status.used) for quota in quotas}
     for pod in pods if quotas else ():

@@ -66,7 +66,7 @@ class PodEdit:
 
 @attrs.define(eq=False, repr=False)
 class EditCounts:
-    """What an overlay's edits have changed for one query so far."""
+    """The changes of one query's counts by an overlay's edits so far."""
 
     net: Ints
     touched: Mask
@@ -396,7 +396,7 @@ class Batch:
         return ()
 
     def edited(self, query: Query) -> EditCounts:
-        """How much the batch's own edits change what *query* counts; read only."""
+        """The changes of the counts of *query* by the batch's own edits; read only."""
         return EditCounts.of(self.n)
 
 

@@ -105,7 +105,7 @@ class DomainSum:
 
     @property
     def shape(self) -> Hashable:
-        """What is added up, whatever it comes to."""
+        """The sums, whatever they come to."""
         return self.key, tuple([(id(term.counter), term.weight, term.slot) for term in self.counts])
 
     def by_code(self) -> tuple[int, ...] | Ints:

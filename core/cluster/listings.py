@@ -237,7 +237,7 @@ class ResourceClaims(Listing[ResourceClaim]):
         return bool(held) and not (shares and device in self.shares and self.shares[device].count == held)
 
     def consumed(self, device: DeviceId) -> Mapping[str, int] | None:
-        """How much claims take of the capacities of a device that they share."""
+        """The amounts that claims take of the capacities of a device that they share."""
         found = self.shares.get(device)
         return None if found is None else found.consumed
 

@@ -153,7 +153,7 @@ class NodeAllocationPlan:
 
     @property
     def options(self) -> list[Option]:
-        """Those of all requests."""
+        """The options of all requests."""
         return [option for requests in self.requests for options in requests for option in options]
 
 

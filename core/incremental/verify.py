@@ -1,4 +1,4 @@
-"""Whether what is kept is what would be worked out now: a check after each step, for tests and for those who
+"""Checks, after each step, that what is kept is what would be worked out now, for tests and for those who
 look for a fault.
 
 With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each board that was brought up

@@ -99,7 +99,7 @@ def _beyond_allowance(
 def _selected(
     potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], exempts: bool
 ) -> Iterator[tuple[PodDisruptionBudget, Mask]]:
-    """Those of *budgets* that select potential victims, each with these: bool[places, k]."""
+    """The *budgets* that select potential victims, each with these: bool[places, k]."""
     there = potential.there
     templates = potential.layout.templates
     if not budgets or not there.any():

@@ -84,7 +84,8 @@ class Candidates:
         entries: NDArray[np.object_],
         places: Ints,
     ) -> Candidates:
-        """Those on *rows*, whose victims have these *places* in *layout*, among its *entries* there."""
+        """The candidates on *rows*, whose victims have these *places* in *layout*, among its *entries*
+        there."""
         layout.table.shared_names = True
         return cls(rows, criteria, started, layout.table.names, layout.ranks, entries, places)
 

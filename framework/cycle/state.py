@@ -39,7 +39,7 @@ class PostFilterResult:
 
     @classmethod
     def failed(cls, text: str) -> PostFilterResult:
-        """That of an attempt which ended with this error."""
+        """The result of an attempt that ended with this error."""
         return cls(message=text, is_error=True, plan=Preemption(error=text))
 
 

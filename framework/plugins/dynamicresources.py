@@ -538,7 +538,7 @@ class DynamicResources(Plugin):
 
     @cached_property
     def device_cells(self) -> DeviceCells:
-        """How devices are allocated with the gates that are on."""
+        """The cells of device allocation with the gates that are on."""
         return with_gates(self.handle.devices, self.handle.gates)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

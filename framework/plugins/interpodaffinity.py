@@ -116,7 +116,7 @@ class InterPodAffinity(Plugin):
         affinity, anti = _own_terms(pod, cycle)
 
         def change(targeted: PodsTargeted) -> Ints:
-            """How many pods that the pod's own terms match edits add on each node."""
+            """The number of pods, of those that the pod's own terms match, that edits add on each node."""
             lacks = cells.nominated_pods_lack_company
             return change_of(nodes, targeted) if lacks else nodes.edited(targeted).net
 

@@ -1,4 +1,4 @@
-"""How many more fit?"""
+"""Capacity: the question, and its view."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What does another configuration change? The answer, and how people see it: the verdict, sentences, tables,
-and the list of pods."""
+"""Compare: the question, and its view: the verdict, sentences, tables, and the list of pods."""
 
 from __future__ import annotations
 

@@ -123,8 +123,8 @@ def losses(
 
 
 def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> str:
-    """What *reasons*, for which one node was turned down, are about: the one that most nodes were turned down
-    for, as *error* counts them.
+    """The subject of *reasons*, for which one node was turned down: that of most nodes, as *error* counts
+    them.
 
     >>> main_reason(["Insufficient cpu", "Insufficient memory"], "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory.")
     'memory'

@@ -203,7 +203,7 @@ class Fragmentation:
 
 
 def shares_of(part: Floats, whole: Any) -> Floats:
-    """What *part* is of *whole*, 0 where there is none."""
+    """The share of *part* in *whole*, 0 where there is none."""
     found: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
     return found
 
