@@ -64,13 +64,15 @@ class ConformResult(Result):
     def _view(self) -> View:
         found = self.document
         different = self.different
+        # Cases of two families may have one name.
+        count = found.cases - found.identical
         facts = {
             "families": len(self.reports),
             "cases": found.cases,
             "identical": found.identical,
-            "different": len(different),
+            "different": count,
         }
-        lines = [f"{found.cases} cases: {found.identical} identical, {len(different)} different"]
+        lines = [f"{found.cases} cases: {found.identical} identical, {count} different"]
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."

@@ -8,6 +8,7 @@ import json
 import pytest
 import yaml
 
+import kubeclassic
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import (
     check_family,
@@ -18,6 +19,7 @@ from kubeclassic.simulation.conform import (
     read_cases,
 )
 from tests.conftest import ROOT
+from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
 FEW = ROOT / "tests" / "conformance" / "1.16"
@@ -120,6 +122,16 @@ def family_of(tmp_path, case, answer):
         (tmp_path / f"x.{what}.jsonl").write_text(f"\n{json.dumps(item)}\n")
     (family,) = find_families([tmp_path])
     return family
+
+
+def test_cases_of_one_name_in_two_families_count_each(tmp_path):
+    """Each of them differs."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        family_of(tmp_path / name, SCRIPT, STEPS | {"steps": STEPS["steps"][:1]})
+    facts = kubeclassic.conform(tmp_path).view().facts
+    assert (facts["cases"], facts["identical"], facts["different"]) == (2, 0, 2)
+    assert "2 cases: 0 identical, 2 different\n" in ran("conform", str(tmp_path), status=1).out
 
 
 # --- Scripts ------------------------------------------------------------------------------------------------
