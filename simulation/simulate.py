@@ -157,8 +157,8 @@ class Simulation:
         run = self._run
         assert run is not None
         key = pod.key
-        before = outcomes.get(key) or Outcome(pod, tries=0, replaces=self._origins.get(key))
-        victims = before.victims
+        before = outcomes.get(key)
+        victims = before.victims if before else ()
         if plan is not None and plan.node is not None:
             victims += tuple(victim.key for victim in plan.victims)
             for victim in plan.victims:
@@ -173,16 +173,18 @@ class Simulation:
                     outcomes[victim.key] = attrs.evolve(
                         lost, pod=victim, host=None, error=error, eviction=eviction
                     )
-        outcomes[key] = attrs.evolve(
-            before,
+        # Made anew, as each pod has one: to copy the one before takes twice the time.
+        outcomes[key] = Outcome(
             pod=pod,
             host=decision.host,
             error=WAITS.format(pod.name) if decision.is_waiting else decision.error,
             reasons=decision.reasons,
             is_gated=decision.is_gated,
             is_waiting=decision.is_waiting,
-            tries=before.tries + (not decision.is_gated),
+            tries=(before.tries if before else 0) + (not decision.is_gated),
             victims=victims,
+            eviction=before.eviction if before else None,
+            replaces=before.replaces if before else self._origins.get(key),
         )
         for ended, failure in run.take_ended():
             # Plugins allowed a waiting pod, or rejected it.
