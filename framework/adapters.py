@@ -50,14 +50,16 @@ def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Pr
         name=plugin.name,
         check=check,
         reads=plugin.filter_reads,
-        # A plugin that leaves out no pod is not asked about each.
-        concerns=every_pod
-        if missing is not None or type(plugin).concerns is Plugin.concerns
-        else plugin.concerns,
+        concerns=every_pod if missing is not None else _concerns(plugin.concerns, Plugin.concerns),
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
     )
+
+
+def _concerns(own: Callable[[Template], bool], usual: object) -> Callable[[Template], bool]:
+    """A plugin's *own* method; one that leaves out no pod, as the *usual* one, is not asked about each."""
+    return every_pod if getattr(own, "__func__", None) is usual else own
 
 
 def _wrapped(plugin: Any, text: str) -> str:
@@ -89,8 +91,8 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
         reduce=getattr(plugin, "normalize_score", None),
         whole_list=plugin.scores_together,
         concerns=every_pod
-        if missing is not None or type(plugin).score_concerns is Plugin.score_concerns
-        else plugin.score_concerns,
+        if missing is not None
+        else _concerns(plugin.score_concerns, Plugin.score_concerns),
         sums=None if missing is not None else getattr(plugin, "score_sums", None),
         reads_devices=getattr(plugin, "score_devices", None),
     )

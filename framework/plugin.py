@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Set
+from functools import cached_property
 from math import inf
 from typing import Any, ClassVar
 
@@ -134,8 +135,12 @@ class Plugin:
         plain data."""
         self.args = args
         self.handle = handle
-        self.cells = handle.cells
         self.pre_filter_slot: StateKey[PreFilterResult | Status | None] = StateKey(f"{self.name} pre_filter")
+
+    @cached_property
+    def cells(self) -> FrameworkCells:
+        """What releases differ in; a user's plugin may have something else of this name."""
+        return self.handle.cells
 
     def concerns(self, pod: Template) -> bool:
         """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""

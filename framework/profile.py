@@ -310,9 +310,7 @@ class _Builder:
         return found
 
     def _joins(self, name: str, point: str) -> bool:
-        return (
-            hasattr(self.made[name], POINTS[point]) and (name, point) not in self.handle.cells.points_lacked
-        )
+        return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
     def _expanded(self, point: str) -> list[str]:
         explicit = self.profile.at(point).names

@@ -76,7 +76,8 @@ def made(kind: type[Plugin], *arguments: Any) -> Plugin:
     name = f'plugin "{kind.name}"'
     plugin: Plugin = RuleGuard(name, kind)(*arguments)
     for point in (*CHECKS, *REDUCES):
-        if (method := getattr(plugin, point, None)) is not None:
+        method: Any = getattr(plugin, point, None)
+        if getattr(method, "__func__", method) is not getattr(Plugin, point, None):  # else it is ours
             what = f"{name}: {point}"
             object.__setattr__(  # the class may be frozen
                 plugin,

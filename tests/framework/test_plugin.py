@@ -96,3 +96,33 @@ def test_what_it_declares_itself_holds():
     assert same.filter_reads is TaintToleration.filter_reads is not Plugin.filter_reads
     assert (Maintained.filter_reads, declared.filter_reads) == (Plugin.filter_reads, Reads.NODE)
     assert Maintained.score_reads is TaintToleration.score_reads
+
+
+def test_it_says_itself_what_it_joins():
+    """A plugin that does not join a point is not asked there, though it has the method."""
+    scores = type("Scores", (Rack,), {"joins": classmethod(lambda cls, point: point == "score")})
+    engine = scheduler(node("a"), node("b"), pod("there", on="a"), plugins=(scores,), profile=PROFILE)
+    assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
+
+
+def test_each_plugin_says_whom_it_concerns():
+    """What a plugin is given when it is made counts as what its class has."""
+
+    class Choosy(Rack):
+        """It leaves out the pods of one app."""
+
+        def __init__(self, args, handle):
+            super().__init__(args, handle)
+            self.concerns = lambda pod: pod.labels["app"] != args["app"]
+
+    profile = {**PROFILE, "pluginConfig": [{"name": "Rack", "args": {"app": "free"}}]}
+    engine = scheduler(node("a"), plugins=(Choosy,), profile=profile)
+    assert decided(engine, pod("p", labels={"app": "free"})).host == "a"
+    assert decided(engine, pod("q", labels={"app": "web"})).failed == {"a": ["node(s) stand in no rack"]}
+
+
+def test_cells_is_a_name_like_any_other():
+    """A plugin may have something of its own under a name that ours use."""
+    own = type("Own", (Rack,), {"cells": property(lambda self: {"a": 1})})
+    engine = scheduler(node("a", labels=R1), plugins=(own,), profile=PROFILE)
+    assert decided(engine, pod("p")).host == "a"
