@@ -74,6 +74,8 @@ class RoundOrder(Order):
     """The endless rounds of the node tree. Upstream: NodeTree.Next in
     pkg/scheduler/internal/cache/node_tree.go."""
 
+    _counts: tuple[int, int] = (0, 0)
+    """The number of nodes in the rest of the first round and in a whole round."""
     _rest: Rows = NO_ROWS
     _rounds: Rows = NO_ROWS
     """The rows of a round twice, so that a round from any start is a slice."""
@@ -92,8 +94,9 @@ class RoundOrder(Order):
             # The node tree has changed, or the rows of the table.
             self._rest, full_round = (_rows(names, self.table.row_of) for names in order.rest_and_round())
             self._rounds = np.concatenate([full_round, full_round])
+            self._counts = len(self._rest), len(full_round)
             self.revision, self._latest = (order.version, self.table.rows_version), None
-        rest, full = len(self._rest), len(self._rounds) // 2
+        rest, full = self._counts
         in_rest = order.taken < rest
         start = order.taken if in_rest else (order.taken - rest) % full if full else 0
         if self._latest is None or self._latest[:2] != (in_rest, start):
