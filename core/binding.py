@@ -110,7 +110,7 @@ class Binder(Protocol):
         """Moves with every change that answers depend on, except changes of nodes."""
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """The nodes of *nodes* that can serve the claims with these keys, and how; nothing is stored.
+        """The *nodes* that can serve the claims with these keys, and how; nothing is stored.
         Upstream: FindPodVolumes."""
 
     def needs(self, claims: Sequence[str]) -> PodClaims:

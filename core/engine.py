@@ -345,7 +345,7 @@ class Engine:
         return {}
 
     def _left_by_extenders(self, cycle: Cycle, rows: Rows, fits: Mask) -> Mask:
-        """The rows of those *rows* where the pod fits that extenders leave: bool[k]; none if one of them
+        """The *rows* where the pod fits and extenders leave it: bool[k]; none if one of them
         errs."""
         try:
             left = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])

@@ -245,7 +245,7 @@ class HttpExtender:
     # --- calls ----------------------------------------------------------------------------------------------
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
-        """The nodes of *nodes* that remain."""
+        """The *nodes* that remain."""
         config = self.config
         if not config.filter_verb:
             return FilterReply(nodes=nodes)

@@ -182,8 +182,9 @@ class NodeInfo:
     used_ports: set[Port] = attrs.Factory(set)
     images: dict[str, tuple[int, int]] = attrs.Factory(dict)
     """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
-    is_reordered: bool = False
-    """A pod that was not the last one has left: the others are in another order than they came."""
+    is_reordered: bool = True
+    """Its pods may be in another order than they came: one that was not the last has left, or the node is new
+    here."""
 
 
 NO_IMAGES: Mapping[str, tuple[int, int]] = {}

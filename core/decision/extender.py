@@ -60,7 +60,7 @@ class Extender(Protocol):
         """Whether it manages a resource of *pod*, or has no managed resources."""
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
-        """The nodes of *nodes* that remain."""
+        """The *nodes* that remain."""
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
         """Node -> score times the extender's weight. Several extenders are asked at once, each in a thread."""

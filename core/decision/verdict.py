@@ -285,7 +285,7 @@ preemption."""
 
 @attrs.frozen
 class FitError:
-    """The failure of a pod on all of *nodes* nodes. Upstream's message is its text."""
+    """The failure of a pod that fits on none of *nodes* nodes. Upstream's message is its text."""
 
     nodes: int
     reasons: Mapping[str, int]

@@ -367,7 +367,7 @@ def scaled(totals: Scores) -> Ints:
 
 
 def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
-    """The rows of *rows* that fit, bool[k]; those where the removal of pods cannot help, bool[k]; and the
+    """The *rows* that fit, bool[k]; those where the removal of pods cannot help, bool[k]; and the
     reasons against each, empty where it fits."""
     if details.search is None:
         refusal = details.refusal(engine.flow.node_list()[0])
