@@ -45,12 +45,16 @@ tls-private-key-file TEXT Its key.
 pod-max-in-unschedulable-pods-duration DURATION After this time a pod that fits nowhere is tried again.
 """
 """A flag a line: its name, perhaps an older one, the kind of its values, and its help."""
-FLAGS: dict[str, Flag] = {}
-"""Those that no other command has, by name."""
-for line in TABLE.strip().splitlines():
+
+
+def _flag(line: str) -> Flag:
     names, kind, text = line.split(maxsplit=2)
     name, _, other = names.partition("/")
-    FLAGS[name] = Flag(name, kind, text, other)
+    return Flag(name, kind, text, other)
+
+
+FLAGS = {flag.name: flag for flag in map(_flag, TABLE.strip().splitlines())}
+"""Those that no other command has, by name."""
 PARKED = "pod-max-in-unschedulable-pods-duration"
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""

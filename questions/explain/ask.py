@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -27,7 +27,7 @@ from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.scenario import Scenario
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Outcome, Simulation
 from ..asking import Input, Observer, asked_by
 from ..result import Result
 from .closeup import STATES, close_up_sections
@@ -151,17 +151,19 @@ def explain(given: Input, options: ExplainOptions, observer: Observer) -> Explai
         if options.makes("page"):
             cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names))
         if not alone:
-            found = with_its_end(simulation, found)
+            found = with_its_end(scenario, found, simulation.finish)
     return ExplainResult(found, options.every, cluster, warnings=given.warnings)
 
 
-def with_its_end(simulation: Simulation, found: Explanation) -> Explanation:
-    """*found* with the pod that preempts this one when *simulation* goes on to its end, if one does."""
+def with_its_end(
+    scenario: Scenario, found: Explanation, finish: Callable[[], Mapping[str, Outcome]]
+) -> Explanation:
+    """*found* with the pod that preempts this one, if one does; *finish* runs the whole *scenario*."""
     pod = found.decision.pod
     waits = found.decision.host is not None and found.answer.placed_on is None
-    if not waits or all(other.priority <= pod.priority for other in simulation.scenario.pending):
+    if not waits or all(other.priority <= pod.priority for other in scenario.pending):
         return found
-    end = simulation.finish().get(pod.key)
+    end = finish().get(pod.key)
     by = end and end.eviction and end.eviction.by
     return found.told(evicted_by=by) if by else found
 

@@ -207,7 +207,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer) -> WhatIfR
             asked, Simulation(scenario, given.engine, given.order), tell
         )
         if not alone:
-            explanation = with_its_end(whole_run(given, scenario), explanation)
+            explanation = with_its_end(scenario, explanation, lambda: whole_run(given, scenario).finish())
     found = WhatIfResult(explanation, options.want, suggestions, tried, warnings=given.warnings)
     if not options.makes("page"):
         return found

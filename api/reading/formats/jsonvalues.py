@@ -88,8 +88,8 @@ Parsed = tuple[Any, Repeats]
 
 decoded: Callable[[bytes | str], Any] = msgspec.json.Decoder().decode
 encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
-"""What these two raise."""
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
+"""The errors that these two raise; older versions of msgspec have errors of their own, newer ones ValueErrors."""
 
 
 def json_values(content: bytes, where: str, line: int | None = None) -> Iterator[Parsed]:
