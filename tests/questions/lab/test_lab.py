@@ -160,11 +160,12 @@ def test_what_questions_leave():
 
 
 def test_an_evicted_pod_comes_again_in_its_place():
-    """The pods of a node are in the order of the cluster after a question that evicted one before others."""
+    """The pods of a node are in the order of the cluster after questions that evicted one before others."""
     there = [build.pod("first", "2", on="a", priority=0), build.pod("second", "1", on="a", priority=5)]
     late = build.pod("late", "3", priority=10)
     lab = lab_on(Files(Loaded((build.node("a", "4"), *there, late))), release="1.15")
-    assert ask(lab, "simulate", lab.start)["summary"]["evicted"] == 1
+    for _ in range(2):  # after the first question each node is looked at
+        assert ask(lab, "simulate", lab.start)["summary"]["evicted"] == 1
     with lab.input(lab.start) as found:
         assert [item.name for item in found.engine.pods_on("a")] == ["first", "second"]
 
