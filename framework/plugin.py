@@ -139,7 +139,7 @@ class Plugin:
 
     @cached_property
     def cells(self) -> FrameworkCells:
-        """What releases differ in; a user's plugin may have something else of this name."""
+        """The points in which releases differ; a user's plugin may have something else of this name."""
         return self.handle.cells
 
     def concerns(self, pod: Template) -> bool:
