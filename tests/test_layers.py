@@ -98,7 +98,7 @@ defaults for the help."""
 MINORS = tuple(range(12, 37))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
-SOURCE_TOKENS = 580_070
+SOURCE_TOKENS = 580_250
 TEST_TOKENS = 453_320
 """The size of the house, from above; ``python -m tests.support.house`` prints it. A change that makes it
 smaller lowers these."""

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -127,9 +127,9 @@ class DynamicResources(Plugin):
     """
 
     name = "DynamicResources"
-    filter_reads = Reads.NODE | Reads.DEVICES
-    without_pre_filter = _NO_STATE
-    score_reads = Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DEVICES
+    without_pre_filter: str | None = _NO_STATE
+    score_reads: Reads = Reads.NODE
     scores_after = "preFilter"
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
 

@@ -23,7 +23,7 @@ class ImageLocality(Plugin):
     """
 
     name = "ImageLocality"
-    score_reads = Reads.NODE | Reads.CLUSTER
+    score_reads: Reads = Reads.NODE | Reads.CLUSTER
 
     def score_key(self, pod: Template) -> Hashable:
         return self._images(pod), self._of_volumes(pod)

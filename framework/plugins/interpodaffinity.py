@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
@@ -78,11 +78,11 @@ class InterPodAffinity(Plugin):
     """
 
     name = "InterPodAffinity"
-    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
-    without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
-    without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
-    follows_pods = without_pre_filter
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
+    without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score: str | None = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    follows_pods: str | None = without_pre_filter
     pre_filter_skips = True
     normalize_score: Reduction = Reduction(_scale)
     pre_score_skips = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial, reduce
 from operator import and_
+from typing import ClassVar
 
 import numpy as np
 
@@ -64,8 +65,8 @@ class NodeAffinityPlugin(Plugin):
     """
 
     name = "NodeAffinity"
-    filter_reads = Reads.NODE
-    score_reads = Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: Reads = Reads.NODE
     pre_filter_by_class = True
     pre_score_by_class = True
     pre_score_skips = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,9 +28,11 @@ class NodeDeclaredFeatures(Plugin):
     """
 
     name = "NodeDeclaredFeatures"
-    filter_reads = Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.NODE
     pre_filter_by_class = True
-    without_pre_filter = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+    without_pre_filter: str | None = (
+        'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+    )
 
     def concerns(self, pod: Template) -> bool:
         return self.handle.enabled(GATE) and bool(self.needs(pod.spec))

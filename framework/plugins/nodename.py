@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import ClassVar
 
 from ...core.arrays.batch import Batch
 from ...core.failures import Failures
@@ -21,7 +22,7 @@ class NodeName(Plugin):
     """
 
     name = "NodeName"
-    filter_reads = Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.NODE
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.node_name

@@ -23,7 +23,7 @@ class NodePorts(Plugin):
 
     name = "NodePorts"
     filter_reads = pod_fits_host_ports.reads
-    without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
+    without_pre_filter: str | None = 'reading "PreFilterNodePorts" from cycleState: not found'
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.ports)

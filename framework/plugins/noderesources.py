@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -235,10 +235,10 @@ class NodeResourcesFit(_ScoresDevices):
     """
 
     name = "NodeResourcesFit"
-    filter_reads = Reads.NODE | Reads.REQUESTS
-    score_reads = Reads.NODE | Reads.REQUESTS
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
+    score_reads: Reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class = True
-    without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    without_pre_filter: str | None = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
     pre_filter_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -383,7 +383,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
     """
 
     name = "NodeResourcesBalancedAllocation"
-    score_reads = Reads.NODE | Reads.REQUESTS
+    score_reads: Reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -55,7 +55,7 @@ class NodePreferAvoidPods(Plugin):
     """
 
     name = "NodePreferAvoidPods"
-    score_reads = Reads.NODE
+    score_reads: Reads = Reads.NODE
 
     def score_key(self, pod: Template) -> Hashable:
         return node_prefer_avoid_pods.key(pod)
@@ -72,7 +72,7 @@ class NodeResourceLimits(Plugin):
     """
 
     name = "NodeResourceLimits"
-    score_reads = Reads.NODE
+    score_reads: Reads = Reads.NODE
     pre_score_by_class = True
     without_pre_score: str | None = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
 
@@ -90,13 +90,13 @@ class ResourceLimitsPriority(NodeResourceLimits):
     """The same where it still is a priority, which has no plugin of its own."""
 
     name = "ResourceLimitsPriority"
-    without_pre_score = None
+    without_pre_score: str | None = None
 
 
 class _AllocationScore(Plugin):
     """The common part. Pods without requests count with defaults."""
 
-    score_reads = Reads.NODE | Reads.REQUESTS
+    score_reads: Reads = Reads.NODE | Reads.REQUESTS
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -186,8 +186,8 @@ class NodeLabel(Plugin):
     """
 
     name = "NodeLabel"
-    filter_reads = Reads.NODE
-    score_reads = Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: Reads = Reads.NODE
 
     def __init__(self, args: NodeLabelArgs | None, handle: Handle) -> None:
         super().__init__(_wanted(args, NodeLabelArgs), handle)
@@ -232,8 +232,8 @@ class ServiceAffinityPlugin(Plugin):
     """
 
     name = "ServiceAffinity"
-    filter_reads = READS
-    score_reads = Reads.COUNTS | Reads.LISTINGS
+    filter_reads: ClassVar[Reads] = READS
+    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
     follows_pods: str | None = 'error reading "PreFilterServiceAffinity" from cycleState: not found'
 
     def __init__(self, args: ServiceAffinityArgs | None, handle: Handle) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,12 +69,12 @@ class PodTopologySpread(Plugin):
     """
 
     name = "PodTopologySpread"
-    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together = True
-    without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
-    follows_pods = without_pre_filter
+    without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score: str | None = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    follows_pods: str | None = without_pre_filter
     pre_filter_by_class = True
     pre_score_by_class = True
     pre_score_skips = True

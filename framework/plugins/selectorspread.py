@@ -26,7 +26,7 @@ class SelectorSpread(Plugin):
     """
 
     name = "SelectorSpread"
-    score_reads = Reads.COUNTS | Reads.LISTINGS
+    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
     without_pre_score: str | None = 'reading "PreScoreSelectorSpread" from cycleState: not found'
     pre_score_by_class = True
 
@@ -78,4 +78,4 @@ class ServiceSpreadingPriority(DefaultPodTopologySpread):
     """
 
     name = "ServiceSpreadingPriority"
-    without_pre_score = None
+    without_pre_score: str | None = None

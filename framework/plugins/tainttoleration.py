@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,10 +31,10 @@ class TaintToleration(Plugin):
     """
 
     name = "TaintToleration"
-    filter_reads = Reads.NODE
-    score_reads = Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: Reads = Reads.NODE
     pre_score_by_class = True
-    without_pre_score = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    without_pre_score: str | None = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 
     def filter_key(self, pod: Template) -> Hashable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -46,9 +46,9 @@ class VolumeBinding(Plugin):
     """
 
     name = "VolumeBinding"
-    filter_reads = Reads.NODE | Reads.VOLUMES
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
     pre_filter_reads_volumes = True
-    score_reads = Reads.NODE | Reads.VOLUMES
+    score_reads: Reads = Reads.NODE | Reads.VOLUMES
     without_pre_filter: str | None = _NO_STATE
     pre_score_skips = True
 

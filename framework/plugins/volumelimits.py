@@ -35,7 +35,7 @@ from ..status import SKIP, Status
 class _VolumeLimits(Plugin):
     """The common part of the plugins for volume limits."""
 
-    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.NODE
+    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
     pre_filter_by_class = True
 
     def concerns(self, pod: Template) -> bool:

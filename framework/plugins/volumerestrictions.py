@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class VolumeRestrictions(Plugin):
     """
 
     name = "VolumeRestrictions"
-    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
+    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
     pre_filter_reads_volumes = True
     without_pre_filter: str | None = _NO_STATE
     follows_pods: str | None = _NO_STATE

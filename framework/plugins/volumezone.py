@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class VolumeZone(Plugin):
     """
 
     name = "VolumeZone"
-    filter_reads = Reads.NODE | Reads.VOLUMES
+    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
     pre_filter_reads_volumes = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
