@@ -202,7 +202,7 @@ class LostReplicaSet:
 
 @attrs.define(repr=False, slots=False)
 class Ownership:
-    """The owners among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in
+    """Control among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in
     another form."""
 
     workloads: list[Workload]

@@ -138,7 +138,7 @@ class PoolDevice:
     """The node reaches it: each device of some slices says itself which do."""
 
     def own(self, name: str) -> Any:
-        """The fields that decide which nodes reach it, by the name of one."""
+        """The field *name* among those that decide which nodes reach it: the device's own, or its slice's."""
         return getattr(self.device if self.slice.spec.per_device_node_selection else self.slice.spec, name)
 
 
