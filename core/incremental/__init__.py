@@ -62,7 +62,7 @@ first place in the best class. What hangs on the number of nodes is the first lo
 A turn follows the log of the worth and the counters, and moves the rows that these name to other classes. If
 a class appeared or lost its last row, if a counter moved, or if sizes changed and a reduce step asks for
 them, all classes are judged again; else the best is known. The places of a class in visiting order are a
-heap, made when the class is first the best one; places of rows that left are dropped when they are met. In a
+list, made when the class is first the best one; places of rows that left are dropped when they are met. In a
 pass that stops before its end the multiplicities are those of the rows that it found.
 
 Rows are looked at one by one, by numpy, in the first turn of a template, since many templates come but once;
