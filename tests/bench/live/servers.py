@@ -35,7 +35,7 @@ USERS = {
     ORIGINAL: ("system:kube-scheduler", "system:authenticated"),
 }
 COPIED = ("nodes", "pods", "persistentvolumes", "persistentvolumeclaims", "leases", "events")
-RIGHTS = ROOT / "examples" / "deploy" / "rbac.yaml"
+DEPLOY = ROOT / "examples" / "deploy"
 START_WITHIN = 180.0
 """Seconds for a server to come up."""
 AUDIT = """
@@ -94,9 +94,20 @@ class Server(ABC):
         return str(self.folder / f"{who}.kubeconfig")
 
     def _grant(self):
-        """Apply the rights of the example. What ReplicaSet says of API groups that the server does not have
-        is no harm."""
-        for item in yaml.safe_load_all(RIGHTS.read_text()):
+        """Apply the rights of the examples, those of a current release too. What they say of API groups that
+        the server does not have is no harm."""
+        rights = list(yaml.safe_load_all((DEPLOY / "rbac.yaml").read_text()))
+        for item in yaml.safe_load_all((DEPLOY / "current.yaml").read_text()):
+            if item["kind"] == "ClusterRole":
+                rights.append(item)
+            elif item["kind"] == "ClusterRoleBinding" and item["roleRef"]["name"] == item["metadata"]["name"]:
+                account = {
+                    "kind": "ServiceAccount",
+                    "name": "kubeclassic-scheduler",
+                    "namespace": "kubeclassic",
+                }
+                rights.append({**item, "subjects": [account]})
+        for item in rights:
             resource = next(
                 (each for each in self.remote.flavour.resources if each.kind == item["kind"]), None
             )
