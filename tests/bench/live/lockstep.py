@@ -19,7 +19,8 @@ from .programs import kubeclassic
 from .schedulers import Outcome
 from .servers import ADMIN
 
-ZONE = "failure-domain.beta.kubernetes.io/zone"
+ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+"""Nodes have both labels, as releases read the one, the other, or both."""
 SETTLED_WITHIN = 60.0
 TRIED_FOR = 1.0
 """Seconds for a decision, and after a failure for a victim to leave."""
@@ -54,7 +55,7 @@ def _prepare(server, nodes):
             f"node-{number:02d}", cpu=str(draw.choice([2, 4, 8])), memory=draw.choice(["4Gi", "8Gi", "16Gi"])
         )
         manifest["metadata"]["labels"] |= {
-            ZONE: f"zone-{number % 3}",
+            **dict.fromkeys(ZONES, f"zone-{number % 3}"),
             "disk": draw.choice(["ssd", "hdd"]),
             "rack": f"rack-{number % 5}",
         }
