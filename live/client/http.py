@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,8 +43,12 @@ class MissingAiohttpError(KubeclassicError):
     """aiohttp is not installed."""
 
 
+@cache
 def user_agent() -> str:
-    """``kubeclassic/VERSION``; without the version if the package is not installed."""
+    """``kubeclassic/VERSION``; without the version if the package is not installed.
+
+    It is in every request, and to read it from the metadata takes 0.7 ms.
+    """
     try:
         return f"kubeclassic/{version('kubeclassic')}"
     except PackageNotFoundError:

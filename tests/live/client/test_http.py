@@ -264,6 +264,17 @@ def test_a_plugin_that_is_not_there(tmp_path):
 # Each way not to get an answer has its cause, and a text with the address.
 
 
+def test_who_asks_is_known(monkeypatch):
+    """Every request names the version, which is read from the metadata once: that takes as long as a
+    request."""
+    read = []
+    monkeypatch.setattr(http, "version", lambda name: read.append(name) or "1.2")
+    http.user_agent.cache_clear()
+    assert [http.user_agent(), http.user_agent()] == ["kubeclassic/1.2"] * 2
+    assert read == ["kubeclassic"]
+    http.user_agent.cache_clear()
+
+
 def test_refused_in_words():
     """The text names the address that refused, and asks about the API server, or about the proxy where
     there is one."""
