@@ -150,9 +150,9 @@ class EventFeed:
         deleted."""
         listing = self.engine.listings.of(item)
         binder = self.engine.binder
-        old = None if listing is None else listing.get(item.key)
+        old = None
         if listing is not None:
-            listing.drop(item.key) if new is None else listing.put(new)
+            old = listing.drop(item.key) if new is None else listing.put(new)
         if isinstance(item, PersistentVolume | PersistentVolumeClaim):
             (binder.drop if new is None else binder.put)(item)
         if old is not None or new is not None:

@@ -59,12 +59,13 @@ class Run:
         if isinstance(item, Pod):
             if self.engine.point is not None:
                 self._note(item)
-            self.evicted.pop(item.key, None)
+            key = item.key
+            self.evicted.pop(key, None)
             if not item.spec.node_name and not item.is_terminal:
-                current = self._pods.get(item.key)
-                if self._waiting.get(item.key) == item or self.engine.cache.is_assumed(item):
+                current = self._pods.get(key)
+                if self._waiting.get(key) == item or self.engine.cache.is_assumed(item):
                     return
-                self._waiting[item.key] = self._pods[item.key] = item
+                self._waiting[key] = self._pods[key] = item
                 if current is not None:
                     self.engine.nominations.update(current, item)
                 elif item.status.nominated_node_name:
