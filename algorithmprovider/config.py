@@ -23,8 +23,8 @@ from ..api.reading.mismatch import Mismatch, shown
 from ..api.reading.typed import ReadBy, Reader, entries, flag, list_of, read, record, text
 from ..api.reading.unknownfields import is_built_in
 from ..choices import KIND as KIND
+from ..core.cycle import Algorithm
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..exceptions import ManifestError, PolicyError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed

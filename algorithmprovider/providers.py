@@ -14,8 +14,8 @@ import attrs
 
 from ..api.objects import JsonObject
 from ..api.objects.quantity import MAX_INT64
+from ..core.cycle import Algorithm, Predicate, Priority
 from ..core.release import GateEffect, Gates, Release
-from ..core.rule import Algorithm, Predicate, Priority
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..predicates.checknodelabelpresence import node_label_presence
 from ..predicates.checkserviceaffinity import service_affinity

@@ -6,9 +6,9 @@ The map:
 * :mod:`.release`, :mod:`.failures`: the cells of a release; the answer of a predicate
 * :mod:`.pods`: a pod as rules see it: template, requests, claims, affinity terms
 * :mod:`.arrays`: the node table, its columns and changes, the census of pods, batches and overlays
-* :mod:`.rule`, :mod:`.binding`: what a predicate and a priority are; the interface of the volume binder
+* :mod:`.binding`: the interface of the volume binder
 * :mod:`.cluster`: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations
-* :mod:`.cycle`: one scheduling cycle, as rules see it
+* :mod:`.cycle`: predicates, priorities, and one scheduling cycle as they see it
 * :mod:`.queue`: the scheduling queues of 1.12 to 1.16, the base of that of the framework, and the clock
 * :mod:`.matching`: selectors of nodes, pods and namespaces, owners, topology domains
 * :mod:`.decision`: the steps of a cycle, and its decision
@@ -21,10 +21,10 @@ The map:
 * :mod:`.feed`, :mod:`.run`, :mod:`.router`: objects in; cycle after cycle; events to the engine and the queue
 * :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
-Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``,
+Reading order: ``failures``, ``arrays/batch``, ``cycle``, then a pod's way: ``engine``, ``classic``,
 ``decision/nodesearch``, ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
 docstring explains how answers are cached.
 
-Imports: release, failures, bindingcycle < pods < arrays < rule, cluster, binding < cycle, queue < matching,
+Imports: release, failures, bindingcycle < pods < arrays < cluster, binding < cycle < queue < matching,
 decision < incremental, volumes, preemption, equivalence < engine < feed < run, router < classic.
 """

@@ -20,7 +20,7 @@ from ..exceptions import CacheError, ExtenderError
 from .arrays.types import Mask, Rows
 from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
-from .cycle import Cycle
+from .cycle import Algorithm, Cycle
 from .decision.decision import Decision, Details
 from .decision.nodesearch import run_effects, search
 from .decision.preemptionplan import Preemption, Victims
@@ -35,7 +35,6 @@ from .pods.template import Template
 from .preemption.dryrun import DryRuns, exhausted
 from .preemption.layout import PodLayout
 from .preemption.select import UnschedulableCache, is_eligible, preempt, victims_beside
-from .rule import Algorithm
 from .volumes.assumecache import VolumeError
 from .volumes.binder import VolumeBinder, basic_checks
 
@@ -334,7 +333,8 @@ class ClassicFlow:
         from .queue.priority import make_queue  # most questions have no queue
 
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        return make_queue(self.engine.algorithm, nominations, clock)
+        algorithm = self.engine.algorithm
+        return make_queue(algorithm.release.queue, nominations, clock, fifo=not algorithm.queues_by_priority)
 
     def router(self, queue: SchedulingQueue, scheduler_name: str | None) -> EventRouter:
         from .router import EventRouter

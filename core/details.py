@@ -13,14 +13,13 @@ import numpy as np
 
 from .arrays.batch import Batch
 from .arrays.types import Rows, Scores
-from .cycle import Cycle, constant_array
+from .cycle import Cycle, PriorityError, constant_array
 from .decision.score import LateRanking, Ranking, reduced_scores
 from .decision.verdict import FilterPass, Verdict, judge
 from .incremental import verify
 from .incremental.board import Board
 from .incremental.quick import Detour, QuickPath
-from .rebuilt import rebuilt_from
-from .rule import PriorityError
+from .pods.template import rebuilt_from
 
 
 @rebuilt_from("quick_path")

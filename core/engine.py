@@ -27,7 +27,7 @@ from .cluster.cache import Cache, PodState
 from .cluster.listings import Listings
 from .cluster.nominations import Nominations
 from .cluster.snapshot import Snapshot
-from .cycle import Cycle
+from .cycle import Algorithm, Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
@@ -36,7 +36,6 @@ from .decision.ties import PickHost, TieBreaker
 from .pods.requests import STORAGE_GATE
 from .pods.template import Template, Templates
 from .release import Release
-from .rule import Algorithm
 from .savepoint import Savepoint
 
 NO_NODES = "no nodes available to schedule pods"

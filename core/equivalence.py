@@ -32,10 +32,10 @@ from .arrays.columns import grown
 from .arrays.table import NodeTable
 from .arrays.types import Mask, Rows
 from .cluster.nominations import Nominations
+from .cycle import Predicate
 from .decision.verdict import FilterPass
 from .failures import Failures, Reasons
 from .release import Release
-from .rule import Predicate
 
 Gates = Mapping[str, bool]
 Ends = Iterable[tuple[str, str | None]]

@@ -24,8 +24,8 @@ from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
 from .arrays.batch import WATCHER, Batch
 from .arrays.counts import Clause, Sums
 from .arrays.types import Scores
+from .cycle import Predicate, Priority, PriorityError, Reduction
 from .failures import Failures
-from .rule import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]

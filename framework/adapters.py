@@ -13,10 +13,10 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
+from ..core.cycle import Predicate, Priority, PriorityError, every_pod
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.release import FrameworkCells
-from ..core.rule import Predicate, Priority, PriorityError, every_pod
 from .plugin import Plugin
 from .status import OURS
 

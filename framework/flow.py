@@ -21,6 +21,7 @@ from ..core.arrays.types import NO_ROWS, Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
 from ..core.cluster.order import ListOrder
+from ..core.cycle import Algorithm
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
 from ..core.decision.flow import SUCCESS, Phase
@@ -38,7 +39,6 @@ from ..core.preemption.dryrun import DryRuns
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.select import UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
-from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder, basic_checks
 from .adapters import filter_error
 from .config.configuration import KubeSchedulerConfiguration, read_configuration

@@ -18,7 +18,7 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
 * ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw
   scores depend on which nodes are feasible. ``kept_score`` gives int64[n] (all 0: the plugin makes no
-  difference), ``kept_normalize`` is a :class:`~kubeclassic.core.rule.Reduction`
+  difference), ``kept_normalize`` is a :class:`~kubeclassic.core.cycle.Reduction`
 * ``reserve(pod: Pod, node_name, cycle) -> Status | None``; ``pre_bind`` and ``bind`` likewise
 * ``permit(pod: Pod, node_name, cycle) -> Status | None``; after ``wait(timeout=30)`` the binding waits until
   the plugin allows it (:meth:`Handle.get_waiting_pod`), and after 30 seconds the pod is rejected. No timeout
@@ -42,12 +42,12 @@ from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
+from ..core.cycle import Reads
 from ..core.failures import Failures
 from ..core.guard import Unwanted, described, whole_number
 from ..core.pods.requests import exact_sums
 from ..core.pods.template import Entry, StateKey, Template
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
-from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .queue.events import Action, ClusterEvent, Hint
 from .status import OURS, POINTS, Code, Status

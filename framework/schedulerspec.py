@@ -21,11 +21,11 @@ from ..algorithmprovider.providers import DEFAULT_PROVIDER, check_names, gates_o
 from ..api.objects import DEFAULT_SCHEDULER, JsonObject
 from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
+from ..core.cycle import Algorithm
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
 from ..core.engine import Engine
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
 from .options import OLDER, Called, Classic, Framework, GivenOptions
 from .releases import find_any_release

@@ -7,10 +7,9 @@ from functools import reduce
 from operator import or_
 
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Reads
 from .reasons import NODE_LABEL_PRESENCE_VIOLATED
 from .rule import predicate
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from ..api.objects import Container
 from ..core.arrays.batch import Batch
 from ..core.arrays.table import PRESSURES
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .reasons import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE
 from .rule import predicate
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from ..api.meaning.labels import tolerates
 from ..api.objects import Taint
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .reasons import NODE_UNSCHEDULABLE
 from .rule import predicate
 

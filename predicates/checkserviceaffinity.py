@@ -14,12 +14,11 @@ from ..api.objects import Map
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodCount, PodsMatching
 from ..core.arrays.types import Mask
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pairs_mask
 from ..core.matching.owners import services_of
 from ..core.pods.template import Entry, StateKey, Template
-from ..core.rule import Predicate, Reads
 from .reasons import SERVICE_AFFINITY_VIOLATED
 from .rule import predicate
 

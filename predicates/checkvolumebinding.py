@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
 from .rule import has_volumes, predicate
 

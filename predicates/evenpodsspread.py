@@ -13,7 +13,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
 from ..core.arrays.counts import Clause, few_or_all
 from ..core.arrays.types import Mask
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
@@ -28,7 +28,6 @@ from ..core.matching.spread import (
     with_all_keys,
 )
 from ..core.pods.template import StateKey, Template
-from ..core.rule import Reads
 from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
 from .rule import predicate
 

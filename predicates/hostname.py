@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .reasons import POD_NOT_MATCH_HOST_NAME
 from .rule import predicate
 

@@ -20,12 +20,11 @@ from ..core.arrays.census import Terms
 from ..core.arrays.counts import Clause, DomainSum, added
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Ints, Mask
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reasons
 from ..core.matching.spread import by_name, pods_with_any_key
 from ..core.pods.template import StateKey, Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
-from ..core.rule import Reads
 from .affinitywithoutmetadata import (
     AFFINITY_UNMET,
     ANTI_AFFINITY_VIOLATED,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pod_node_affinity_mask, required_node_affinity
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .reasons import NODE_SELECTOR_NOT_MATCH
 from .rule import predicate
 

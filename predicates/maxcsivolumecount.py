@@ -11,10 +11,9 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason
 from ..core.pods.template import StateKey, Template, claim_name
-from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
 from .csimigration import migrated_plugins

@@ -12,11 +12,10 @@ import numpy as np
 from ..api.objects import Volume, VolumeSource
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures, Reason
 from ..core.pods.template import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
-from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .csimigration import migrated_plugins
 from .novolumezoneconflict import NO_NAME

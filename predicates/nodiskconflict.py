@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ..api.objects import Volume
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import StateKey, Template
-from ..core.rule import Reads
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate
 

@@ -9,10 +9,9 @@ from ..api.meaning.labels import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.volumesearch import delays_binding
 from .reasons import VOLUME_ZONE_CONFLICT

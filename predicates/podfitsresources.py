@@ -11,11 +11,10 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.overlay import workspace
 from ..core.arrays.types import Ints
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason, Reasons
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource
 from ..core.pods.template import StateKey, Template
-from ..core.rule import Reads
 from .reasons import insufficient
 from .rule import predicate
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from ..api.meaning.labels import tolerates
 from ..api.objects import Taint, Toleration
 from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
 from .rule import predicate
 

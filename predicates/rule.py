@@ -8,11 +8,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.counts import Clause
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Predicate, Reads, every_pod
 from ..core.failures import Failures, Reason, Reasons
 from ..core.guard import Unwanted, described
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Reads, every_pod
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]

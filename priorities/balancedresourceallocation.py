@@ -6,9 +6,8 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, capacity_of, nonzero_request
 

@@ -13,7 +13,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.counts import NO_MINIMUM, Sums
 from ..core.arrays.reduction import RawScores, Reduction
 from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
     Constraints,
@@ -27,7 +27,6 @@ from ..core.matching.spread import (
     without_a_key,
 )
 from ..core.pods.template import Template
-from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Scores, whole
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 
 MIB = 1024 * 1024

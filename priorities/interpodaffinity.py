@@ -12,7 +12,7 @@ from ..core.arrays.counts import DomainSum, Sums, Weighted, added
 from ..core.arrays.reduction import RawScores, Reduction, Stretched
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching.spread import by_name, terms_about
 from ..core.pods.template import StateKey, Template
 from ..core.pods.terms import (
@@ -26,7 +26,6 @@ from ..core.pods.terms import (
     terms_of,
     unreadable,
 )
-from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"

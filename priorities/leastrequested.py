@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores, truncated_div
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, capacity_of, free_share, nonzero_request
 

@@ -10,10 +10,9 @@ from ..api.meaning.labels import SelectorError
 from ..api.objects import NodeSelectorTerm, PreferredSchedulingTerm
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask, Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching.nodeselectors import expressions_mask
 from ..core.pods.template import Template
-from ..core.rule import PriorityError, Reads
 from .rule import normalize_reduce, priority
 
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Priority, Reads
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads
 from ..exceptions import PolicyError
 from .rule import MAX_PRIORITY, priority
 from .shares import free_share, request, requested_with

@@ -8,10 +8,9 @@ from ..api.objects import Container
 from ..api.objects.quantity import wrap_int64
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask, Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.pods.requests import CPU, MEMORY, amount
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .rule import priority
 
 

@@ -12,10 +12,9 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.counts import Sums
 from ..core.arrays.reduction import Proportional, Reduction
 from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Priority, Reads, every_pod
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, every_pod
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]

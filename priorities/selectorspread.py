@@ -13,10 +13,9 @@ from ..core.arrays.counts import DomainSum, Sums
 from ..core.arrays.reduction import Proportional, RawScores, Reduction, Scale
 from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Priority, Reads
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
 from ..core.pods.template import Group, StateKey, Template
-from ..core.rule import Priority, Reads
 from .rule import MAX_PRIORITY, priority
 
 ZONE_WEIGHT = 2.0 / 3.0

@@ -6,10 +6,9 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Priority, Reads
 from ..core.matching.owners import first_service_selector
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads
 from .rule import MAX_PRIORITY, priority
 from .selectorspread import peers
 

@@ -8,9 +8,8 @@ from ..api.meaning.labels import tolerates
 from ..api.objects import Taint, Toleration
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
+from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
-from ..core.rule import Reads
 from .rule import normalize_reduce, priority
 
 PREFER_NO_SCHEDULE = "PreferNoSchedule"

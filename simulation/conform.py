@@ -21,11 +21,11 @@ from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
 from ..api.reading.mismatch import shown
 from ..api.record import Count, DocumentRecord, Record
+from ..core.cycle import Algorithm
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.feed import EventFeed
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders

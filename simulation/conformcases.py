@@ -57,7 +57,9 @@ def answer_script(case: Json) -> Json:
     else:
         nominations = Nominations(release.nominations)
         algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
-        older = make_queue(algorithm, nominations, clock, waits=False)
+        older = make_queue(
+            release.queue, nominations, clock, fifo=not algorithm.queues_by_priority, waits=False
+        )
         player = Player(older, clock, nominations, lambda event: older.move_all())
     return {"name": case["name"], "steps": list(player.play(case["script"]))}
 

@@ -46,11 +46,11 @@ from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
 from ..api.words import count_of
+from ..core.cycle import Algorithm
 from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
 from ..core.pods.template import claim_keys
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..framework.releases import (
     framework_release,
     is_auto,

@@ -217,9 +217,7 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     Those that the queue of *engine* gates come last.
     """
     if order == "priority":
-        from ..core.queue.priority import queues_by_priority
-
-        if queues_by_priority(engine.algorithm):
+        if engine.algorithm.queues_by_priority:
             return sorted(pods, key=lambda pod: -pod.priority)
         return list(pods)
     if order != "queue":

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
 from ..pods.requests import CPU, MEMORY, PODS
-from ..pods.template import Entry, Port
-from ..rebuilt import rebuilt_from
+from ..pods.template import Entry, Port, rebuilt_from
 from .census import PodCount, Query
 from .columns import ColumnView, NodeColumn, grown
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses

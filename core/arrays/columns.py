@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..rebuilt import rebuilt_from
+from ..pods.template import rebuilt_from
 from .trail import NEVER, Revisions, distinct
 from .types import NO_ROWS, Ints, Mask, Rows, ValueCodes
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.table import NodeTable
 from ..arrays.types import NO_ROWS, Rows
-from ..rebuilt import rebuilt_from
+from ..pods.template import rebuilt_from
 from ..release.framework import ReadsByCursor
 from .cache import Cache
 from .snapshot import Snapshot

@@ -12,8 +12,8 @@ from ..arrays.types import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
 from ..cluster.order import Order
+from ..cycle import Algorithm
 from ..pods.template import Template
-from ..rule import Algorithm
 from .decision import Decision, Details
 from .preemptionplan import Victims
 from .score import LateRanking, Ranking

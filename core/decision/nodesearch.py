@@ -12,9 +12,8 @@ from ..arrays.batch import Batch
 from ..arrays.overlay import Overlay
 from ..arrays.types import Mask, Rows
 from ..cluster.nominations import Nominations
-from ..cycle import Cycle
+from ..cycle import Cycle, Predicate
 from ..pods.template import Entry
-from ..rule import Predicate
 from .verdict import EquivalenceView, FilterPass, Verdict, judge
 
 Nominated = dict[int, list[Entry]]

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.types import Rows, Scores
-from ..cycle import EVEN, Cycle, constant_array
-from ..rule import Priority, PriorityError, Reduction
+from ..cycle import EVEN, Cycle, Priority, PriorityError, Reduction, constant_array
 from .extender import Extender, extender_scores
 
 

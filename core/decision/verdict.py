@@ -13,9 +13,8 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.types import Mask, Rows
-from ..cycle import Cycle
+from ..cycle import Cycle, Predicate
 from ..failures import Codes, Failures, Reasons
-from ..rule import Predicate
 
 Outcome = tuple[int, ...]
 

@@ -29,7 +29,7 @@ from ...api.objects.quantity import Quantity
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
 from ..cluster.listings import Listings
-from ..rebuilt import rebuilt_from
+from ..pods.template import rebuilt_from
 from ..release import DeviceCells
 from .allocationplan import DevicePlanner
 from .claimjudging import AllocationError, Judge

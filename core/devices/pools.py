@@ -18,7 +18,7 @@ from ..arrays.table import NodeTable
 from ..arrays.types import NO_INTS, Ints, Mask
 from ..cluster.listings import DeviceId, Listings
 from ..matching.nodeselectors import node_selector_mask
-from ..rebuilt import rebuilt_from
+from ..pods.template import rebuilt_from
 from ..release import DeviceCells
 from .celfunctions import DeviceSelectorError, quantity_value, semver_value
 

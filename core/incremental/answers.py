@@ -22,11 +22,9 @@ from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, distinct
 from ..arrays.types import NO_ROWS, Rows, Scores, is_anywhere
-from ..cycle import Cycle
+from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Priority, PriorityError, Reads
 from ..failures import Codes, Failures, Reasons
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
-from ..rule import ROWWISE, WIDE, Predicate, Priority, PriorityError, Reads
+from ..pods.template import Template, rebuilt_from
 from . import verify
 
 # --- One rule's answer --------------------------------------------------------------------------------------

@@ -18,11 +18,9 @@ from ..arrays.batch import Batch
 from ..arrays.trail import NEVER
 from ..arrays.types import NO_ROWS, NOWHERE, Ints, Mask, Rows
 from ..cluster.order import Order
-from ..cycle import Cycle
+from ..cycle import Cycle, every_pod
 from ..decision.ties import TieBreaker
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
-from ..rule import every_pod
+from ..pods.template import Template, rebuilt_from
 from . import verify
 from .answers import AnswerCache, Still, Unanswerable
 from .classes import MOST_CLASSES, Classes, NoScale

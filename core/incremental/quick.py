@@ -17,9 +17,8 @@ import attrs
 from ...api.objects import Pod
 from ..cluster.nominations import Nominations
 from ..cluster.order import Order
-from ..cycle import Cycle
+from ..cycle import Algorithm, Cycle, PriorityError
 from ..decision.ties import TieBreaker
-from ..rule import Algorithm, PriorityError
 from .board import Board, Boards
 from .classes import NoScale
 

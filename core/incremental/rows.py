@@ -17,9 +17,8 @@ from ..arrays.overlay import SumsTrial
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Revisions, distinct
 from ..arrays.types import NO_INTS, Ints, Mask, Rows, is_anywhere
-from ..cycle import Cycle
+from ..cycle import Cycle, Predicate, Priority, Reads
 from ..pods.template import Template
-from ..rule import Predicate, Priority, Reads
 from .answers import Unanswerable
 
 # --- look-ahead ---------------------------------------------------------------------------------------------

@@ -19,10 +19,9 @@ from msgspec.structs import replace
 
 from ..arrays.batch import Batch
 from ..arrays.types import Ints, Mask, Rows, Scores
-from ..cycle import Cycle
+from ..cycle import Cycle, Predicate, Priority, PriorityError
 from ..failures import Failures, Reasons
 from ..pods.template import CycleState
-from ..rule import Predicate, Priority, PriorityError
 
 
 @attrs.define

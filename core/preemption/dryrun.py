@@ -22,13 +22,11 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.nominations import Nominations
-from ..cycle import Cycle
+from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Reads
 from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..incremental import verify
-from ..pods.template import SPARE, Entry, Template
-from ..rebuilt import rebuilt_from
-from ..rule import ROWWISE, WIDE, Predicate, Reads
+from ..pods.template import SPARE, Entry, Template, rebuilt_from
 from .layout import PodLayout, PotentialVictims
 from .victimchoice import GAP, Candidates
 

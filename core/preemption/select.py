@@ -24,8 +24,7 @@ from ..decision.verdict import FilterPass, FitError, Verdict, judge
 from ..incremental import verify
 from ..incremental.answers import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
+from ..pods.template import Template, rebuilt_from
 from .dryrun import (
     ArrayTrial,
     DryRuns,

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
-from ...core.cycle import EVEN
+from ...core.cycle import EVEN, Priority, PriorityError
 from ...core.decision.extender import Extender
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
-from ...core.rule import Priority, PriorityError
 from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile
 from ..status import Code

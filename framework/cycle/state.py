@@ -10,13 +10,12 @@ import msgspec
 
 from ...api.objects import Pod
 from ...core.cluster.nominations import Nominations
-from ...core.cycle import Cycle
+from ...core.cycle import Cycle, Predicate
 from ...core.decision.extender import Extender
 from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.claimusers import ClaimUsers
 from ...core.preemption.dryrun import DryRuns
 from ...core.preemption.layout import PodLayout
-from ...core.rule import Predicate
 
 
 @attrs.frozen(repr=False)

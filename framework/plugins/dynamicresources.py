@@ -26,6 +26,7 @@ from ...api.objects import (
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
+from ...core.cycle import Reads, Reduction
 from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
@@ -42,7 +43,6 @@ from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.template import StateKey, Template
 from ...core.release import DeviceCells, with_gates
-from ...core.rule import Reads, Reduction
 from ...priorities.rule import normalize_reduce
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.state import FrameworkCycle

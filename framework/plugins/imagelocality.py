@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Scores
+from ...core.cycle import Reads
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Plugin

@@ -10,7 +10,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.reduction import RawScores, Reduction, Stretched
 from ...core.arrays.types import Ints, Scores
-from ...core.cycle import Cycle
+from ...core.cycle import Cycle, Reads
 from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.spread import has_pods_in_domains, terms_about
 from ...core.pods.template import StateKey, Template
@@ -25,7 +25,6 @@ from ...core.pods.terms import (
     unreadable,
 )
 from ...core.release import FrameworkCells
-from ...core.rule import Reads
 from ...predicates.matchinterpodaffinity import (
     AntiAffinity,
     RequiredAffinity,
@@ -139,7 +138,7 @@ class InterPodAffinity(Plugin):
         return first_of((unmet, violated, refused), [self._unmet, self._violated, self._refused])
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
-        """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
+        """The tests by domain, in order: see :attr:`~kubeclassic.core.cycle.Predicate.clauses`."""
         table = cycle.table
         (affinity, anti) = _own_terms(pod, cycle)
         unmet = (
@@ -182,7 +181,7 @@ class InterPodAffinity(Plugin):
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
-        """The weights by domain: see :attr:`~kubeclassic.core.rule.Priority.sums`."""
+        """The weights by domain: see :attr:`~kubeclassic.core.cycle.Priority.sums`."""
         return liked(self._likings(pod, cycle), cycle.table)
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:

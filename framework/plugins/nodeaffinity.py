@@ -12,6 +12,7 @@ import numpy as np
 from ...api.objects import NodeAffinity as Affinity
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Scores
+from ...core.cycle import PriorityError, Reads, Reduction
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import (
     literal_node_affinity_mask,
@@ -21,7 +22,6 @@ from ...core.matching.nodeselectors import (
     term_mask,
 )
 from ...core.pods.template import Template
-from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...api.objects import Pod, PodSpec
 from ...core.arrays.batch import Batch
+from ...core.cycle import Reads
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ..cycle.state import FrameworkCycle
 from ..hints import declared_features_change
 from ..plugin import Plugin

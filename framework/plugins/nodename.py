@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from ...core.arrays.batch import Batch
+from ...core.cycle import Reads
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ..cycle.state import FrameworkCycle
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent

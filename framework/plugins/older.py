@@ -11,10 +11,10 @@ import numpy as np
 from ...api.objects import LabelSelector, Map
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Scores
+from ...core.cycle import Reads
 from ...core.failures import Failures
 from ...core.matching.owners import OwnerSelector, services_of
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...exceptions import PolicyError
 from ...predicates.checkserviceaffinity import READS, service_affinity_failures
 from ...predicates.reasons import NODE_LABEL_PRESENCE_VIOLATED

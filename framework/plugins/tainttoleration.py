@@ -10,9 +10,9 @@ import numpy as np
 from ...api.objects import Taint
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Scores
+from ...core.cycle import Reads, Reduction
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads, Reduction
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce

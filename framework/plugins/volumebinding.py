@@ -16,9 +16,9 @@ from ...api.objects.quantity import ZERO
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Ints, Mask, Scores
 from ...core.binding import Finding
+from ...core.cycle import Reads
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
-from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.match import storage_left
 from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE

@@ -10,9 +10,9 @@ import attrs
 
 from ...api.objects import Volume
 from ...core.arrays.batch import Batch
+from ...core.cycle import Reads
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...core.volumes.intree import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures
 from ...predicates.maxvolumecount import (

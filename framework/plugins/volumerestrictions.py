@@ -9,9 +9,9 @@ import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
 from ...core.arrays.batch import Batch
+from ...core.cycle import Reads
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...core.volumes.binder import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle

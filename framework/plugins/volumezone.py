@@ -12,9 +12,9 @@ from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOL
 from ...api.objects import PersistentVolume
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask
+from ...core.cycle import Reads
 from ...core.failures import Failures
 from ...core.pods.template import Template
-from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of

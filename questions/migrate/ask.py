@@ -41,9 +41,9 @@ from ...api.view import (
     tables,
 )
 from ...api.words import count_of
+from ...core.cycle import Algorithm
 from ...core.engine import Engine
 from ...core.release import Release
-from ...core.rule import Algorithm
 from ...exceptions import UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from kubeclassic.core.rule import Reads
+from kubeclassic.core.cycle import Reads
 from kubeclassic.framework.plugin import Plugin, each_node
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
 from kubeclassic.framework.status import error, unresolvable, unschedulable

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler
+from kubeclassic.core.cycle import PriorityError, Reduction
 from kubeclassic.core.guard import RuleGuard
-from kubeclassic.core.rule import PriorityError, Reduction
 from kubeclassic.exceptions import PolicyError, RuleError
 from kubeclassic.framework.options import Classic, Framework
 from kubeclassic.framework.status import Code, Status

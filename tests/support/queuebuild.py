@@ -48,7 +48,8 @@ def bench(release, origin=0, **gates):
     algorithm = resolve(RELEASES[release], gates=gates)
     clock = Clock(origin=origin * SECOND)
     nominations = Nominations(algorithm.release.nominations)
-    return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
+    queue = make_queue(algorithm.release.queue, nominations, clock, fifo=not algorithm.queues_by_priority)
+    return Bench(queue, clock, nominations)
 
 
 def failed(name, **more):

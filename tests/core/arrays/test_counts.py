@@ -20,9 +20,9 @@ from kubeclassic.core.arrays.counts import (
     masked,
 )
 from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.cycle import Predicate, Priority, Reads
 from kubeclassic.core.failures import Reason
 from kubeclassic.core.incremental.answers import Answer
-from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.classic import classic_engine
+from kubeclassic.core.cycle import Reads
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.pods.template import CycleState
-from kubeclassic.core.rule import Reads
 from tests.support.examples import examples
 from tests.support.watched import TABLE, Watch, watched_batch, watched_cycle, watched_overlay, watched_table
 from tests.support.worldforms import pod_form
