@@ -18,13 +18,13 @@ The map:
 * :mod:`.equivalence`: the equivalence cache of 1.12 and 1.13
 * :mod:`.bindingcycle`: the interface of the binding cycle
 * :mod:`.engine`: one scheduler; its docstring and ``schedule`` are the best place to start
-* :mod:`.feed`, :mod:`.run`, :mod:`.router`: objects in; cycle after cycle; events to the engine and the queue
+* :mod:`.run`, :mod:`.router`: objects in, and cycle after cycle; events to the engine and the queue
 * :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
 Reading order: ``failures``, ``arrays/batch``, ``cycle``, then a pod's way: ``engine``, ``classic``,
-``decision/nodesearch``, ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
+``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
 docstring explains how answers are cached.
 
 Imports: release, failures, bindingcycle < pods < arrays < cluster, binding < cycle < queue < matching,
-decision < incremental, volumes, preemption, equivalence < engine < feed < run, router < classic.
+decision < incremental, volumes, preemption, equivalence < engine < run < router < classic.
 """

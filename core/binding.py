@@ -12,8 +12,12 @@ import numpy as np
 
 from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from .arrays.batch import Batch
-from .arrays.types import Ints, Mask
+from .arrays.columns import Ints, Mask
 from .failures import Codes, Failures
+
+
+class VolumeError(Exception):
+    """A question about volumes that has no answer; the text is upstream's own."""
 
 
 @attrs.frozen(repr=False)

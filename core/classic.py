@@ -17,15 +17,15 @@ import numpy as np
 
 from ..api.objects import KubeObject, Pod
 from ..exceptions import CacheError, ExtenderError
-from .arrays.types import Mask, Rows
+from .arrays.columns import Mask, Rows
+from .binding import VolumeError
 from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
 from .cycle import Algorithm, Cycle
 from .decision.decision import Decision, Details
-from .decision.nodesearch import run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import LateRanking, Ranking, prioritize
-from .decision.verdict import FitError
+from .decision.verdict import FitError, run_effects, search
 from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
@@ -35,7 +35,6 @@ from .pods.template import Template
 from .preemption.dryrun import DryRuns, exhausted
 from .preemption.layout import PodLayout
 from .preemption.select import UnschedulableCache, is_eligible, preempt, victims_beside
-from .volumes.assumecache import VolumeError
 from .volumes.binder import VolumeBinder, basic_checks
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Rules, and one scheduling cycle: what they get besides the nodes, such as the pod, the configuration and the
-listings of other objects."""
+"""Rules, and one scheduling cycle: what they get besides the nodes, such as the pod, the configuration and
+the listings of other objects."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import numpy as np
 from ..api.objects import Node, Pod
 from .arrays.batch import Batch, DescribedBatch
 from .arrays.census import PodCount
+from .arrays.columns import Scores
 from .arrays.counts import Clause, Sums
 from .arrays.reduction import Reduction as Reduction
 from .arrays.table import NodeTable
-from .arrays.types import Scores
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from .arrays.batch import Batch
-from .arrays.types import Rows, Scores
+from .arrays.columns import Rows, Scores
 from .cycle import Cycle, PriorityError, constant_array
 from .decision.score import LateRanking, Ranking, reduced_scores
 from .decision.verdict import FilterPass, Verdict, judge

@@ -24,9 +24,8 @@ from .cluster.listings import Listings
 from .decision.decision import Decision
 from .decision.preemptionplan import Preemption
 from .engine import Engine
-from .queue.backoff import Clock
+from .queue.backoff import Clock, QueuedPod
 from .queue.base import SchedulingQueue
-from .queue.parked import QueuedPod
 from .router import EventRouter
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from ..api.objects import KubeObject, Node, Pod
 from ..exceptions import ExtenderError
 from .arrays.census import NO_PODS, PodCount
+from .arrays.columns import Ints, Mask, Rows
 from .arrays.table import NodeTable
-from .arrays.types import Ints, Mask, Rows
 from .binding import Binder
 from .cluster.cache import Cache, PodState
 from .cluster.listings import Listings
@@ -31,8 +31,7 @@ from .cycle import Algorithm, Cycle
 from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
-from .decision.score import ScoreError
-from .decision.ties import PickHost, TieBreaker
+from .decision.score import PickHost, ScoreError, TieBreaker
 from .pods.requests import STORAGE_GATE
 from .pods.template import Template, Templates
 from .release import Release
@@ -47,7 +46,7 @@ class FilterError(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Engine:
-    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.EventFeed`; ask it with :meth:`schedule`.
+    """A scheduler. Feed it with :class:`~kubeclassic.core.run.EventFeed`; ask it with :meth:`schedule`.
 
     It is made by :func:`~kubeclassic.core.classic.classic_engine` or
     :func:`~kubeclassic.framework.flow.framework_engine`.

@@ -28,9 +28,8 @@ from ..api.objects import (
     StorageClass,
     VolumeSource,
 )
-from .arrays.columns import grown
+from .arrays.columns import Mask, Rows, grown
 from .arrays.table import NodeTable
-from .arrays.types import Mask, Rows
 from .cluster.nominations import Nominations
 from .cycle import Predicate
 from .decision.verdict import FilterPass

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
-"""As in :mod:`.arrays.types`; this file imports nothing of core."""
+"""As in :mod:`.arrays.columns`; this file imports nothing of core."""
 Codes = NDArray[np.int64]
 """Reasons, as keys of ``sequences``; 0 where there is none."""
 

@@ -22,8 +22,8 @@ import numpy as np
 from ..api.objects.quantity import MAX_INT64
 from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
 from .arrays.batch import WATCHER, Batch
+from .arrays.columns import Scores
 from .arrays.counts import Clause, Sums
-from .arrays.types import Scores
 from .cycle import Predicate, Priority, PriorityError, Reduction
 from .failures import Failures
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from .engine import Engine
-from .feed import EventFeed
 from .queue.base import SchedulingQueue
+from .run import EventFeed
 
 ADD = "Add"
 UPDATE = "Update"

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.columns import Scores
 from ..core.cycle import Predicate, Priority, PriorityError, every_pod
 from ..core.failures import Failures
 from ..core.pods.template import Template

@@ -14,8 +14,7 @@ from ..algorithmprovider.gates import resolved_gates
 from ..api.record import DocumentRecord, Names, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import PolicyCells, Release
-from ..core.release.fact import RuleFact, rule_facts
-from ..core.release.gates import gates_that
+from ..core.release.fact import RuleFact, gates_that, rule_facts
 from .config.fielderrors import Context
 from .config.profiles import default_plugins
 from .facttable import OtherPatches, ReleaseFact, facts_between, facts_of

@@ -16,8 +16,8 @@ import numpy as np
 from ..api.objects import KubeObject, Pod
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.arrays.batch import Batch
+from ..core.arrays.columns import NO_ROWS, Mask, Rows
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import NO_ROWS, Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
 from ..core.cluster.order import ListOrder
@@ -25,17 +25,16 @@ from ..core.cycle import Algorithm
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
 from ..core.decision.flow import SUCCESS, Phase
-from ..core.decision.nodesearch import judge_twice
 from ..core.decision.preemptionplan import Victims
 from ..core.decision.score import LateRanking, Ranking
+from ..core.decision.verdict import judge_twice
 from ..core.details import BoardDetails
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
 from ..core.pods.template import Template, has_ephemeral_claims
-from ..core.preemption.claimusers import ClaimUsers
-from ..core.preemption.dryrun import DryRuns
+from ..core.preemption.dryrun import ClaimUsers, DryRuns
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.select import UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock

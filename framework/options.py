@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..algorithmprovider.gates import GivenGates
     from ..algorithmprovider.policy import Policy
     from ..core.decision.extender import Extender
-    from ..core.decision.ties import PickHost
+    from ..core.decision.score import PickHost
     from .config.configuration import KubeSchedulerConfiguration
     from .plugin import Plugin
 

@@ -40,7 +40,7 @@ import numpy as np
 
 from ..api.objects import Node, Pod
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.columns import Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Reads
 from ..core.failures import Failures

@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
-from ..core.decision.ties import TopOfHeap
+from ..core.decision.score import TopOfHeap
 from ..core.pods import requests, resized
 from ..core.release import PolicyCells, Release
-from ..core.release.fact import Cells, changed, changed_by, text_of
-from ..core.release.gates import gates_of
+from ..core.release.fact import Cells, changed, changed_by, gates_of, text_of
 from ..exceptions import UnknownNameError
 from . import versions
 

@@ -23,7 +23,7 @@ from ..api.objects.quantity import MAX_INT64
 from ..core.classic import classic_engine
 from ..core.cycle import Algorithm
 from ..core.decision.extender import Extender
-from ..core.decision.ties import PickHost
+from ..core.decision.score import PickHost
 from ..core.engine import Engine
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..core.arrays.types import Mask
+from ..core.arrays.columns import Mask
 from ..core.failures import Failures, Reason
 
 OURS = f"{__package__}.plugins."

@@ -16,10 +16,9 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodCount
-from ..core.arrays.columns import grown
+from ..core.arrays.columns import Ints, grown
 from ..core.arrays.counts import DomainSum, added
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
 from ..core.pods.template import Entry, Template

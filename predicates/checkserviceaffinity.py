@@ -13,7 +13,7 @@ from ..api.meaning.labels import everything, set_selector
 from ..api.objects import Map
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodCount, PodsMatching
-from ..core.arrays.types import Mask
+from ..core.arrays.columns import Mask
 from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import pairs_mask

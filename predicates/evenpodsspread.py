@@ -11,8 +11,8 @@ from ..api.meaning.labels import selector_matches
 from ..api.objects import TopologySpreadConstraint
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
+from ..core.arrays.columns import Mask
 from ..core.arrays.counts import Clause, few_or_all
-from ..core.arrays.types import Mask
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.matching.nodeselectors import required_node_affinity

@@ -17,9 +17,9 @@ import numpy as np
 from ..api.meaning.labels import selector_matches
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Terms
+from ..core.arrays.columns import Ints, Mask
 from ..core.arrays.counts import Clause, DomainSum, added
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reasons
 from ..core.matching.spread import by_name, pods_with_any_key

@@ -10,11 +10,11 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.columns import Ints, Mask
+from ..core.binding import VolumeError
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason
 from ..core.pods.template import StateKey, Template, claim_name
-from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
 from .csimigration import migrated_plugins
 from .maxvolumecount import (

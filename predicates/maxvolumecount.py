@@ -11,7 +11,7 @@ import numpy as np
 
 from ..api.objects import Volume, VolumeSource
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.columns import Ints, Mask
 from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures, Reason
 from ..core.pods.template import StateKey, Template, claim_name, is_made_for_pod, not_owned

@@ -8,12 +8,12 @@ from functools import partial
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Mask
+from ..core.arrays.columns import Mask
+from ..core.binding import VolumeError
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
 from ..core.pods.template import Template
-from ..core.volumes.assumecache import VolumeError
-from ..core.volumes.volumesearch import delays_binding
+from ..core.volumes.binder import delays_binding
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 

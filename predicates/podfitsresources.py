@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.columns import Ints
 from ..core.arrays.overlay import workspace
-from ..core.arrays.types import Ints
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason, Reasons
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource

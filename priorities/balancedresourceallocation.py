@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
+from ..core.arrays.columns import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
 from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
 from .rule import MAX_PRIORITY, priority

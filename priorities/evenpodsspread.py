@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.columns import Scores
 from ..core.arrays.counts import NO_MINIMUM, Sums
 from ..core.arrays.reduction import RawScores, Reduction
-from ..core.arrays.types import Scores
 from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (

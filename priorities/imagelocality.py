@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Scores, whole
+from ..core.arrays.columns import Ints, Scores, whole
 from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
 from .rule import MAX_PRIORITY, priority

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Query
+from ..core.arrays.columns import Scores
 from ..core.arrays.counts import DomainSum, Sums, Weighted, added
 from ..core.arrays.reduction import RawScores, Reduction, Stretched
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Scores
 from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching.spread import by_name, terms_about
 from ..core.pods.template import StateKey, Template

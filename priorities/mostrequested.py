@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores, truncated_div
+from ..core.arrays.columns import Scores, truncated_div
 from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
 from .rule import MAX_PRIORITY, priority

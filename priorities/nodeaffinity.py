@@ -9,7 +9,7 @@ import numpy as np
 from ..api.meaning.labels import SelectorError
 from ..api.objects import NodeSelectorTerm, PreferredSchedulingTerm
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Mask, Scores
+from ..core.arrays.columns import Mask, Scores
 from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching.nodeselectors import expressions_mask
 from ..core.pods.template import Template

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.columns import Scores
 from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
 from .rule import MAX_PRIORITY, priority

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Scores
+from ..core.arrays.columns import Ints, Scores
 from ..core.cycle import Cycle, Priority, Reads
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template

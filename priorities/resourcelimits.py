@@ -7,7 +7,7 @@ import numpy as np
 from ..api.objects import Container
 from ..api.objects.quantity import wrap_int64
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Mask, Scores
+from ..core.arrays.columns import Mask, Scores
 from ..core.cycle import Cycle, Reads
 from ..core.pods.requests import CPU, MEMORY, amount
 from ..core.pods.template import Template

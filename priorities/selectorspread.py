@@ -9,9 +9,9 @@ import msgspec
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
+from ..core.arrays.columns import Scores
 from ..core.arrays.counts import DomainSum, Sums
 from ..core.arrays.reduction import Proportional, RawScores, Reduction, Scale
-from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle, Priority, Reads
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.columns import Scores
 from ..core.cycle import Cycle, Priority, Reads
 from ..core.matching.owners import first_service_selector
 from ..core.pods.template import Template

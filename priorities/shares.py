@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays.batch import Batch
+from ..core.arrays.columns import Ints, is_anywhere, is_everywhere, truncated_div
 from ..core.arrays.overlay import workspace
 from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Ints, is_anywhere, is_everywhere, truncated_div
 from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import StateKey, Template
 

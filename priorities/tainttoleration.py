@@ -7,7 +7,7 @@ import numpy as np
 from ..api.meaning.labels import tolerates
 from ..api.objects import Taint, Toleration
 from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays.columns import Scores
 from ..core.cycle import Cycle, Reads
 from ..core.pods.template import Template
 from .rule import normalize_reduce, priority

@@ -24,9 +24,8 @@ from ..api.record import Count, DocumentRecord, Record
 from ..core.cycle import Algorithm
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
-from ..core.feed import EventFeed
 from ..core.release import Release
-from ..core.run import Run
+from ..core.run import EventFeed, Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
 from ..extenders.extender import FAULT

@@ -21,9 +21,8 @@ from ..api.objects import Namespace, Pod
 from ..api.reading.decode import decode
 from ..api.reading.mismatch import shown
 from ..core.cluster.nominations import Nominations
-from ..core.queue.backoff import Clock, nanoseconds
+from ..core.queue.backoff import Clock, QueuedPod, nanoseconds
 from ..core.queue.base import SchedulingQueue
-from ..core.queue.parked import QueuedPod
 from ..core.queue.priority import make_queue
 from ..exceptions import CacheError, ManifestError, did_you_mean
 from ..framework.config.configuration import read_configuration

@@ -8,7 +8,7 @@ from operator import is_not
 
 from ..api.objects import KubeObject, Node, Pod, of_kind
 from ..core.cluster.cache import Cache
-from ..core.feed import EventFeed
+from ..core.run import EventFeed
 
 ByKey = dict[tuple[str, str], KubeObject]
 """Objects by kind and key."""

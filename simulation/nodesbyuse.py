@@ -14,7 +14,7 @@ from ..api.objects import Node
 from ..api.record import Count, Meta, Record, derive, says
 from ..api.view import TEXT, WIDE, Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
-from ..core.arrays.types import Ints, Mask
+from ..core.arrays.columns import Ints, Mask
 from ..core.engine import Engine
 from ..core.pods.requests import PODS
 from .reasons import shortage_of

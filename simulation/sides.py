@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..api.objects import Pod
 from ..api.record import Record
-from ..core.arrays.types import NO_ROWS, Rows
+from ..core.arrays.columns import NO_ROWS, Rows
 from ..core.cycle import Algorithm, Priority
 from ..core.decision.decision import Decision
 from ..core.engine import Engine

@@ -10,7 +10,7 @@ import numpy as np
 from ..api.inventory import REFUSED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, Size
-from ..core.arrays.types import Floats
+from ..core.arrays.columns import Floats
 from ..core.engine import Engine
 from ..core.pods.requests import PODS
 from .nodesbyuse import UNITS, FreeRoom, Unit

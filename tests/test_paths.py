@@ -16,10 +16,10 @@ from kubeclassic.core.arrays.counts import judged as judged_by
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Predicate, Reads
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.preemption import dryrun
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, manifest, node, obj, pod, policy_of
 from tests.support.examples import examples

@@ -16,9 +16,8 @@ from ...api.objects import Map, Node, Taint
 from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port, rebuilt_from
 from .census import PodCount, Query
-from .columns import ColumnView, NodeColumn, grown
+from .columns import ColumnView, Ints, Mask, NodeColumn, Rows, ValueCodes, grown
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
-from .types import Ints, Mask, Rows, ValueCodes
 
 T = TypeVar("T")
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from ..pods.template import SPARE, Group, Template
 from ..pods.terms import ROLES, Pair, Pairs, TermCarriers, TermIndex, carriers, unreadable
-from .columns import NodeColumn, grown
-from .types import Ints
+from .columns import Ints, NodeColumn, grown
 
 MOST_MOVED = 1 << 10
 """Changes that a counter keeps the rows of."""

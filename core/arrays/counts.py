@@ -18,9 +18,8 @@ import numpy as np
 from ..failures import Failures, Reasons
 from .batch import Batch
 from .census import DomainCounts, PodCount
-from .columns import NodeColumn, RowsByCode
+from .columns import Ints, Mask, NodeColumn, RowsByCode, ValueCodes
 from .table import NodeTable
-from .types import Ints, Mask, ValueCodes
 
 FEW = 16
 """Values of a label that are looked at one by one, in tuples: for three zones numpy takes four times as long

@@ -14,8 +14,8 @@ from ..pods.requests import CPU, MEMORY
 from ..pods.template import Entry, Port, Template, take_out
 from .batch import Batch, EditCounts, PodEdit
 from .census import Query
+from .columns import NO_INTS, Ints, Mask, Rows, add_at
 from .table import NodeTable
-from .types import NO_INTS, Ints, Mask, Rows, add_at
 
 
 class OtherSums(Batch):

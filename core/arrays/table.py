@@ -19,8 +19,7 @@ from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
 from ..pods.template import SPARE, Entry, Port, Template, take_out
 from .census import Census, PodCount
-from .columns import ChangeLog, Derived, NodeColumn, Postings, grown
-from .types import Ints, Mask
+from .columns import ChangeLog, Derived, Ints, Mask, NodeColumn, Postings, grown
 
 T = TypeVar("T")
 Statuses = tuple[tuple[str, str], ...]

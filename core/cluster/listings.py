@@ -35,7 +35,7 @@ from ...api.objects import (
     VolumeAttachment,
 )
 from ...api.objects.quantity import Quantity
-from ..arrays.trail import Revisions
+from ..arrays.columns import Revisions
 
 Kind = TypeVar("Kind", bound=KubeObject)
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...api.objects import KubeObject, Pod
-from ..arrays.types import Mask, Rows
+from ..arrays.columns import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
 from ..cluster.order import Order

@@ -14,8 +14,8 @@ import numpy as np
 
 from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice, ResourceSliceSpec
 from ..arrays.batch import Batch
+from ..arrays.columns import NO_INTS, Ints, Mask
 from ..arrays.table import NodeTable
-from ..arrays.types import NO_INTS, Ints, Mask
 from ..cluster.listings import DeviceId, Listings
 from ..matching.nodeselectors import node_selector_mask
 from ..pods.template import rebuilt_from

@@ -18,10 +18,9 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
+from ..arrays.columns import NEVER, NO_ROWS, Rows, Scores, distinct, is_anywhere
 from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, distinct
-from ..arrays.types import NO_ROWS, Rows, Scores, is_anywhere
 from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Priority, PriorityError, Reads
 from ..failures import Codes, Failures, Reasons
 from ..pods.template import Template, rebuilt_from

@@ -15,11 +15,10 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.trail import NEVER
-from ..arrays.types import NO_ROWS, NOWHERE, Ints, Mask, Rows
+from ..arrays.columns import NEVER, NO_ROWS, NOWHERE, Ints, Mask, Rows
 from ..cluster.order import Order
 from ..cycle import Cycle, every_pod
-from ..decision.ties import TieBreaker
+from ..decision.score import TieBreaker
 from ..pods.template import Template, rebuilt_from
 from . import verify
 from .answers import AnswerCache, Still, Unanswerable

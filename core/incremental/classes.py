@@ -19,13 +19,12 @@ import msgspec
 import numpy as np
 
 from ..arrays.batch import Batch
+from ..arrays.columns import NEVER, NO_INTS, NO_ROWS, Ints, Mask, Rows
 from ..arrays.counts import Clause, DomainSum, Watched, rows_by_label
 from ..arrays.reduction import Reduction
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER
-from ..arrays.types import NO_INTS, NO_ROWS, Ints, Mask, Rows
 from ..cycle import Cycle
-from ..decision.ties import TieBreaker, TopOfHeap
+from ..decision.score import TieBreaker, TopOfHeap
 from ..failures import Failures
 from .answers import Answer
 from .farrules import FarRules, FarScore

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
+from ..arrays.columns import Mask, Rows, Scores
 from ..arrays.counts import Clause, DomainSum, added, failures_of, terms_of
-from ..arrays.types import Mask, Rows, Scores
 from ..cycle import Cycle, Predicate, Priority, Reduction, is_even
 from .answers import Answer, AnswerCache, Scope
 

@@ -12,11 +12,9 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.columns import Event
+from ..arrays.columns import NEVER, NO_INTS, Event, Ints, Mask, Revisions, Rows, distinct, is_anywhere
 from ..arrays.overlay import SumsTrial
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, Revisions, distinct
-from ..arrays.types import NO_INTS, Ints, Mask, Rows, is_anywhere
 from ..cycle import Cycle, Predicate, Priority, Reads
 from ..pods.template import Template
 from .answers import Unanswerable

@@ -18,7 +18,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ..arrays.batch import Batch
-from ..arrays.types import Ints, Mask, Rows, Scores
+from ..arrays.columns import Ints, Mask, Rows, Scores
 from ..cycle import Cycle, Predicate, Priority, PriorityError
 from ..failures import Failures, Reasons
 from ..pods.template import CycleState

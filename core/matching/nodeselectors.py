@@ -23,8 +23,7 @@ from ...api.meaning.labels import (
 )
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from ..arrays.batch import Batch
-from ..arrays.columns import ColumnView
-from ..arrays.types import Mask
+from ..arrays.columns import ColumnView, Mask
 from ..pods.template import Template
 
 Values = ColumnView[str | None]

@@ -18,10 +18,9 @@ from ...api.meaning.labels import SelectorError, compile_selector, selector_matc
 from ...api.objects import NO_STRINGS, LabelSelector, Namespace, TopologySpreadConstraint
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount, PodsMatching, Query, Terms
-from ..arrays.columns import ColumnView, NodeColumn
+from ..arrays.columns import ColumnView, Ints, Mask, NodeColumn, Rows, ValueCodes
 from ..arrays.counts import NO_MINIMUM, CountTerm, DomainSum, Weighted, masked
 from ..arrays.table import NodeTable
-from ..arrays.types import Ints, Mask, Rows, ValueCodes
 from ..cluster.listings import Listing
 from ..cycle import Cycle
 from ..pods.template import StateKey, Template

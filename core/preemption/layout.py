@@ -12,9 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.columns import grown
+from ..arrays.columns import NO_INTS, Ints, Mask, Rows, grown
 from ..arrays.table import NodeTable
-from ..arrays.types import NO_INTS, Ints, Mask, Rows
 from ..pods.template import Entry, Template, rebuilt_from
 
 NO_PRIORITY = 2**62

@@ -14,13 +14,12 @@ import numpy as np
 
 from ...api.objects import Pod
 from ..arrays.batch import Batch
-from ..arrays.types import Mask, Rows
+from ..arrays.columns import Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..decision.extender import Extender, preempt_with_extenders
-from ..decision.nodesearch import SearchResult
 from ..decision.preemptionplan import Preemption, Victims
-from ..decision.verdict import FilterPass, FitError, Verdict, judge
+from ..decision.verdict import FilterPass, FitError, SearchResult, Verdict, judge
 from ..incremental import verify
 from ..incremental.answers import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath

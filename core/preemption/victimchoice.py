@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.types import Ints, Mask, Rows
+from ..arrays.columns import Ints, Mask, Rows
 from ..decision.preemptionplan import Victims
 from .layout import NEVER_STARTED, PodLayout, PotentialVictims
 

@@ -17,9 +17,8 @@ from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import Pod, PodAffinityTerm
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import SECOND, Backoff, Clock, nanoseconds
+from .backoff import SECOND, Backoff, Clock, Contents, Pending, QueuedPod, by_priority_and_time, nanoseconds
 from .base import QueueBase, SchedulingQueue, scheduled_condition
-from .parked import Contents, Pending, QueuedPod, by_priority_and_time
 
 LONGEST_WAIT = 60 * SECOND
 """A wait that was not asked for in this time is forgotten."""

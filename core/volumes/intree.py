@@ -24,8 +24,8 @@ from ...api.objects import (
     Requirement,
     VolumeSource,
 )
+from ..binding import VolumeError
 from ..release import Gates, VolumeCells
-from .assumecache import VolumeError
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 AWS_EBS = "kubernetes.io/aws-ebs"

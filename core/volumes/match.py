@@ -26,11 +26,11 @@ from ...api.objects import (
 from ...api.objects.quantity import Quantity
 from ...api.objects.storage import BETA_CLASS, NO_PROVISIONER
 from ..arrays.batch import Batch
-from ..arrays.types import NO_ROWS, Ints, Mask, Rows
+from ..arrays.columns import NO_ROWS, Ints, Mask, Rows
+from ..binding import VolumeError
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import expressions_mask, node_selector_mask, selector_mask
 from ..release import VolumeCells
-from .assumecache import VolumeError
 
 NOTHING = Quantity()
 

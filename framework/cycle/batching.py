@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ...api.objects import NodeSelectorTerm, Volume
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows, Scores
+from ...core.arrays.columns import Rows, Scores
 from ...core.decision.decision import Details
 from ...core.decision.verdict import judge
 from ...core.pods.template import StateKey, Template

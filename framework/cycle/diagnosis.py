@@ -8,10 +8,9 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ...core.arrays.types import NO_ROWS, Mask, Rows
+from ...core.arrays.columns import NO_ROWS, Mask, Rows
 from ...core.decision.extender import Passed
-from ...core.decision.nodesearch import SearchResult
-from ...core.decision.verdict import FitError, Outcome
+from ...core.decision.verdict import FitError, Outcome, SearchResult
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 

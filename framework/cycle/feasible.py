@@ -13,12 +13,11 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows
+from ...core.arrays.columns import Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.extender import Passed
-from ...core.decision.nodesearch import SearchResult, judge_twice, run_effects, visit
-from ...core.decision.verdict import Verdict
+from ...core.decision.verdict import SearchResult, Verdict, judge_twice, run_effects, visit
 from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells

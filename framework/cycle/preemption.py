@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays.types import NO_ROWS, Ints, Mask, Rows
+from ...core.arrays.columns import NO_ROWS, Ints, Mask, Rows
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError, Verdict
 from ...core.preemption.dryrun import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows, Scores
+from ...core.arrays.columns import Rows, Scores
 from ...core.cycle import EVEN, Priority, PriorityError
 from ...core.decision.extender import Extender
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook

@@ -13,8 +13,7 @@ from ...core.cluster.nominations import Nominations
 from ...core.cycle import Cycle, Predicate
 from ...core.decision.extender import Extender
 from ...core.decision.preemptionplan import Preemption
-from ...core.preemption.claimusers import ClaimUsers
-from ...core.preemption.dryrun import DryRuns
+from ...core.preemption.dryrun import ClaimUsers, DryRuns
 from ...core.preemption.layout import PodLayout
 
 

@@ -24,10 +24,9 @@ from ...api.objects import (
     ResourceClaimConsumerReference,
 )
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Mask, Rows, Scores
+from ...core.arrays.columns import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.cycle import Reads, Reduction
-from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -38,7 +37,18 @@ from ...core.devices.extendedresources import (
     status_of,
     with_requests,
 )
-from ...core.devices.nodedevices import ERROR, FOUND, INVALID, MOST_SECONDS, NONE, TOO_LATE, Devices, score_of
+from ...core.devices.nodedevices import (
+    ERROR,
+    FOUND,
+    INVALID,
+    MOST_SECONDS,
+    NONE,
+    TOO_LATE,
+    DeviceAccount,
+    Devices,
+    accounts,
+    score_of,
+)
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.template import StateKey, Template

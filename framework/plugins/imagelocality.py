@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Scores
+from ...core.arrays.columns import Scores
 from ...core.cycle import Reads
 from ...core.pods.template import Template
 from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from ...core.arrays.batch import Batch
+from ...core.arrays.columns import Ints, Scores
 from ...core.arrays.counts import Clause, Sums, Weighted
 from ...core.arrays.reduction import RawScores, Reduction, Stretched
-from ...core.arrays.types import Ints, Scores
 from ...core.cycle import Cycle, Reads
 from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.spread import has_pods_in_domains, terms_about

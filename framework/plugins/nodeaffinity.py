@@ -11,7 +11,7 @@ import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Scores
+from ...core.arrays.columns import Scores
 from ...core.cycle import PriorityError, Reads, Reduction
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import (

@@ -14,7 +14,16 @@ import numpy as np
 from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects.quantity import wrap_int64
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, truncated_div, whole
+from ...core.arrays.columns import (
+    Floats,
+    Ints,
+    Mask,
+    Scores,
+    is_anywhere,
+    is_everywhere,
+    truncated_div,
+    whole,
+)
 from ...core.cycle import Reads
 from ...core.devices.nodedevices import DeviceTotals
 from ...core.failures import Failures, Reasons

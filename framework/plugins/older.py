@@ -10,7 +10,7 @@ import numpy as np
 
 from ...api.objects import LabelSelector, Map
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints, Scores
+from ...core.arrays.columns import Ints, Scores
 from ...core.cycle import Reads
 from ...core.failures import Failures
 from ...core.matching.owners import OwnerSelector, services_of

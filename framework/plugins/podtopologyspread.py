@@ -12,11 +12,10 @@ import numpy as np
 from ...api.meaning.labels import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
-from ...core.arrays.columns import NodeColumn
+from ...core.arrays.columns import Mask, NodeColumn, Scores, tabulated, truncated_div, whole
 from ...core.arrays.counts import Clause, DomainSum, Sums
 from ...core.arrays.reduction import RawScores, Reduction, Scale
 from ...core.arrays.table import NodeTable
-from ...core.arrays.types import Mask, Scores, tabulated, truncated_div, whole
 from ...core.cycle import Cycle, PriorityError, Reads
 from ...core.failures import Failures, Reason, Reasons
 from ...core.matching.nodeselectors import required_node_affinity

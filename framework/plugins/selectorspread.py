@@ -6,9 +6,9 @@ from collections.abc import Hashable
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
+from ...core.arrays.columns import Scores
 from ...core.arrays.counts import DomainSum, Sums
 from ...core.arrays.reduction import Reduction
-from ...core.arrays.types import Scores
 from ...core.cycle import Reads
 from ...core.pods.template import Template
 from ...priorities.selectorspread import zone_reduction

@@ -23,7 +23,7 @@ from ...api.meaning.labels import (
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
-from ...core.arrays.types import Mask
+from ...core.arrays.columns import Mask
 from ...core.cluster.listings import Listings
 from ...core.matching.nodeselectors import (
     literal_node_affinity_mask,

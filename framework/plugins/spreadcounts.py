@@ -15,11 +15,20 @@ import numpy as np
 
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
-from ...core.arrays.columns import ColumnView
+from ...core.arrays.columns import (
+    ColumnView,
+    Floats,
+    Ints,
+    Mask,
+    Scores,
+    ValueCodes,
+    rounded,
+    tabulated,
+    whole,
+)
 from ...core.arrays.counts import FEW, NO_MINIMUM, Clause, DomainSum, few_or_all
 from ...core.arrays.reduction import RawScores
 from ...core.arrays.table import NodeTable
-from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes, rounded, tabulated, whole
 from ...core.failures import Reasons
 from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods.template import Template

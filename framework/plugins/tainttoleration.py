@@ -9,7 +9,7 @@ import numpy as np
 
 from ...api.objects import Taint
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Scores
+from ...core.arrays.columns import Scores
 from ...core.cycle import Reads, Reduction
 from ...core.failures import Failures
 from ...core.pods.template import Template

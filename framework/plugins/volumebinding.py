@@ -14,14 +14,13 @@ from ...algorithmprovider.cells import rounded_mean
 from ...api.objects import PersistentVolumeClaim, Pod, Volume
 from ...api.objects.quantity import ZERO
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints, Mask, Scores
-from ...core.binding import Finding
+from ...core.arrays.columns import Ints, Mask, Scores
+from ...core.binding import Finding, VolumeError
 from ...core.cycle import Reads
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
-from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.binder import UNBOUND_IMMEDIATE
 from ...core.volumes.match import storage_left
-from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..cycle.state import FrameworkCycle, PreFilterResult

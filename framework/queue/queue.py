@@ -17,9 +17,8 @@ from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.listings import Listing
 from ...core.pods.template import Templates
-from ...core.queue.backoff import SECOND, Backoff, BackoffHeaps, Timer
+from ...core.queue.backoff import SECOND, Backoff, BackoffHeaps, QueuedPod, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
-from ...core.queue.parked import QueuedPod
 from ...core.queue.priority import wants as wants_by_name
 from ...core.release import QueueingCells
 from .events import (

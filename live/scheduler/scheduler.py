@@ -28,8 +28,7 @@ from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.decision.preemptionplan import Preemption
 from ...core.driver import Attempt, Driver
-from ...core.queue.backoff import SECOND
-from ...core.queue.parked import QueuedPod
+from ...core.queue.backoff import SECOND, QueuedPod
 from ...exceptions import CacheError, ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError

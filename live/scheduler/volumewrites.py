@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
 from ...api.ownfields import own_fields, with_finalizers, with_status
 from ...core.arrays.batch import Batch
+from ...core.binding import VolumeError
 from ...core.cluster.listings import ClaimWrite, ResourceClaims
 from ...core.matching.nodeselectors import node_selector_mask
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
+from ...core.volumes.binder import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
 from ..client.api import ApiError, resource
 from .state import LiveState

@@ -24,7 +24,7 @@ from ...api.controlplane.defaults import with_defaults
 from ...api.objects import JsonObject, KubeObject, Node, Pod, PriorityClass
 from ...api.ownfields import compact_json
 from ...api.words import count_of
-from ...core.arrays.types import Ints, Mask, Rows, Scores
+from ...core.arrays.columns import Ints, Mask, Rows, Scores
 from ...core.cluster.listings import LISTED
 from ...core.decision.decision import Details
 from ...core.decision.preemptionplan import Victims

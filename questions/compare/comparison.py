@@ -12,7 +12,7 @@ import numpy as np
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...api.words import count_of
-from ...core.arrays.types import Rows
+from ...core.arrays.columns import Rows
 from ...core.decision.decision import NO_DETAILS, Decision
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine

@@ -21,11 +21,11 @@ from ...api.objects import (
 )
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import listed
+from ...core.binding import VolumeError
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.volumesearch import SELECTED_NODE
+from ...core.volumes.binder import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
 from ...simulation.explain.volumes import claims_known, unreached

@@ -21,7 +21,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import amount, count_of, listed, rounded, short_name
-from ...core.devices.accounts import DeviceAccount
+from ...core.devices.nodedevices import DeviceAccount
 from ...simulation.explain.values import NO_HELP, CloseUp, ExplanationDocument, Lead, NodeScore, NodeShortage
 
 Part: TypeAlias = "Sequence[Item]"

@@ -21,7 +21,7 @@ from ...api.reading.notices import Notice
 from ...choices import ORDERS
 from ...core.cycle import Algorithm
 from ...core.engine import Engine
-from ...core.feed import EventFeed
+from ...core.run import EventFeed
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.differences import Event, differing, events_between, is_handed_on, tell
 from ...simulation.edits import Edit, Edited, Edits, applied

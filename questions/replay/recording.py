@@ -20,7 +20,7 @@ import msgspec
 
 from ...api.objects import Node
 from ...api.reading.notices import grouped
-from ...core.arrays.types import Ints
+from ...core.arrays.columns import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import KubeclassicError
 from .inputs.times import plain

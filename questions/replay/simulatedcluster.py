@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
 from ...api.record import plain as as_data
-from ...core.arrays.columns import grown
-from ...core.arrays.types import Floats, Ints, Mask
+from ...core.arrays.columns import Floats, Ints, Mask, grown
 from ...core.driver import SchedulingState
 from ...core.pods.requests import PODS, of_node
 from ...core.queue.backoff import SECOND, Clock, nanoseconds

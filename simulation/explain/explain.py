@@ -16,7 +16,7 @@ from ...api.controlplane.missing import missing_for
 from ...api.objects import Pod
 from ...api.record import UNSET, replace
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows
+from ...core.arrays.columns import Rows
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details, NodeFailure
 from ...core.decision.score import Ranking, ScoreError

@@ -16,7 +16,7 @@ from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field,
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import PreemptionRecord
-from ...core.devices.accounts import DeviceAccount
+from ...core.devices.nodedevices import DeviceAccount
 from ...core.engine import Engine
 from ...core.preemption.select import is_eligible
 from ..reasons import leading, shortage_of, wants_others

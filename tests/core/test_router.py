@@ -5,8 +5,7 @@ import yaml
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.queue.backoff import Clock, nanoseconds
-from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.queue.backoff import Clock, QueuedPod, nanoseconds
 from kubeclassic.core.router import EventRouter
 from kubeclassic.exceptions import CacheError
 from tests.support.build import engine, manifest, node, obj, pod

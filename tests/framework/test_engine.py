@@ -5,8 +5,7 @@ import pytest
 import yaml
 
 from kubeclassic.algorithmprovider.cells import zone_key
-from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.run import Run
+from kubeclassic.core.run import EventFeed, Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.plugin import Handle, Plugin
 from kubeclassic.framework.status import Code, unschedulable

@@ -6,7 +6,7 @@ import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.cycle import Reads
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.predicates.checknodepressure import (
     check_node_disk_pressure,
     check_node_memory_pressure,

@@ -7,7 +7,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic import Framework
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain.explain import explain, explain_in

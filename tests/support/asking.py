@@ -4,7 +4,7 @@ import numpy as np
 
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Handle

@@ -9,7 +9,7 @@ from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.scenario import Scenario
 from tests.support import manifests
 from tests.support.manifests import dumped, manifest, owned_by, policy_of

@@ -1,6 +1,6 @@
 """Schedulers of the framework for tests, from few words."""
 
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.configuration import KIND, read_configuration
 from kubeclassic.framework.config.profiles import GROUP
 from kubeclassic.framework.flow import framework_engine

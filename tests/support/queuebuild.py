@@ -5,8 +5,7 @@ import attrs
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.backoff import SECOND, Clock
-from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.queue.backoff import SECOND, Clock, QueuedPod
 from kubeclassic.core.queue.priority import make_queue
 from tests.support.build import pod
 

@@ -7,8 +7,8 @@ import pytest
 from kubeclassic.core.arrays.census import PodsMatching
 from kubeclassic.core.cycle import Predicate, Priority, PriorityError, Reads
 from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, pod
 
 NODES = 9

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from kubeclassic.core.cycle import PriorityError
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board, Boards
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, obj, pod, policy_of
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"

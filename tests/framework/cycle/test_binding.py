@@ -4,8 +4,8 @@ failure."""
 import pytest
 
 from kubeclassic.core.bindingcycle import Failure
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.queue.backoff import Clock
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import SKIP, Status, unschedulable, wait
 from tests.support.build import node, pod

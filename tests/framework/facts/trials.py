@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import WrittenPolicy, faults_of_form
+from kubeclassic.core.binding import VolumeError
 from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.run import Run
-from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostReply
