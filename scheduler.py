@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from .api.cluster import Cluster
-from .api.inventory import is_placed, why_not_waiting
+from .api.load import is_placed, why_not_waiting
 from .api.objects import Pod
 from .api.objects.pods import DEFAULT_SCHEDULER
 from .core.arrays.batch import Batch

@@ -18,10 +18,9 @@ import attrs
 
 from ..api.objects import DEFAULT_SCHEDULER, JsonObject
 from ..api.objects.quantity import MAX_INT64, Int32
+from ..api.reading.decode import is_built_in
 from ..api.reading.documents import Document, File, PathLike, read_files
-from ..api.reading.mismatch import Mismatch, shown
-from ..api.reading.typed import ReadBy, Reader, entries, flag, list_of, read, record, text
-from ..api.reading.unknownfields import is_built_in
+from ..api.reading.typed import Mismatch, ReadBy, Reader, entries, flag, list_of, read, record, shown, text
 from ..choices import KIND as KIND
 from ..core.cycle import Algorithm
 from ..core.release import Release

@@ -13,10 +13,9 @@ from msgspec.structs import astuple
 
 from ..api.objects import JsonObject, Part
 from ..api.objects.quantity import MAX_INT64
+from ..api.reading.decode import fields_of, unknown_fields
 from ..api.reading.documents import Document
-from ..api.reading.mismatch import Mismatch, shown
-from ..api.reading.typed import ReadBy, read
-from ..api.reading.unknownfields import fields_of, unknown_fields
+from ..api.reading.typed import Mismatch, ReadBy, read, shown
 from ..core.release import Release
 from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..api.controlplane.manifests import metadata_of
+from ..api.load import metadata_of
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from .client.api import (
     DEVICE_KINDS,

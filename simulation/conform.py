@@ -19,7 +19,7 @@ from ..api.objects import KubeObject, Pod
 from ..api.objects.quantity import Quantity
 from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
-from ..api.reading.mismatch import shown
+from ..api.reading.typed import shown
 from ..api.record import Count, DocumentRecord, Record
 from ..core.cycle import Algorithm
 from ..core.decision.decision import Decision

@@ -15,10 +15,8 @@ from msgspec.structs import replace
 
 from ..api.controlplane.admission import admit
 from ..api.controlplane.deviceclaims import claims_made_for, slice_of_more, templates_in
-from ..api.controlplane.manifests import identity_of
 from ..api.controlplane.workloads import WORKLOADS
-from ..api.inventory import REFUSED
-from ..api.load import Loaded, load_documents
+from ..api.load import REFUSED, Loaded, identity_of, load_documents
 from ..api.meaning.labels import Matcher, SelectorError, parse_selector
 from ..api.objects import Device, KubeObject, Node, Pod, ResourceClaim, ResourceSlice, of_kind
 from ..api.ownfields import current_manifest

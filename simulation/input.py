@@ -12,8 +12,7 @@ import attrs
 
 from ..api.cluster import Cluster
 from ..api.controlplane.defaults import with_defaults
-from ..api.inventory import Inventory, take_in
-from ..api.load import RAW_KINDS, Loaded, load, load_documents
+from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_documents, take_in
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document, PathLike
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread

@@ -14,7 +14,7 @@ import attrs
 from msgspec.structs import replace
 
 from ..api.controlplane.deviceclaims import claims_made_for, templates_in
-from ..api.inventory import why_not_waiting
+from ..api.load import why_not_waiting
 from ..api.objects import KubeObject, Pod, ResourceClaim
 from ..api.objects.metadata import ObjectMeta
 from ..api.objects.pods import PodStatus

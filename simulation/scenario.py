@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ..api.controlplane.admission import quota_notices
-from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
-from ..api.load import NO_KIND, Loaded
+from ..api.load import NO_KIND, ON_A_NODE, TABLE_HINT, Inventory, Loaded, load, take_in, why_not_waiting
 from ..api.objects import KubeObject, Node, Pod, ResourceQuota, of_kind
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
@@ -94,8 +93,11 @@ class Files:
         """
         parsed = parsed_edits(edits, defaults)
         where = named(paths)
-        read = read_files(
-            paths, pods, defaults=defaults, strict_fields=strict_fields, keeps_manifests=keeps_manifests
+        read = load(
+            [*([paths] if isinstance(paths, str | os.PathLike) else paths), *pods],
+            defaults=defaults,
+            strict_fields=strict_fields,
+            keeps_manifests=keeps_manifests,
         )
         if parsed is None:
             return cls(read, defaults, where=where)

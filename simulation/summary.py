@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..api.inventory import REFUSED
+from ..api.load import REFUSED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, Size
 from ..core.arrays.columns import Floats

@@ -27,7 +27,6 @@ ROWS = {
     "api/ownfields.py": "exceptions.py api",
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
-    "api/inventory.py": "exceptions.py api",
     "api/words.py": "exceptions.py api",
     "api/view.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",

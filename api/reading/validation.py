@@ -36,7 +36,7 @@ from ..objects import (
 )
 from ..objects.quantity import MAX_INT64
 from .decode import decode_kind
-from .mismatch import shown
+from .typed import shown
 
 Told: TypeAlias = Iterator[str]
 """Paths, with what is there and what is wanted."""

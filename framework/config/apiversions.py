@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict
-from ...api.reading.mismatch import Mismatch
-from ...api.reading.typed import flag
-from ...api.reading.unknownfields import Fields, named
+from ...api.reading.decode import Fields, named
+from ...api.reading.typed import Mismatch, flag
 from ...api.record import copied
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError

@@ -19,10 +19,9 @@ from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import unread_field
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
 from ...api.objects.quantity import Int32
+from ...api.reading.decode import TYPE_META, Fields, fields_of, misnamed, named, pruned
 from ...api.reading.documents import PathLike
-from ...api.reading.mismatch import Mismatch, shown
-from ...api.reading.typed import read
-from ...api.reading.unknownfields import TYPE_META, Fields, fields_of, misnamed, named, pruned
+from ...api.reading.typed import Mismatch, read, shown
 from ...choices import FIRST_FRAMEWORK
 from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, Gates, Release

@@ -21,8 +21,8 @@ from ...api.meaning.labels import (
     quoted,
 )
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
-from ...api.reading.mismatch import Mismatch
-from ...api.reading.mismatch import shown as shown_value
+from ...api.reading.typed import Mismatch
+from ...api.reading.typed import shown as shown_value
 from ...api.record import Record
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 import attrs
 import msgspec
 
-from ...api.controlplane.manifests import metadata_of
+from ...api.load import metadata_of
 from ...api.meaning.durations import duration_text
 from ...api.objects import KINDS, JsonObject
 from ...api.objects.quantity import Int32

@@ -33,7 +33,7 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...api.controlplane.manifests import metadata_of
+from ...api.load import metadata_of
 from ...api.objects import JsonDict, JsonObject
 from ...api.objects.quantity import Int32
 from ...exceptions import KubeclassicError

@@ -11,7 +11,7 @@ import attrs
 
 from ...api.objects import JsonDict, JsonObject, Pod
 from ...api.reading.decode import decode_kind
-from ...api.reading.mismatch import shown
+from ...api.reading.typed import shown
 from ...core.decision.preemptionplan import Victims
 from ...exceptions import KubeclassicError, ManifestError
 

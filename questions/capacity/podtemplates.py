@@ -9,8 +9,7 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane.ownership import HASH_LABEL
-from ...api.controlplane.workloads import WORKLOADS, expand
+from ...api.controlplane.workloads import HASH_LABEL, WORKLOADS, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
     KubeObject,

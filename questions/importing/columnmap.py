@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from ...api.reading.documents import PathLike, read_documents
-from ...api.reading.mismatch import shown
+from ...api.reading.typed import shown
 from ...exceptions import ManifestError, did_you_mean
 from .rows import (
     Manifest,

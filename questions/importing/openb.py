@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 
 from ...api.reading.documents import PathLike
-from ...api.reading.mismatch import shown
+from ...api.reading.typed import shown
 from ...exceptions import ManifestError
 from .rows import PODS_PER_NODE, Manifest, Trace, TraceRow, node, opened, pod, read_rows, timed, told
 

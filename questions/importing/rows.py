@@ -15,7 +15,7 @@ import attrs
 
 from ...api.reading.documents import PathLike
 from ...api.reading.formats.files import check_size
-from ...api.reading.mismatch import shown
+from ...api.reading.typed import shown
 from ...exceptions import ManifestError
 from ..replay.inputs.times import CREATION_TIME, DELETION_TIME, RUN_TIME
 

@@ -19,11 +19,10 @@ import msgspec
 
 from ...api.controlplane.workloads import WORKLOADS, expand
 from ...api.objects import Pod
-from ...api.reading.decode import decode
+from ...api.reading.decode import decode, kind_with_group
 from ...api.reading.documents import PathLike
 from ...api.reading.formats.files import read_file, unpacked
-from ...api.reading.mismatch import shown
-from ...api.reading.unknownfields import kind_with_group
+from ...api.reading.typed import shown
 from ...exceptions import ManifestError
 from .rows import Manifest, Trace, timed
 

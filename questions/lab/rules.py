@@ -14,8 +14,7 @@ import msgspec
 from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry
-from ...api.inventory import config_maps
-from ...api.load import Loaded
+from ...api.load import Loaded, config_maps
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed
 from ...core.release import ConfigurationCells

@@ -13,8 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ...api.garbage import settled
-from ...api.inventory import ON_A_NODE, Inventory, take_in, why_not_waiting
-from ...api.load import load_documents
+from ...api.load import ON_A_NODE, Inventory, load_documents, take_in, why_not_waiting
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.reading.notices import Notice

@@ -9,9 +9,8 @@ from typing import Any
 import attrs
 
 from ...api.controlplane.admission import admit
-from ...api.controlplane.manifests import each_once, identity_of
 from ...api.controlplane.workloads import expand
-from ...api.load import Loaded
+from ...api.load import Loaded, each_once, identity_of
 from ...api.objects import CSINode, KubeObject, Node, Pod, of_kind
 from ...api.record import replace
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type

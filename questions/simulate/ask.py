@@ -11,7 +11,7 @@ from functools import cached_property
 
 import attrs
 
-from ...api.inventory import REFUSED
+from ...api.load import REFUSED
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET, UnsetType, astuple, replace

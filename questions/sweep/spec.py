@@ -17,7 +17,7 @@ from ...api.cluster import Cluster
 from ...api.meaning.labels import zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.documents import PathLike, only_document
-from ...api.reading.mismatch import shown
+from ...api.reading.typed import shown
 from ...core.pods.requests import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from ...framework.options import FIELDS, declared_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from ...api.controlplane.ownership import HASH_LABEL
-from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
+from ...api.controlplane.workloads import HASH_LABEL
+from ...api.load import ON_A_NODE, REFUSED, why_not_waiting
 from ...api.objects import Pod, PriorityClass, ReplicaSet, of_kind
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET

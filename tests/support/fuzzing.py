@@ -26,7 +26,6 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.config import load_configuration as load_classic
 from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.inventory import read_inventory
 from kubeclassic.api.reading.notices import in_groups
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
@@ -197,7 +196,8 @@ def _file(content, name):
 
 
 def _manifests(content):
-    said = in_groups(read_inventory(_file(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
+    cluster = Cluster.load(_file(content, "cluster.yaml"), defaults=len(content) % 2 == 0)
+    said = in_groups(cluster.warnings)
     assert all(line.isprintable() for line in said), said
 
 

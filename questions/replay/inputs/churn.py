@@ -21,9 +21,20 @@ from ....api.objects.metadata import OneOf
 from ....api.objects.quantity import Quantity
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document, read_documents
-from ....api.reading.mismatch import Mismatch, shown
 from ....api.reading.notices import Oddities
-from ....api.reading.typed import Reader, Table, entries, flag, list_of, one_of, record, text, whole
+from ....api.reading.typed import (
+    Mismatch,
+    Reader,
+    Table,
+    entries,
+    flag,
+    list_of,
+    one_of,
+    record,
+    shown,
+    text,
+    whole,
+)
 from ....exceptions import ManifestError, did_you_mean
 from .times import DURATION, parse_duration
 

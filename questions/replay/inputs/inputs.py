@@ -16,15 +16,14 @@ import attrs
 from ....api.controlplane.admission import admit
 from ....api.controlplane.defaults import with_defaults
 from ....api.garbage import no_garbage_collection
-from ....api.inventory import ON_A_NODE, REFUSED, config_maps, made_by_workloads, why_not_waiting
-from ....api.load import Loaded, load
+from ....api.load import ON_A_NODE, REFUSED, Loaded, config_maps, load, made_by_workloads, why_not_waiting
 from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document, PathLike, read_documents
 from ....api.reading.formats.files import read_stream
-from ....api.reading.mismatch import shown
 from ....api.reading.notices import Notice, Oddities
+from ....api.reading.typed import shown
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ....simulation.scenario import CLUSTER, named

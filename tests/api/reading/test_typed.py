@@ -15,9 +15,8 @@ from kubeclassic.api.objects import NO_STRINGS, Map
 from kubeclassic.api.objects.metadata import json_name
 from kubeclassic.api.objects.quantity import Int32, Quantity
 from kubeclassic.api.reading import decode
-from kubeclassic.api.reading.mismatch import Mismatch
-from kubeclassic.api.reading.typed import ReadBy, read, text
-from kubeclassic.api.reading.unknownfields import fields_of
+from kubeclassic.api.reading.decode import fields_of
+from kubeclassic.api.reading.typed import Mismatch, ReadBy, read, text
 from tests.support.drawn import documents, marred
 from tests.support.examples import examples
 from tests.support.refusals import refusal_text

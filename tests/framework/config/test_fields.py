@@ -6,7 +6,7 @@ import yaml
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
 from kubeclassic.algorithmprovider.policy import Policy, PriorityArgument
-from kubeclassic.api.reading.unknownfields import TYPE_META, fields_of
+from kubeclassic.api.reading.decode import TYPE_META, fields_of
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
 from kubeclassic.framework.config.configuration import (
