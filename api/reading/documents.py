@@ -80,7 +80,7 @@ class File:
                     place = f"{self.where}, document {number}"
                     if not isinstance(data, dict):
                         raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
-                    repeated = repeats.paths(data)
+                    repeated = repeats.paths(data) if repeats.found else ()
                     for path in filter(_SWALLOWS.match, repeated):
                         raise ManifestError(
                             f"{place}: {path}: given twice, expected once; put a line with --- between two objects"

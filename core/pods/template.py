@@ -101,7 +101,7 @@ def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
     ephemeral volumes have claims."""
     if volume.claim is not None:
         return volume.claim.claim_name
-    return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
+    return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral_source is not None else None
 
 
 def has_ephemeral_claims(cells: VolumeCells, gates: Gates) -> bool:
@@ -119,7 +119,7 @@ def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
 
 def is_made_for_pod(volume: Volume) -> bool:
     """Whether the claim of *volume* is made for this pod only."""
-    return volume.ephemeral is not None and volume.persistent_volume_claim is None
+    return volume.ephemeral_source is not None and volume.claim is None
 
 
 NOT_OWNED = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
@@ -375,7 +375,7 @@ class Templates:
             else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid)
-            if volumes and any(volume.ephemeral is not None for volume in volumes)
+            if volumes and any(volume.ephemeral_source is not None for volume in volumes)
             else None,
             of_devices,
         )
