@@ -15,13 +15,12 @@ from typing import Any, TypeAlias
 
 from .api.cluster import Cluster
 from .api.load import is_placed, why_not_waiting
-from .api.objects import Pod
-from .api.objects.pods import DEFAULT_SCHEDULER
-from .core.arrays.batch import Batch
+from .api.objects import DEFAULT_SCHEDULER, Pod
+from .core.arrays import Batch
 from .core.cycle import Algorithm, Cycle
-from .core.decision.decision import Decision
+from .core.decision import Decision
 from .core.engine import Engine
-from .core.pods.template import Template
+from .core.pods import Template
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
 from .extenders.choice import asked_extenders

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from ..api.objects import JsonObject
-from ..api.reading.documents import Document
+from ..api.reading import Document
 from ..api.record import DocumentRecord, Names, Record, field
 from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean

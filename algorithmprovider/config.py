@@ -16,11 +16,24 @@ from typing import IO, Annotated, Any
 
 import attrs
 
-from ..api.objects import DEFAULT_SCHEDULER, JsonObject
-from ..api.objects.quantity import MAX_INT64, Int32
-from ..api.reading.decode import is_built_in
-from ..api.reading.documents import Document, File, PathLike, read_files
-from ..api.reading.typed import Mismatch, ReadBy, Reader, entries, flag, list_of, read, record, shown, text
+from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, Int32, JsonObject
+from ..api.reading import (
+    Document,
+    File,
+    Mismatch,
+    PathLike,
+    ReadBy,
+    Reader,
+    entries,
+    flag,
+    is_built_in,
+    list_of,
+    read,
+    read_files,
+    record,
+    shown,
+    text,
+)
 from ..choices import KIND as KIND
 from ..core.cycle import Algorithm
 from ..core.release import Release

@@ -11,11 +11,8 @@ from typing import Annotated, Any
 from msgspec import field
 from msgspec.structs import astuple
 
-from ..api.objects import JsonObject, Part
-from ..api.objects.quantity import MAX_INT64
-from ..api.reading.decode import fields_of, unknown_fields
-from ..api.reading.documents import Document
-from ..api.reading.typed import Mismatch, ReadBy, read, shown
+from ..api.objects import MAX_INT64, JsonObject, Part
+from ..api.reading import Document, Mismatch, ReadBy, fields_of, read, shown, unknown_fields
 from ..core.release import Release
 from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY

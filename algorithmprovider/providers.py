@@ -12,8 +12,7 @@ from typing import TypeVar
 
 import attrs
 
-from ..api.objects import JsonObject
-from ..api.objects.quantity import MAX_INT64
+from ..api.objects import MAX_INT64, JsonObject
 from ..core.cycle import Algorithm, Predicate, Priority
 from ..core.release import GateEffect, Gates, Release
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean

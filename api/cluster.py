@@ -9,15 +9,12 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
-from .controlplane.admission import usage
-from .controlplane.defaults import with_defaults
+from .controlplane import usage, with_defaults
 from .garbage import no_garbage_collection
 from .load import Loaded, find_waiting, load, load_documents, take_in, why_not_waiting
-from .meaning.labels import ZONES, zone_of
+from .meaning import ZONES, zone_of
 from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
-from .reading.decode import kind_with_group
-from .reading.documents import Document, PathLike
-from .reading.notices import Notice
+from .reading import Document, Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 

@@ -14,11 +14,18 @@ import attrs
 from msgspec.structs import replace
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
-from .controlplane.admission import Admitted, admit
-from .controlplane.defaults import with_default_selector, with_defaults
-from .controlplane.deviceclaims import claims_of_volumes, with_device_claims
-from .controlplane.missing import missing_kinds
-from .controlplane.workloads import WORKLOADS, Made, expand
+from .controlplane import (
+    WORKLOADS,
+    Admitted,
+    Made,
+    admit,
+    claims_of_volumes,
+    expand,
+    missing_kinds,
+    with_default_selector,
+    with_defaults,
+    with_device_claims,
+)
 from .garbage import no_garbage_collection
 from .objects import (
     BIND_COMPLETED,
@@ -31,29 +38,30 @@ from .objects import (
     Pod,
     ResourceClaim,
 )
-from .reading.decode import (
+from .reading import (
+    CONFIG,
+    NOT_READ,
+    CountsAs,
+    Document,
+    File,
+    Notice,
+    Oddities,
+    PathLike,
+    Validation,
     check_nesting,
     decode_kind,
     describe,
     has_only,
     is_built_in,
+    is_simulator_export,
     kind_with_group,
     pod_of_texts,
-)
-from .reading.documents import (
-    CONFIG,
-    NOT_READ,
-    Document,
-    File,
-    PathLike,
-    is_simulator_export,
     read_files,
+    shown,
     simulator_items,
+    without_kind,
 )
 from .reading.formats.jsonvalues import Uncertain, whole_value
-from .reading.notices import Notice, Oddities
-from .reading.typed import shown, without_kind
-from .reading.validation import CountsAs, Validation
 
 # --- Manifests of workloads, each with a name; of two with one name the last counts -------------------------
 

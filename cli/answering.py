@@ -11,7 +11,7 @@ import attrs
 
 from .. import __version__
 from ..api.objects import Pod
-from ..api.reading.notices import Notice, in_groups, unread_sentences
+from ..api.reading import Notice, in_groups, unread_sentences
 from ..api.record import as_document
 from ..api.view import CodeText, Words
 from ..api.words import count_doing, count_of

@@ -12,7 +12,7 @@ import attrs
 import click
 
 from ..api.objects import Node
-from ..api.reading.notices import Notice
+from ..api.reading import Notice
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto

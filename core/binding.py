@@ -11,8 +11,7 @@ import attrs
 import numpy as np
 
 from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
-from .arrays.batch import Batch
-from .arrays.columns import Ints, Mask
+from .arrays import Batch, Ints, Mask
 from .failures import Codes, Failures
 
 

@@ -17,25 +17,39 @@ import numpy as np
 
 from ..api.objects import KubeObject, Pod
 from ..exceptions import CacheError, ExtenderError
-from .arrays.columns import Mask, Rows
+from .arrays import Mask, Rows
 from .binding import VolumeError
 from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
 from .cycle import Algorithm, Cycle
-from .decision.decision import Decision, Details
-from .decision.preemptionplan import Preemption, Victims
-from .decision.score import LateRanking, Ranking, prioritize
-from .decision.verdict import FitError, run_effects, search
+from .decision import (
+    Decision,
+    Details,
+    FitError,
+    LateRanking,
+    Preemption,
+    Ranking,
+    Victims,
+    prioritize,
+    run_effects,
+    search,
+)
 from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.board import Boards
 from .incremental.quick import QuickPath
-from .pods.template import Template
-from .preemption.dryrun import DryRuns, exhausted
-from .preemption.layout import PodLayout
-from .preemption.select import UnschedulableCache, is_eligible, preempt, victims_beside
-from .volumes.binder import VolumeBinder, basic_checks
+from .pods import Template
+from .preemption import (
+    DryRuns,
+    PodLayout,
+    UnschedulableCache,
+    exhausted,
+    is_eligible,
+    preempt,
+    victims_beside,
+)
+from .volumes import VolumeBinder, basic_checks
 
 if TYPE_CHECKING:
     from .equivalence import EquivalenceCache

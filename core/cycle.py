@@ -15,18 +15,14 @@ import msgspec
 import numpy as np
 
 from ..api.objects import Node, Pod
-from .arrays.batch import Batch, DescribedBatch
-from .arrays.census import PodCount
-from .arrays.columns import Scores
-from .arrays.counts import Clause, Sums
-from .arrays.reduction import Reduction as Reduction
-from .arrays.table import NodeTable
+from .arrays import Batch, Clause, DescribedBatch, NodeTable, PodCount, Scores, Sums
+from .arrays import Reduction as Reduction
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
 from .cluster.nominations import Nominations
 from .failures import Failures
-from .pods.template import CycleState, StateKey, Template, Templates
+from .pods import CycleState, StateKey, Template, Templates
 from .release import Release
 
 # --- Predicates, priorities and algorithms ------------------------------------------------------------------

@@ -19,21 +19,29 @@ import numpy as np
 
 from ..api.objects import KubeObject, Node, Pod
 from ..exceptions import ExtenderError
-from .arrays.census import NO_PODS, PodCount
-from .arrays.columns import Ints, Mask, Rows
-from .arrays.table import NodeTable
+from .arrays import NO_PODS, Ints, Mask, NodeTable, PodCount, Rows
 from .binding import Binder
 from .cluster.cache import Cache, PodState
 from .cluster.listings import Listings
 from .cluster.nominations import Nominations
 from .cluster.snapshot import Snapshot
 from .cycle import Algorithm, Cycle
-from .decision.decision import Decision, Details
-from .decision.extender import Extender, Passed, filter_by_extenders
-from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
-from .decision.score import PickHost, ScoreError, TieBreaker
-from .pods.requests import STORAGE_GATE
-from .pods.template import Template, Templates
+from .decision import (
+    SUCCESS,
+    UNSCHEDULABLE,
+    Decision,
+    Details,
+    Extender,
+    Flow,
+    Passed,
+    Phase,
+    PhaseHook,
+    PickHost,
+    ScoreError,
+    TieBreaker,
+    filter_by_extenders,
+)
+from .pods import STORAGE_GATE, Template, Templates
 from .release import Release
 from .savepoint import Savepoint
 
@@ -386,6 +394,11 @@ class Engine:
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""
         return self.algorithm.enabled(gate)
+
+    @property
+    def queues_by_priority(self) -> bool:
+        """Whether the release's queue looks at priorities."""
+        return self.algorithm.queues_by_priority
 
     @property
     def profiles(self) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.meaning.labels import BETA_PLACES
+from ..api.meaning import BETA_PLACES
 from ..api.objects import (
     NO_STRINGS,
     Container,
@@ -28,11 +28,10 @@ from ..api.objects import (
     StorageClass,
     VolumeSource,
 )
-from .arrays.columns import Mask, Rows, grown
-from .arrays.table import NodeTable
+from .arrays import Mask, NodeTable, Rows, grown
 from .cluster.nominations import Nominations
 from .cycle import Predicate
-from .decision.verdict import FilterPass
+from .decision import FilterPass
 from .failures import Failures, Reasons
 from .release import Release
 

@@ -19,11 +19,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..api.objects.quantity import MAX_INT64
+from ..api.objects import MAX_INT64
 from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
-from .arrays.batch import WATCHER, Batch
-from .arrays.columns import Scores
-from .arrays.counts import Clause, Sums
+from .arrays import WATCHER, Batch, Clause, Scores, Sums
 from .cycle import Predicate, Priority, PriorityError, Reduction
 from .failures import Failures
 

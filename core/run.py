@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ..api.garbage import no_garbage_collection
 from ..api.objects import DeviceClass, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from .bindingcycle import Failure
-from .decision.decision import Decision
+from .decision import Decision
 from .engine import Engine
 from .savepoint import Savepoint
 

@@ -11,11 +11,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores
+from ..core.arrays import Batch, Scores
 from ..core.cycle import Predicate, Priority, PriorityError, every_pod
 from ..core.failures import Failures
-from ..core.pods.template import Template
+from ..core.pods import Template
 from ..core.release import FrameworkCells
 from .plugin import Plugin
 from .status import OURS

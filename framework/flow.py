@@ -13,32 +13,32 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..api.objects import KubeObject, Pod
-from ..api.objects.pods import DEFAULT_SCHEDULER
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import NO_ROWS, Mask, Rows
-from ..core.arrays.table import NodeTable
+from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Pod
+from ..core.arrays import NO_ROWS, Batch, Mask, NodeTable, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
 from ..core.cluster.order import ListOrder
 from ..core.cycle import Algorithm
-from ..core.decision.decision import Decision, Details
-from ..core.decision.extender import Extender
-from ..core.decision.flow import SUCCESS, Phase
-from ..core.decision.preemptionplan import Victims
-from ..core.decision.score import LateRanking, Ranking
-from ..core.decision.verdict import judge_twice
+from ..core.decision import (
+    SUCCESS,
+    Decision,
+    Details,
+    Extender,
+    LateRanking,
+    Phase,
+    Ranking,
+    Victims,
+    judge_twice,
+)
 from ..core.details import BoardDetails
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
-from ..core.pods.template import Template, has_ephemeral_claims
-from ..core.preemption.dryrun import ClaimUsers, DryRuns
-from ..core.preemption.layout import PodLayout
-from ..core.preemption.select import UnschedulableCache, victims_beside
+from ..core.pods import Template, has_ephemeral_claims
+from ..core.preemption import ClaimUsers, DryRuns, PodLayout, UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
-from ..core.volumes.binder import VolumeBinder, basic_checks
+from ..core.volumes import VolumeBinder, basic_checks
 from .adapters import filter_error
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.batching import Batches, Signer

@@ -39,14 +39,12 @@ import attrs
 import numpy as np
 
 from ..api.objects import Node, Pod
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores
+from ..core.arrays import Batch, Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Reads
 from ..core.failures import Failures
 from ..core.guard import Unwanted, described, whole_number
-from ..core.pods.requests import exact_sums
-from ..core.pods.template import Entry, StateKey, Template
+from ..core.pods import Entry, StateKey, Template, exact_sums
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from .cycle.state import FrameworkCycle, PreFilterResult
 from .queue.events import Action, ClusterEvent, Hint

@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.policy import unread_field
-from ..api.objects.quantity import MAX_INT64, wrap_int64
+from ..api.objects import MAX_INT64, wrap_int64
 from ..api.record import replace
 from ..core.cycle import Algorithm, Reads
-from ..core.pods.template import StateKey
+from ..core.pods import StateKey
 from ..exceptions import PolicyError
 from .adapters import as_cacheable, as_predicate, as_priority
 from .config.args import NodeResourcesFitArgs, arg_faults

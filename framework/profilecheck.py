@@ -11,8 +11,7 @@ from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import names_in_calling_order
 from ..algorithmprovider.gates import GivenGates, resolved_gates
 from ..api.objects import JsonObject
-from ..api.reading.decode import removed
-from ..api.reading.documents import Document
+from ..api.reading import Document, removed
 from ..api.record import DocumentRecord, Names, Record, copied, replace
 from ..api.words import count_of
 from ..core.release import Release

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
-from ..core.decision.score import TopOfHeap
+from ..core.decision import TopOfHeap
 from ..core.pods import requests, resized
 from ..core.release import PolicyCells, Release
 from ..core.release.fact import Cells, changed, changed_by, gates_of, text_of

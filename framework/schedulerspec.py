@@ -18,12 +18,10 @@ from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
 from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.providers import DEFAULT_PROVIDER, check_names, gates_of
-from ..api.objects import DEFAULT_SCHEDULER, JsonObject
-from ..api.objects.quantity import MAX_INT64
+from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, JsonObject
 from ..core.classic import classic_engine
 from ..core.cycle import Algorithm
-from ..core.decision.extender import Extender
-from ..core.decision.score import PickHost
+from ..core.decision import Extender, PickHost
 from ..core.engine import Engine
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean

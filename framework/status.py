@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..core.arrays.columns import Mask
+from ..core.arrays import Mask
 from ..core.failures import Failures, Reason
 
 OURS = f"{__package__}.plugins."

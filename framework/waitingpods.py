@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import attrs
 
-from ..api.meaning.durations import duration_text
+from ..api.meaning import duration_text
 from ..api.objects import Pod
 from .status import SUCCESS, Code, Status
 

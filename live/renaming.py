@@ -23,10 +23,8 @@ import attrs
 
 from ..api import objects as o
 from ..api.load import metadata_of
-from ..api.objects import KINDS, Map, OneOf, Part, annotated
-from ..api.objects.quantity import Quantity
-from ..api.reading.decode import newer
-from ..api.reading.typed import Mismatch
+from ..api.objects import KINDS, Map, OneOf, Part, Quantity, annotated
+from ..api.reading import Mismatch, newer
 from .client.api import Manifest
 
 

@@ -14,15 +14,18 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import PodCount
-from ..core.arrays.columns import Ints, grown
-from ..core.arrays.counts import DomainSum, added
-from ..core.arrays.table import NodeTable
+from ..core.arrays import Batch, DomainSum, Ints, NodeTable, PodCount, added, grown
 from ..core.cycle import Cycle
 from ..core.failures import Failures, Reasons
-from ..core.pods.template import Entry, Template
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, targeted_by, unreadable
+from ..core.pods import (
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
+    Entry,
+    Template,
+    Unreadable,
+    targeted_by,
+    unreadable,
+)
 from .reasons import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
     POD_AFFINITY_NOT_MATCH,

@@ -9,16 +9,13 @@ from itertools import islice
 import attrs
 import numpy as np
 
-from ..api.meaning.labels import everything, set_selector
+from ..api.meaning import everything, set_selector
 from ..api.objects import Map
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import PodCount, PodsMatching
-from ..core.arrays.columns import Mask
+from ..core.arrays import Batch, Mask, PodCount, PodsMatching
 from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures
-from ..core.matching.nodeselectors import pairs_mask
-from ..core.matching.owners import services_of
-from ..core.pods.template import Entry, StateKey, Template
+from ..core.matching import pairs_mask, services_of
+from ..core.pods import Entry, StateKey, Template
 from .reasons import SERVICE_AFFINITY_VIOLATED
 from .rule import predicate
 

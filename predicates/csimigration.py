@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..api.objects import CSINode
 from ..core.cycle import Cycle
-from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
+from ..core.volumes import MIGRATED_PLUGINS, PLUGINS
 
 
 def migrated_plugins(csi_node: CSINode | None, cycle: Cycle) -> frozenset[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.arrays.batch import Batch
+from ..core.arrays import Batch
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
-from ..core.pods.template import Template
+from ..core.pods import Template
 from .reasons import POD_NOT_MATCH_HOST_NAME
 from .rule import predicate
 

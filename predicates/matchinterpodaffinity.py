@@ -14,17 +14,20 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..api.meaning.labels import selector_matches
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import Terms
-from ..core.arrays.columns import Ints, Mask
-from ..core.arrays.counts import Clause, DomainSum, added
-from ..core.arrays.table import NodeTable
+from ..api.meaning import selector_matches
+from ..core.arrays import Batch, Clause, DomainSum, Ints, Mask, NodeTable, Terms, added
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reasons
-from ..core.matching.spread import by_name, pods_with_any_key
-from ..core.pods.template import StateKey, Template
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
+from ..core.matching import by_name, pods_with_any_key
+from ..core.pods import (
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
+    PodsTargeted,
+    StateKey,
+    Template,
+    targeted_by,
+    unreadable,
+)
 from .affinitywithoutmetadata import (
     AFFINITY_UNMET,
     ANTI_AFFINITY_VIOLATED,

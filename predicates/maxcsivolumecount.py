@@ -9,13 +9,12 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Ints, Mask
+from ..core.arrays import Batch, Ints, Mask
 from ..core.binding import VolumeError
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason
-from ..core.pods.template import StateKey, Template, claim_name
-from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
+from ..core.pods import StateKey, Template, claim_name
+from ..core.volumes import PLUGINS, handle_of, plugin_of
 from .csimigration import migrated_plugins
 from .maxvolumecount import (
     NO_LIMIT,

@@ -10,13 +10,12 @@ import attrs
 import numpy as np
 
 from ..api.objects import Volume, VolumeSource
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Ints, Mask
+from ..core.arrays import Batch, Ints, Mask
 from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures, Reason
-from ..core.pods.template import StateKey, Template, claim_name, is_made_for_pod, not_owned
+from ..core.pods import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
-from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
+from ..core.volumes import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .csimigration import migrated_plugins
 from .novolumezoneconflict import NO_NAME
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED

@@ -6,10 +6,9 @@ Upstream: pkg/scheduler/algorithm/predicates/metadata.go GetMetadata.
 from __future__ import annotations
 
 from ..core.cycle import Cycle
-from ..core.matching.spread import hard_constraints, is_readable
-from ..core.matching.spread import metadata_fails as spread_unreadable
-from ..core.pods.template import StateKey
-from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
+from ..core.matching import hard_constraints, is_readable
+from ..core.matching import metadata_fails as spread_unreadable
+from ..core.pods import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, StateKey, Unreadable, unreadable
 
 REFUSED_BY = Unreadable((REQUIRED_ANTI_AFFINITY,))
 _MAY_FAIL: StateKey[bool] = StateKey("metadata may fail")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..api.objects import Volume
-from ..core.arrays.batch import Batch
+from ..core.arrays import Batch
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
-from ..core.pods.template import StateKey, Template
+from ..core.pods import StateKey, Template
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ..api.meaning.labels import BETA_REGION, BETA_ZONE
+from ..api.meaning import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Mask
+from ..core.arrays import Batch, Mask
 from ..core.binding import VolumeError
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.volumes.binder import delays_binding
+from ..core.pods import Template
+from ..core.volumes import delays_binding
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 

@@ -8,10 +8,10 @@ from operator import or_
 
 import attrs
 
-from ..core.arrays.batch import Batch
+from ..core.arrays import Batch
 from ..core.cycle import Cycle, Predicate, Reads
 from ..core.failures import Failures
-from ..core.pods.template import Port, Template
+from ..core.pods import Port, Template
 from .reasons import POD_NOT_FITS_HOST_PORTS
 from .rule import predicate
 

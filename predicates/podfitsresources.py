@@ -8,13 +8,10 @@ from functools import lru_cache
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Ints
-from ..core.arrays.overlay import workspace
+from ..core.arrays import Batch, Ints, workspace
 from ..core.cycle import Cycle, Reads
 from ..core.failures import Failures, Reason, Reasons
-from ..core.pods.requests import NATIVE, PODS, is_extended_resource
-from ..core.pods.template import StateKey, Template
+from ..core.pods import NATIVE, PODS, StateKey, Template, is_extended_resource
 from .reasons import insufficient
 from .rule import predicate
 

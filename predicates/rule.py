@@ -6,12 +6,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.counts import Clause
+from ..core.arrays import Batch, Clause
 from ..core.cycle import Cycle, Predicate, Reads, every_pod
 from ..core.failures import Failures, Reason, Reasons
 from ..core.guard import Unwanted, described
-from ..core.pods.template import Template
+from ..core.pods import Template
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
+from ..core.arrays import Batch, Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
 from ..core.cycle import Cycle, Reads
-from ..core.pods.template import Template
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, capacity_of, nonzero_request
 

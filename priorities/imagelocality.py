@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Ints, Scores, whole
+from ..core.arrays import Batch, Ints, Scores, whole
 from ..core.cycle import Cycle, Reads
-from ..core.pods.template import Template
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 
 MIB = 1024 * 1024

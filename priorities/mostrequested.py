@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores, truncated_div
+from ..core.arrays import Batch, Scores, truncated_div
 from ..core.cycle import Cycle, Reads
-from ..core.pods.template import Template
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 from .shares import both_requested_with, capacity_of, nonzero_request, used_share
 

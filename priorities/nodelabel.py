@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores
+from ..core.arrays import Batch, Scores
 from ..core.cycle import Cycle, Priority, Reads
-from ..core.pods.template import Template
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 
 

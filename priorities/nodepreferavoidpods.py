@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores
+from ..core.arrays import Batch, Scores
 from ..core.cycle import Cycle, Reads
-from ..core.pods.template import Template
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 
 Controller = tuple[str, str]

@@ -7,11 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Ints, Scores
+from ..core.arrays import Batch, Ints, Scores
 from ..core.cycle import Cycle, Priority, Reads
-from ..core.pods.requests import CPU, MEMORY
-from ..core.pods.template import Template
+from ..core.pods import CPU, MEMORY, Template
 from ..exceptions import PolicyError
 from .rule import MAX_PRIORITY, priority
 from .shares import free_share, request, requested_with

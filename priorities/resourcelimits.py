@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..api.objects import Container
-from ..api.objects.quantity import wrap_int64
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Mask, Scores
+from ..api.objects import Container, wrap_int64
+from ..core.arrays import Batch, Mask, Scores
 from ..core.cycle import Cycle, Reads
-from ..core.pods.requests import CPU, MEMORY, amount
-from ..core.pods.template import Template
+from ..core.pods import CPU, MEMORY, Template, amount
 from .rule import priority
 
 

@@ -8,13 +8,10 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores
-from ..core.arrays.counts import Sums
-from ..core.arrays.reduction import Proportional, Reduction
+from ..core.arrays import Batch, Proportional, Reduction, Scores, Sums
 from ..core.cycle import Cycle, Priority, Reads, every_pod
 from ..core.guard import whole_number
-from ..core.pods.template import Template
+from ..core.pods import Template
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Scores
+from ..core.arrays import Batch, Scores
 from ..core.cycle import Cycle, Priority, Reads
-from ..core.matching.owners import first_service_selector
-from ..core.pods.template import Template
+from ..core.matching import first_service_selector
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 from .selectorspread import peers
 

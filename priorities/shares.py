@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.columns import Ints, is_anywhere, is_everywhere, truncated_div
-from ..core.arrays.overlay import workspace
-from ..core.arrays.table import NodeTable
-from ..core.pods.requests import CPU, MEMORY
-from ..core.pods.template import StateKey, Template
+from ..core.arrays import Batch, Ints, NodeTable, is_anywhere, is_everywhere, truncated_div, workspace
+from ..core.pods import CPU, MEMORY, StateKey, Template
 
 _ASKED: StateKey[Ints] = StateKey("nonzero request")
 

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import attrs
 
 from ..api.garbage import settled
-from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.objects import DEFAULT_SCHEDULER
 from ..api.words import count_of
 from ..exceptions import did_you_mean
 from ..framework.options import WrongOptionError, declared_of

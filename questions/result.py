@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ..api.reading.notices import InputWarning, NoticeGroup
+from ..api.reading import InputWarning, NoticeGroup
 from ..api.record import Record, plain
 from ..api.view import NextStep, View
 from ..simulation.reasons import phrase

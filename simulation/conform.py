@@ -15,14 +15,11 @@ import attrs
 from ..algorithmprovider import resolve
 from ..algorithmprovider.policy import read_policy
 from ..algorithmprovider.providers import DEFAULT_PROVIDER
-from ..api.objects import KubeObject, Pod
-from ..api.objects.quantity import Quantity
-from ..api.reading.decode import decode
-from ..api.reading.documents import json_lines
-from ..api.reading.typed import shown
+from ..api.objects import KubeObject, Pod, Quantity
+from ..api.reading import decode, json_lines, shown
 from ..api.record import Count, DocumentRecord, Record
 from ..core.cycle import Algorithm
-from ..core.decision.decision import Decision
+from ..core.decision import Decision
 from ..core.engine import Engine
 from ..core.release import Release
 from ..core.run import EventFeed, Run

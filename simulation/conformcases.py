@@ -18,8 +18,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ..algorithmprovider import resolve
 from ..api.objects import Namespace, Pod
-from ..api.reading.decode import decode
-from ..api.reading.typed import shown
+from ..api.reading import decode, shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.backoff import Clock, QueuedPod, nanoseconds
 from ..core.queue.base import SchedulingQueue

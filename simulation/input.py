@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import attrs
 
 from ..api.cluster import Cluster
-from ..api.controlplane.defaults import with_defaults
+from ..api.controlplane import with_defaults
 from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_documents, take_in
 from ..api.objects import KubeObject, Node, Pod
-from ..api.reading.documents import Document, PathLike
-from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
+from ..api.reading import Document, Notice, NoticeGroup, PathLike, grouped, refuse_unread
 from ..core.engine import Engine
 from ..exceptions import ManifestError, wrong_type
 from ..extenders.choice import asked_extenders

@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 import attrs
 import numpy as np
 
-from ..api.meaning.labels import ZONES
+from ..api.meaning import ZONES
 from ..api.objects import Node
 from ..api.record import Count, Meta, Record, derive, says
 from ..api.view import TEXT, WIDE, Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
-from ..core.arrays.columns import Ints, Mask
+from ..core.arrays import Ints, Mask
 from ..core.engine import Engine
-from ..core.pods.requests import PODS
+from ..core.pods import PODS
 from .reasons import shortage_of
 
 Unit = Literal["millicores", "bytes", "pieces"]

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ..api.controlplane.admission import quota_notices
+from ..api.controlplane import quota_notices
 from ..api.load import NO_KIND, ON_A_NODE, TABLE_HINT, Inventory, Loaded, load, take_in, why_not_waiting
-from ..api.objects import KubeObject, Node, Pod, ResourceQuota, of_kind
-from ..api.objects.pods import DEFAULT_SCHEDULER
-from ..api.reading.documents import PathLike
-from ..api.reading.notices import Notice, grouped
+from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod, ResourceQuota, of_kind
+from ..api.reading import Notice, PathLike, grouped
 from ..core.engine import Engine
 from ..exceptions import ManifestError
 
@@ -219,7 +217,7 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     Those that the queue of *engine* gates come last.
     """
     if order == "priority":
-        if engine.algorithm.queues_by_priority:
+        if engine.queues_by_priority:
             return sorted(pods, key=lambda pod: -pod.priority)
         return list(pods)
     if order != "queue":

@@ -9,8 +9,7 @@ import attrs
 
 from ..api.garbage import no_garbage_collection
 from ..api.objects import Pod
-from ..core.decision.decision import Decision
-from ..core.decision.verdict import reasons_in
+from ..core.decision import Decision, reasons_in
 from ..core.engine import Engine
 from ..core.run import Run
 from .differences import events_between, tell

@@ -10,9 +10,9 @@ import numpy as np
 from ..api.load import REFUSED
 from ..api.objects import Pod
 from ..api.record import Count, Counts, Record, Size
-from ..core.arrays.columns import Floats
+from ..core.arrays import Floats
 from ..core.engine import Engine
-from ..core.pods.requests import PODS
+from ..core.pods import PODS
 from .nodesbyuse import UNITS, FreeRoom, Unit
 from .simulate import Simulation
 

@@ -26,9 +26,9 @@ from ..objects import (
     StatefulSet,
     StorageClass,
 )
-from ..reading.notices import Notice
+from ..reading import Notice
 
-K = TypeVar("K", bound=KubeObject)
+_K = TypeVar("_K", bound=KubeObject)
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 
@@ -177,7 +177,7 @@ class _There:
                 found.setdefault(type(item), {})[item.key] = item
         return cls(found)
 
-    def get(self, kind: type[K], key: str) -> K | None:
+    def get(self, kind: type[_K], key: str) -> _K | None:
         """The object of a kind that is called *key*."""
         return self.by_kind.get(kind, {}).get(key)
 

@@ -17,14 +17,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..meaning.labels import (
-    Labels,
-    SelectorError,
-    node_selector_matches,
-    selector_matches,
-    set_selector,
-    tolerates,
-)
+from ..meaning import Labels, SelectorError, node_selector_matches, selector_matches, set_selector, tolerates
 from ..objects import (
     Affinity,
     ControllerSpec,
@@ -48,9 +41,7 @@ from ..objects import (
     Toleration,
     claim_volume,
 )
-from ..reading.decode import decode_kind, describe, is_built_in
-from ..reading.notices import Notice
-from ..reading.typed import Mismatch, ReadBy, one_of, read, whole
+from ..reading import Mismatch, Notice, ReadBy, decode_kind, describe, is_built_in, one_of, read, whole
 from .defaults import with_defaults
 
 # --- Workloads as values, and which pods belong to which of them --------------------------------------------

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 
-from ..objects import NO_QUANTITIES, Container, Pod
-from ..objects.quantity import Quantity
+from ..objects import NO_QUANTITIES, Container, Pod, Quantity
 
 Amounts = Mapping[str, Quantity]
 AmountsOf = Callable[[Container], Amounts]

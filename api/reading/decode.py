@@ -31,10 +31,11 @@ from ..objects import (
     Map,
     OneOf,
     Quantities,
+    Quantity,
     annotated,
     is_value,
+    notation,
 )
-from ..objects.quantity import Quantity, notation
 from .formats.jsonvalues import UNREADABLE, Parts, encoded, holds_each_once, quick_value
 from .typed import Mismatch, ReadBy, entries, read, without_kind
 
@@ -292,13 +293,13 @@ def _fields(name: str) -> Fields:
 # volume, and share one object.
 
 
-V = TypeVar("V")
+_V = TypeVar("_V")
 K = TypeVar("K", bound=o.KubeObject)
 _REMEMBERED = 1 << 12
 _LONGEST = 1 << 10
 
 
-def quickly(kind: type[V], value: Any, strict: bool = False) -> V:
+def quickly(kind: type[_V], value: Any, strict: bool = False) -> _V:
     """*value* as one of *kind*; as :func:`~.typed.read`, whose errors it has."""
     try:
         found = msgspec.convert(value, kind, dec_hook=other_types)
@@ -374,11 +375,11 @@ def _fits(value: Any, words: Worded) -> bool:
 _known: dict[Any, Any] = {}
 
 
-def _one(value: V, *amounts: Quantities) -> V:
+def _one(value: _V, *amounts: Quantities) -> _V:
     """The first of all values that are equal to *value*, with *amounts* written as in it."""
     if len(_known) >= _REMEMBERED:
         _known.clear()
-    found: V = _known.setdefault((value, notation(*amounts)) if amounts else value, value)
+    found: _V = _known.setdefault((value, notation(*amounts)) if amounts else value, value)
     return found
 
 
@@ -439,7 +440,7 @@ def pod_of_texts(parts: Parts) -> o.Pod | None:
     return shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
 
 
-def _part(kind: type[V], text: Raw | None) -> V | None:
+def _part(kind: type[_V], text: Raw | None) -> _V | None:
     """A part of an object; None if it is wrong, or has a field that the API does not have, or one twice."""
     if text is None:
         return kind()

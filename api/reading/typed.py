@@ -21,8 +21,7 @@ from msgspec import Meta
 
 from ...exceptions import ManifestError, QuantityError, one_line
 from .. import objects as o
-from ..objects import FieldWords, JsonObject, Map, OneOf, annotated, is_value
-from ..objects.quantity import IntOrString, Quantity
+from ..objects import FieldWords, IntOrString, JsonObject, Map, OneOf, Quantity, annotated, is_value
 from .secrets import HIDDEN
 
 # --- Faults of JSON values in words -------------------------------------------------------------------------
@@ -74,8 +73,8 @@ def shown(value: object) -> str:
 # --- Readers ------------------------------------------------------------------------------------------------
 
 
-V = TypeVar("V")
-Reader: TypeAlias = Callable[[Any], V]
+_V = TypeVar("_V")
+Reader: TypeAlias = Callable[[Any], _V]
 """Takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`."""
 
 _NEVER_NULL = (
@@ -91,16 +90,16 @@ have the defaults."""
 
 
 @attrs.frozen
-class ReadBy(Generic[V]):
+class ReadBy(Generic[_V]):
     """In an annotation: the reader of values that JSON has in another form than the class."""
 
-    read: Reader[V]
+    read: Reader[_V]
 
 
-def read(kind: type[V], value: Any, strict: bool = False) -> V:
+def read(kind: type[_V], value: Any, strict: bool = False) -> _V:
     """*value* as one of *kind*. Raises :class:`Mismatch`."""
     known: Any = kind
-    found: V = reader(known, strict)(value)
+    found: _V = reader(known, strict)(value)
     return found
 
 
@@ -154,10 +153,10 @@ Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]
 """JSON name -> attribute and reader; where the attribute is empty the reader gives several by name."""
 
 
-def record(kind: Callable[..., V], table: Table) -> Reader[V]:
+def record(kind: Callable[..., _V], table: Table) -> Reader[_V]:
     """A reader for objects of class *kind*; absent and null fields keep the defaults of the class."""
 
-    def read_record(value: Any) -> V:
+    def read_record(value: Any) -> _V:
         made: dict[str, Any] = {}
         for name, item in entries(value).items():
             if item is not None and name in table:
@@ -181,13 +180,13 @@ def entries(value: Any) -> JsonObject:
     return value
 
 
-def list_of(read_item: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]]:
+def list_of(read_item: Reader[_V], null: _V | None = None) -> Reader[tuple[_V, ...]]:
     """A reader for lists; *null* replaces null items, without it they are refused."""
 
-    def read_list(value: Any) -> tuple[V, ...]:
+    def read_list(value: Any) -> tuple[_V, ...]:
         if not isinstance(value, list):
             raise Mismatch(value, "a list")
-        made: list[V] = []
+        made: list[_V] = []
         for index, item in enumerate(value):
             try:
                 made.append(null if item is None and null is not None else read_item(item))
@@ -198,9 +197,9 @@ def list_of(read_item: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]
     return read_list
 
 
-def _map_of(read_item: Reader[V], null: V | None) -> Reader[Map[V]]:
-    def read_map(value: Any) -> Map[V]:
-        made: dict[str, V] = {}
+def _map_of(read_item: Reader[_V], null: _V | None) -> Reader[Map[_V]]:
+    def read_map(value: Any) -> Map[_V]:
+        made: dict[str, _V] = {}
         for key, item in entries(value).items():
             if not isinstance(key, str):
                 raise Mismatch(key, "a string for a key")

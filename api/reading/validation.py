@@ -16,6 +16,7 @@ import attrs
 
 from ...exceptions import ManifestError
 from ..objects import (
+    MAX_INT64,
     Affinity,
     Container,
     JsonObject,
@@ -34,7 +35,6 @@ from ..objects import (
     TopologySpreadConstraint,
     Volume,
 )
-from ..objects.quantity import MAX_INT64
 from .decode import decode_kind
 from .typed import shown
 

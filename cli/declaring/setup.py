@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Node
-from ...api.reading.typed import shown
+from ...api.reading import shown
 from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean

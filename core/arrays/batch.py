@@ -13,29 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Map, Node, Taint
-from ..pods.requests import CPU, MEMORY, PODS
-from ..pods.template import Entry, Port, rebuilt_from
+from ..pods import CPU, MEMORY, PODS, Entry, Port, rebuilt_from
 from .census import PodCount, Query
 from .columns import ColumnView, Ints, Mask, NodeColumn, Rows, ValueCodes, grown
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-class Lazy(Generic[T]):
+class Lazy(Generic[_T]):
     """As :func:`functools.cached_property`, without the lock that it has before Python 3.12: one thread reads
     the batches of a decision."""
 
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self.make: Callable[[Any], T] = make
+    def __init__(self, make: Callable[[Any], _T]) -> None:
+        self.make: Callable[[Any], _T] = make
         self.name: str = make.__name__
         self.__doc__ = make.__doc__
 
     @overload
-    def __get__(self, owner: None, kind: type) -> Lazy[T]: ...
+    def __get__(self, owner: None, kind: type) -> Lazy[_T]: ...
     @overload
-    def __get__(self, owner: object, kind: type) -> T: ...
-    def __get__(self, owner: Any, kind: type) -> Lazy[T] | T:
+    def __get__(self, owner: object, kind: type) -> _T: ...
+    def __get__(self, owner: Any, kind: type) -> Lazy[_T] | _T:
         if owner is None:
             return self
         found = owner.__dict__[self.name] = self.make(owner)

@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ...api.objects.quantity import wrap_int64
-from ..pods.template import rebuilt_from
+from ...api.objects import wrap_int64
+from ..pods import rebuilt_from
 
 # --- Names for arrays, and whole numbers as Go has them -----------------------------------------------------
 # Shapes are in the docstrings of the arrays' owners.
@@ -194,7 +194,7 @@ def distinct(rows: Sequence[int]) -> Rows:
 # --- Columns ------------------------------------------------------------------------------------------------
 
 
-T = TypeVar("T", bound=Hashable)
+_T = TypeVar("_T", bound=Hashable)
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -209,26 +209,26 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 @attrs.define(eq=False, repr=False)
-class NodeColumn(Generic[T]):
+class NodeColumn(Generic[_T]):
     """One value a node, held as a code into the list of distinct values; code 0 is *absent*.
 
     A test over the values is asked once a distinct value and answered for every node by one ``take``.
     """
 
-    absent: T
+    absent: _T
     codes: ValueCodes = attrs.field(factory=lambda: np.zeros(8, np.intp))
-    values: list[T] = attrs.field(init=False)
-    _code_of: dict[T, int] = attrs.field(init=False)
+    values: list[_T] = attrs.field(init=False)
+    _code_of: dict[_T, int] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.values = [self.absent]
         self._code_of = {self.absent: 0}
 
-    def known(self, value: T) -> int:
+    def known(self, value: _T) -> int:
         """The code of *value*, -1 where no node ever had it."""
         return self._code_of.get(value, -1)
 
-    def code(self, value: T) -> int:
+    def code(self, value: _T) -> int:
         """The code of *value*, a new one where it was not seen before."""
         found = self._code_of.get(value)
         if found is None:
@@ -236,7 +236,7 @@ class NodeColumn(Generic[T]):
             self.values.append(value)
         return found
 
-    def coded(self, values: Collection[T]) -> ValueCodes:
+    def coded(self, values: Collection[_T]) -> ValueCodes:
         """The codes of *values*: intp[k]."""
         try:
             return np.fromiter(map(self._code_of.__getitem__, values), np.intp, len(values))
@@ -253,28 +253,28 @@ class NodeColumn(Generic[T]):
         self.values = [self.values[code] for code in used.tolist()]
         self._code_of = {value: code for code, value in enumerate(self.values)}
 
-    def ask(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
+    def ask(self, test: Callable[[_T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """*test* of each distinct value, by code."""
         return np.fromiter((test(value) for value in self.values), dtype, len(self.values))
 
 
 @attrs.frozen(eq=False)
-class ColumnView(Generic[T]):
+class ColumnView(Generic[_T]):
     """A column as one batch sees it: ``codes`` intp[n]."""
 
-    column: NodeColumn[T]
+    column: NodeColumn[_T]
     codes: ValueCodes
 
     @property
-    def values(self) -> list[T]:
+    def values(self) -> list[_T]:
         """The distinct values by code."""
         return self.column.values
 
-    def where(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
+    def where(self, test: Callable[[_T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """The answer of *test* for every node, asked once a distinct value: dtype[n]."""
         return self.column.ask(test, dtype)[self.codes]
 
-    def equals(self, value: T) -> Mask:
+    def equals(self, value: _T) -> Mask:
         """The nodes with *value*: bool[n]."""
         found: Mask = self.codes == self.column.known(value)
         return found
@@ -285,7 +285,7 @@ class ColumnView(Generic[T]):
         found: Mask = self.codes != 0
         return found
 
-    def at(self, i: int) -> T:
+    def at(self, i: int) -> _T:
         """The value of node *i* of the batch."""
         return self.column.values[int(self.codes[i])]
 

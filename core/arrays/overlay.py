@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...api.objects import Pod
-from ..pods.requests import CPU, MEMORY
-from ..pods.template import Entry, Port, Template, take_out
+from ..pods import CPU, MEMORY, Entry, Port, Template, take_out
 from .batch import Batch, EditCounts, PodEdit
 from .census import Query
 from .columns import NO_INTS, Ints, Mask, Rows, add_at

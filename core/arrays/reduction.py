@@ -14,7 +14,7 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..pods.template import StateKey, Template
+from ..pods import StateKey, Template
 from .batch import Batch
 from .columns import NodeColumn, Scores
 

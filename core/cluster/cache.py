@@ -14,7 +14,7 @@ import msgspec
 
 from ...api.objects import Node, Pod
 from ...exceptions import CacheError
-from ..pods.template import Entry, Port, Template, Templates, take_out
+from ..pods import Entry, Port, Template, Templates, take_out
 
 # --- the order of nodes -------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
-from ...api.meaning.durations import seconds_since_1970
+from ...api.meaning import seconds_since_1970
 from ...api.objects import (
     CSIDriver,
     CSINode,
@@ -24,6 +24,7 @@ from ...api.objects import (
     Pod,
     PodDisruptionBudget,
     PodResourceClaim,
+    Quantity,
     ReplicaSet,
     ReplicationController,
     ResourceClaim,
@@ -34,8 +35,7 @@ from ...api.objects import (
     StorageClass,
     VolumeAttachment,
 )
-from ...api.objects.quantity import Quantity
-from ..arrays.columns import Revisions
+from ..arrays import Revisions
 
 Kind = TypeVar("Kind", bound=KubeObject)
 

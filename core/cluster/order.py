@@ -13,9 +13,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays.columns import NO_ROWS, Rows
-from ..arrays.table import NodeTable
-from ..pods.template import rebuilt_from
+from ..arrays import NO_ROWS, NodeTable, Rows
+from ..pods import rebuilt_from
 from ..release.framework import ReadsByCursor
 from .cache import Cache
 from .snapshot import Snapshot

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from ...api.objects import Node
-from ..arrays.table import ImageStates, NodeTable
-from ..pods.template import SPARE
+from ..arrays import ImageStates, NodeTable
+from ..pods import SPARE
 from .cache import Cache, CacheChange, NodeInfo
 
 

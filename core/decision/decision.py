@@ -15,7 +15,7 @@ import numpy as np
 from ...api.objects import Pod
 from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain
 from ...api.view import Share, View, make_frame, shortened, table_of, tables
-from ..arrays.columns import Rows, Scores
+from ..arrays import Rows, Scores
 from .extender import Passed
 from .preemptionplan import Preemption, PreemptionRecord
 from .score import LateRanking, Ranking, places_of_best

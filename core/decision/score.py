@@ -12,8 +12,7 @@ from types import MappingProxyType
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.columns import Ints, Rows, Scores
+from ..arrays import Batch, Ints, Rows, Scores
 from ..cycle import EVEN, Cycle, Priority, PriorityError, Reduction, constant_array
 from .extender import Extender, extender_scores
 

@@ -12,13 +12,11 @@ from typing import Protocol
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.columns import Mask, Rows
-from ..arrays.overlay import Overlay
+from ..arrays import Batch, Mask, Overlay, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle, Predicate
 from ..failures import Codes, Failures, Reasons
-from ..pods.template import Entry
+from ..pods import Entry
 
 Outcome = tuple[int, ...]
 

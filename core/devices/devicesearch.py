@@ -23,9 +23,10 @@ from ...api.objects import (
     DeviceConstraint,
     DeviceRequest,
     ExactDeviceRequest,
+    Quantity,
     ResourceClaim,
+    round_away,
 )
-from ...api.objects.quantity import Quantity, round_away
 from ..cluster.listings import DeviceId, ResourceClaims
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge

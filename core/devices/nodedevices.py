@@ -22,16 +22,15 @@ from ...api.objects import (
     Map,
     NodeSelector,
     NodeSelectorTerm,
+    Quantity,
     Requirement,
     ResourceClaim,
     ResourceSlice,
 )
-from ...api.objects.quantity import Quantity
 from ...api.record import Count, Names, Record, field
-from ..arrays.columns import Ints, Rows
-from ..arrays.table import NodeTable
+from ..arrays import Ints, NodeTable, Rows
 from ..cluster.listings import DeviceId, Listings, held_by
-from ..pods.template import rebuilt_from
+from ..pods import rebuilt_from
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
 from .devicesearch import (

@@ -16,14 +16,26 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.census import PodCount
-from ..arrays.columns import NEVER, NO_ROWS, Rows, Scores, distinct, is_anywhere
-from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
-from ..arrays.table import NodeTable
+from ..arrays import (
+    NEVER,
+    NO_ROWS,
+    Batch,
+    Clause,
+    NodeTable,
+    PodCount,
+    Rows,
+    Scores,
+    Sums,
+    Watched,
+    added,
+    distinct,
+    failures_of,
+    is_anywhere,
+    terms_of,
+)
 from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Priority, PriorityError, Reads
 from ..failures import Codes, Failures, Reasons
-from ..pods.template import Template, rebuilt_from
+from ..pods import Template, rebuilt_from
 from . import verify
 
 # --- One rule's answer --------------------------------------------------------------------------------------

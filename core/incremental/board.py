@@ -14,12 +14,11 @@ from weakref import WeakValueDictionary
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.columns import NEVER, NO_ROWS, NOWHERE, Ints, Mask, Rows
+from ..arrays import NEVER, NO_ROWS, NOWHERE, Batch, Ints, Mask, Rows
 from ..cluster.order import Order
 from ..cycle import Cycle, every_pod
-from ..decision.score import TieBreaker
-from ..pods.template import Template, rebuilt_from
+from ..decision import TieBreaker
+from ..pods import Template, rebuilt_from
 from . import verify
 from .answers import AnswerCache, Still, Unanswerable
 from .classes import MOST_CLASSES, Classes, NoScale

@@ -18,13 +18,23 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.columns import NEVER, NO_INTS, NO_ROWS, Ints, Mask, Rows
-from ..arrays.counts import Clause, DomainSum, Watched, rows_by_label
-from ..arrays.reduction import Reduction
-from ..arrays.table import NodeTable
+from ..arrays import (
+    NEVER,
+    NO_INTS,
+    NO_ROWS,
+    Batch,
+    Clause,
+    DomainSum,
+    Ints,
+    Mask,
+    NodeTable,
+    Reduction,
+    Rows,
+    Watched,
+    rows_by_label,
+)
 from ..cycle import Cycle
-from ..decision.score import TieBreaker, TopOfHeap
+from ..decision import TieBreaker, TopOfHeap
 from ..failures import Failures
 from .answers import Answer
 from .farrules import FarRules, FarScore

@@ -11,10 +11,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.census import PodCount
-from ..arrays.columns import Mask, Rows, Scores
-from ..arrays.counts import Clause, DomainSum, added, failures_of, terms_of
+from ..arrays import Batch, Clause, DomainSum, Mask, PodCount, Rows, Scores, added, failures_of, terms_of
 from ..cycle import Cycle, Predicate, Priority, Reduction, is_even
 from .answers import Answer, AnswerCache, Scope
 

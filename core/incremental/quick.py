@@ -18,7 +18,7 @@ from ...api.objects import Pod
 from ..cluster.nominations import Nominations
 from ..cluster.order import Order
 from ..cycle import Algorithm, Cycle, PriorityError
-from ..decision.score import TieBreaker
+from ..decision import TieBreaker
 from .board import Board, Boards
 from .classes import NoScale
 

@@ -11,12 +11,22 @@ from operator import or_
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.columns import NEVER, NO_INTS, Event, Ints, Mask, Revisions, Rows, distinct, is_anywhere
-from ..arrays.overlay import SumsTrial
-from ..arrays.table import NodeTable
+from ..arrays import (
+    NEVER,
+    NO_INTS,
+    Batch,
+    Event,
+    Ints,
+    Mask,
+    NodeTable,
+    Revisions,
+    Rows,
+    SumsTrial,
+    distinct,
+    is_anywhere,
+)
 from ..cycle import Cycle, Predicate, Priority, Reads
-from ..pods.template import Template
+from ..pods import Template
 from .answers import Unanswerable
 
 # --- look-ahead ---------------------------------------------------------------------------------------------

@@ -17,11 +17,10 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ..arrays.batch import Batch
-from ..arrays.columns import Ints, Mask, Rows, Scores
+from ..arrays import Batch, Ints, Mask, Rows, Scores
 from ..cycle import Cycle, Predicate, Priority, PriorityError
 from ..failures import Failures, Reasons
-from ..pods.template import CycleState
+from ..pods import CycleState
 
 
 @attrs.define

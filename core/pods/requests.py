@@ -12,10 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from ...api.meaning.labels import is_valid_label_key
-from ...api.meaning.podtotals import add_exactly, requests_of, total_of, uses
-from ...api.objects import NO_QUANTITIES, Map, Pod
-from ...api.objects.quantity import ZERO, Quantity, whole_numbers, wrap_int64
+from ...api.meaning import add_exactly, is_valid_label_key, requests_of, total_of, uses
+from ...api.objects import NO_QUANTITIES, ZERO, Map, Pod, Quantity, whole_numbers, wrap_int64
 from ..release import Gates, Requests
 
 CPU = "cpu"

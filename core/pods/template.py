@@ -17,7 +17,7 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...api.meaning.labels import COMPARISONS
+from ...api.meaning import COMPARISONS
 from ...api.objects import (
     NO_STRINGS,
     Affinity,
@@ -35,10 +35,10 @@ from ..release import Gates, Release, Requests, VolumeCells, with_gates
 # Copies and pickles are made from a few attributes, where the rest can be computed again.
 
 
-K = TypeVar("K", bound=type)
+_K = TypeVar("_K", bound=type)
 
 
-def rebuilt_from(*names: str) -> Callable[[K], K]:
+def rebuilt_from(*names: str) -> Callable[[_K], _K]:
     """Decorator for a class whose copies are made from these attributes alone, by its constructor; the rest
     begins empty.
 
@@ -55,7 +55,7 @@ def rebuilt_from(*names: str) -> Callable[[K], K]:
     (3, {})
     """
 
-    def decorated(kind: K) -> K:
+    def decorated(kind: _K) -> _K:
         def reduced(self: Any, protocol: int) -> Any:
             if type(self) is not kind:
                 return object.__reduce_ex__(self, protocol)
@@ -75,13 +75,13 @@ def _rebuilt(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
 
 # Notes: what rules and plugins have worked out for a template or a cycle, in typed slots.
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 # Without ``unsafe_hash`` a type checker does not take a slot for Hashable: it checks the value's type. The
 # hash is that of ``object``.
 @attrs.frozen(eq=False, unsafe_hash=False, repr=False)
-class StateKey(Generic[T]):
+class StateKey(Generic[_T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only
     for ``repr``.
 

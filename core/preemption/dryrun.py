@@ -16,16 +16,14 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import SelectorError, selector_matches
+from ...api.meaning import SelectorError, selector_matches
 from ...api.objects import Pod, PodDisruptionBudget
-from ..arrays.columns import NEVER, Ints, Mask, Rows
-from ..arrays.overlay import Overlay, SumsTrial
-from ..arrays.table import NodeTable
+from ..arrays import NEVER, Ints, Mask, NodeTable, Overlay, Rows, SumsTrial
 from ..cluster.nominations import Nominations
 from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Reads
-from ..decision.verdict import Nominated, Verdict, judge, judge_twice, nominated, run_effects
+from ..decision import Nominated, Verdict, judge, judge_twice, nominated, run_effects
 from ..incremental import verify
-from ..pods.template import SPARE, Entry, Template, claim_keys, rebuilt_from
+from ..pods import SPARE, Entry, Template, claim_keys, rebuilt_from
 from .layout import PodLayout, PotentialVictims
 from .victimchoice import GAP, Candidates
 

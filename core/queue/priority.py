@@ -12,8 +12,7 @@ from math import inf
 
 import attrs
 
-from ...api.meaning.durations import seconds_since_1970
-from ...api.meaning.labels import SelectorError, compile_selector
+from ...api.meaning import SelectorError, compile_selector, seconds_since_1970
 from ...api.objects import Pod, PodAffinityTerm
 from ..cluster.nominations import Nominations
 from ..release import QueueCells

@@ -19,6 +19,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import (
+    BIND_COMPLETED,
     KubeObject,
     Map,
     ObjectReference,
@@ -27,14 +28,11 @@ from ...api.objects import (
     Pod,
     StorageClass,
 )
-from ...api.objects.storage import BIND_COMPLETED
-from ..arrays.batch import Batch
-from ..arrays.columns import Mask
-from ..arrays.table import NodeTable
+from ..arrays import Batch, Mask, NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision, VolumeError
 from ..cluster.listings import Listing, Listings
-from ..matching.nodeselectors import node_selector_mask
-from ..pods.template import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
+from ..matching import node_selector_mask
+from ..pods import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ..release import Release, VolumeCells
 from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
 from .match import VolumeMatcher, can_provision, is_bound_to, requested_size, storage_left, volume_class

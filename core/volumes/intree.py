@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 import attrs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import (
     AWSElasticBlockStore,
     NodeSelector,

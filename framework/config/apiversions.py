@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict
-from ...api.reading.decode import Fields, named
-from ...api.reading.typed import Mismatch, flag
+from ...api.reading import Fields, Mismatch, flag, named
 from ...api.record import copied
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError

@@ -12,12 +12,9 @@ from typing import Annotated, Any, Self, TypeAlias
 
 import attrs
 
-from ...api.meaning.durations import duration, duration_text
-from ...api.meaning.labels import is_valid_label_key, quoted
-from ...api.objects import JsonObject, NodeAffinity, TopologySpreadConstraint
-from ...api.objects.quantity import Int32
-from ...api.reading.decode import TYPE_META, fields_of, unknown_fields
-from ...api.reading.typed import ReadBy, read
+from ...api.meaning import duration, duration_text, is_valid_label_key, quoted
+from ...api.objects import Int32, JsonObject, NodeAffinity, TopologySpreadConstraint
+from ...api.reading import TYPE_META, ReadBy, fields_of, read, unknown_fields
 from ...api.record import Names
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import shape_faults

@@ -17,11 +17,19 @@ from ...algorithmprovider.config import configuration_document, is_policy
 from ...algorithmprovider.extenders import ExtenderConfig, faults_of
 from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import unread_field
-from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
-from ...api.objects.quantity import Int32
-from ...api.reading.decode import TYPE_META, Fields, fields_of, misnamed, named, pruned
-from ...api.reading.documents import PathLike
-from ...api.reading.typed import Mismatch, read, shown
+from ...api.objects import DEFAULT_SCHEDULER, Int32, JsonDict, JsonObject
+from ...api.reading import (
+    TYPE_META,
+    Fields,
+    Mismatch,
+    PathLike,
+    fields_of,
+    misnamed,
+    named,
+    pruned,
+    read,
+    shown,
+)
 from ...choices import FIRST_FRAMEWORK
 from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, Gates, Release

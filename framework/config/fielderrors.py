@@ -11,7 +11,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...algorithmprovider.gates import resolved_gates
-from ...api.meaning.labels import (
+from ...api.meaning import (
     SelectorError,
     compile_selector,
     int64_or_none,
@@ -21,8 +21,8 @@ from ...api.meaning.labels import (
     quoted,
 )
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
-from ...api.reading.typed import Mismatch
-from ...api.reading.typed import shown as shown_value
+from ...api.reading import Mismatch
+from ...api.reading import shown as shown_value
 from ...api.record import Record
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import attrs
 
-from ...api.meaning.labels import quoted
-from ...api.objects.quantity import Int32
-from ...api.reading.typed import ReadBy, Reader, entries, reader, record
+from ...api.meaning import quoted
+from ...api.objects import Int32
+from ...api.reading import ReadBy, Reader, entries, reader, record
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..status import POINTS
 from .args import CHECKED_BY_PLUGIN_ALONE, arg_faults, read_args, takes_args

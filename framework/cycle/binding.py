@@ -16,10 +16,9 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
-from ...core.decision.flow import SUCCESS, Phase, PhaseHook
-from ...core.decision.verdict import FitError
+from ...core.decision import SUCCESS, FitError, Phase, PhaseHook
 from ...core.engine import Engine
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ...core.release import Release
 from ...exceptions import CacheError
 from ..plugin import Plugin

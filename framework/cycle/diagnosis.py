@@ -8,9 +8,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from ...core.arrays.columns import NO_ROWS, Mask, Rows
-from ...core.decision.extender import Passed
-from ...core.decision.verdict import FitError, Outcome, SearchResult
+from ...core.arrays import NO_ROWS, Mask, Rows
+from ...core.decision import FitError, Outcome, Passed, SearchResult
 from ...core.release import FrameworkCells
 from ..status import Code, Status, unresolvable
 

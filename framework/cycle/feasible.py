@@ -12,14 +12,20 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Rows
+from ...core.arrays import Batch, Rows
 from ...core.cluster.nominations import Nominations
-from ...core.decision.decision import Details, NodeFailure
-from ...core.decision.extender import Passed
-from ...core.decision.verdict import SearchResult, Verdict, judge_twice, run_effects, visit
+from ...core.decision import (
+    Details,
+    NodeFailure,
+    Passed,
+    SearchResult,
+    Verdict,
+    judge_twice,
+    run_effects,
+    visit,
+)
 from ...core.incremental.quick import Detour
-from ...core.pods.template import StateKey, Template
+from ...core.pods import StateKey, Template
 from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..profile import Profile

@@ -6,12 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
-from ...core.decision.decision import Decision
-from ...core.decision.extender import Extender
-from ...core.decision.preemptionplan import Preemption
-from ...core.decision.verdict import FitError
-from ...core.preemption.dryrun import DryRuns
-from ...core.preemption.select import UnschedulableTemplate
+from ...core.decision import Decision, Extender, FitError, Preemption
+from ...core.preemption import DryRuns, UnschedulableTemplate
 from ..plugin import Plugin
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources

@@ -7,12 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Rows, Scores
+from ...core.arrays import Batch, Rows, Scores
 from ...core.cycle import EVEN, Priority, PriorityError
-from ...core.decision.extender import Extender
-from ...core.decision.flow import SUCCESS, Phase, PhaseHook
-from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
+from ...core.decision import (
+    SUCCESS,
+    Extender,
+    Phase,
+    PhaseHook,
+    Ranking,
+    ScoreError,
+    reduced_scores,
+    scores_by_extenders,
+)
 from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile
 from ..status import Code

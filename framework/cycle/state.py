@@ -11,10 +11,8 @@ import msgspec
 from ...api.objects import Pod
 from ...core.cluster.nominations import Nominations
 from ...core.cycle import Cycle, Predicate
-from ...core.decision.extender import Extender
-from ...core.decision.preemptionplan import Preemption
-from ...core.preemption.dryrun import ClaimUsers, DryRuns
-from ...core.preemption.layout import PodLayout
+from ...core.decision import Extender, Preemption
+from ...core.preemption import ClaimUsers, DryRuns, PodLayout
 
 
 @attrs.frozen(repr=False)

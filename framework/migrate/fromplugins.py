@@ -18,7 +18,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
-from ...api.reading.decode import TYPE_META, removed, unknown_fields
+from ...api.reading import TYPE_META, removed, unknown_fields
 from ...api.record import copied
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError

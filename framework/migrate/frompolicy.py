@@ -18,7 +18,7 @@ from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument
 from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
-from ...api.meaning.labels import is_valid_label_key
+from ...api.meaning import is_valid_label_key
 from ...api.objects import JsonDict
 from ...core.release import Release
 from ...exceptions import UnknownNameError

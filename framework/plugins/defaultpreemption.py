@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from ...api.objects import KubeObject, Pod
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.preemption import Evaluator
 from ..cycle.state import FrameworkCycle, PostFilterResult

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.meaning.durations import seconds_since_1970
+from ...api.meaning import seconds_since_1970
 from ...api.objects import (
     AllocationResult,
     Condition,
@@ -23,8 +23,7 @@ from ...api.objects import (
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Mask, Rows, Scores
+from ...core.arrays import Batch, Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.cycle import Reads, Reduction
 from ...core.devices.claimjudging import AllocationError
@@ -50,8 +49,8 @@ from ...core.devices.nodedevices import (
     score_of,
 )
 from ...core.failures import Failures, Reason
-from ...core.matching.nodeselectors import node_selector_mask
-from ...core.pods.template import StateKey, Template
+from ...core.matching import node_selector_mask
+from ...core.pods import StateKey, Template
 from ...core.release import DeviceCells, with_gates
 from ...priorities.rule import normalize_reduce
 from ..cycle.diagnosis import Diagnosis

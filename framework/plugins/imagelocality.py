@@ -6,10 +6,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Scores
+from ...core.arrays import Batch, Scores
 from ...core.cycle import Reads
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Plugin

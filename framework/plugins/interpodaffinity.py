@@ -6,21 +6,19 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Ints, Scores
-from ...core.arrays.counts import Clause, Sums, Weighted
-from ...core.arrays.reduction import RawScores, Reduction, Stretched
+from ...core.arrays import Batch, Clause, Ints, RawScores, Reduction, Scores, Stretched, Sums, Weighted
 from ...core.cycle import Cycle, Reads
 from ...core.failures import Failures, Reason, Reasons
-from ...core.matching.spread import has_pods_in_domains, terms_about
-from ...core.pods.template import StateKey, Template
-from ...core.pods.terms import (
+from ...core.matching import has_pods_in_domains, terms_about
+from ...core.pods import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     REQUIRED_ANTI_AFFINITY,
     ROLES,
     PodsTargeted,
+    StateKey,
+    Template,
     terms_of,
     unreadable,
 )

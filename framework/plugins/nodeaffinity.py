@@ -10,18 +10,17 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Scores
+from ...core.arrays import Batch, Scores
 from ...core.cycle import PriorityError, Reads, Reduction
 from ...core.failures import Failures, Reason
-from ...core.matching.nodeselectors import (
+from ...core.matching import (
     literal_node_affinity_mask,
     node_selector_mask,
     pod_node_affinity_mask,
     required_node_affinity,
     term_mask,
 )
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from ...core.arrays.batch import Batch
+from ...core.arrays import Batch
 from ...core.cycle import Reads
 from ...core.failures import Failures
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ..cycle.state import FrameworkCycle
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent

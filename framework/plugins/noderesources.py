@@ -12,23 +12,12 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
-from ...api.objects.quantity import wrap_int64
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import (
-    Floats,
-    Ints,
-    Mask,
-    Scores,
-    is_anywhere,
-    is_everywhere,
-    truncated_div,
-    whole,
-)
+from ...api.objects import wrap_int64
+from ...core.arrays import Batch, Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, truncated_div, whole
 from ...core.cycle import Reads
 from ...core.devices.nodedevices import DeviceTotals
 from ...core.failures import Failures, Reasons
-from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
-from ...core.pods.template import StateKey, Template
+from ...core.pods import CPU, MEMORY, NATIVE, StateKey, Template, is_extended_resource, is_scalar_resource
 from ...core.release import FrameworkCells, with_gates
 from ...predicates.podfitsresources import Sought, checked_resources
 from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions

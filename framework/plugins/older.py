@@ -9,12 +9,11 @@ import attrs
 import numpy as np
 
 from ...api.objects import LabelSelector, Map
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Ints, Scores
+from ...core.arrays import Batch, Ints, Scores
 from ...core.cycle import Reads
 from ...core.failures import Failures
-from ...core.matching.owners import OwnerSelector, services_of
-from ...core.pods.template import Template
+from ...core.matching import OwnerSelector, services_of
+from ...core.pods import Template
 from ...exceptions import PolicyError
 from ...predicates.checkserviceaffinity import READS, service_affinity_failures
 from ...predicates.reasons import NODE_LABEL_PRESENCE_VIOLATED

@@ -9,18 +9,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...api.meaning.labels import SelectorError
+from ...api.meaning import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Mask, NodeColumn, Scores, tabulated, truncated_div, whole
-from ...core.arrays.counts import Clause, DomainSum, Sums
-from ...core.arrays.reduction import RawScores, Reduction, Scale
-from ...core.arrays.table import NodeTable
+from ...core.arrays import (
+    Batch,
+    Clause,
+    DomainSum,
+    Mask,
+    NodeColumn,
+    NodeTable,
+    RawScores,
+    Reduction,
+    Scale,
+    Scores,
+    Sums,
+    tabulated,
+    truncated_div,
+    whole,
+)
 from ...core.cycle import Cycle, PriorityError, Reads
 from ...core.failures import Failures, Reason, Reasons
-from ...core.matching.nodeselectors import required_node_affinity
-from ...core.matching.spread import Domains
-from ...core.pods.template import StateKey, Template
+from ...core.matching import Domains, required_node_affinity
+from ...core.pods import StateKey, Template
 from ...predicates.matchinterpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodsMatching
-from ...core.arrays.columns import Scores
-from ...core.arrays.counts import DomainSum, Sums
-from ...core.arrays.reduction import Reduction
+from ...core.arrays import Batch, DomainSum, PodsMatching, Reduction, Scores, Sums
 from ...core.cycle import Reads
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ...priorities.selectorspread import zone_reduction
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing

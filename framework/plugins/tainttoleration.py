@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import Taint
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Scores
+from ...core.arrays import Batch, Scores
 from ...core.cycle import Reads, Reduction
 from ...core.failures import Failures
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce

@@ -11,16 +11,13 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean
-from ...api.objects import PersistentVolumeClaim, Pod, Volume
-from ...api.objects.quantity import ZERO
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Ints, Mask, Scores
+from ...api.objects import ZERO, PersistentVolumeClaim, Pod, Volume
+from ...core.arrays import Batch, Ints, Mask, Scores
 from ...core.binding import Finding, VolumeError
 from ...core.cycle import Reads
 from ...core.failures import Failures, Reason
-from ...core.pods.template import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
-from ...core.volumes.binder import UNBOUND_IMMEDIATE
-from ...core.volumes.match import storage_left
+from ...core.pods import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
+from ...core.volumes import UNBOUND_IMMEDIATE, storage_left
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..cycle.state import FrameworkCycle, PreFilterResult

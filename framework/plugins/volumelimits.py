@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import attrs
 
 from ...api.objects import Volume
-from ...core.arrays.batch import Batch
+from ...core.arrays import Batch
 from ...core.cycle import Reads
 from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.volumes.intree import plugin_of
+from ...core.pods import Template
+from ...core.volumes import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures
 from ...predicates.maxvolumecount import (
     AZURE,

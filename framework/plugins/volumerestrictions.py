@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
-from ...core.arrays.batch import Batch
+from ...core.arrays import Batch
 from ...core.cycle import Reads
 from ...core.failures import Failures, Reason
-from ...core.pods.template import Template
-from ...core.volumes.binder import SOLE_USER
+from ...core.pods import Template
+from ...core.volumes import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, pod_leaves_disk

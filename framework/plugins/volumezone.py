@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import PersistentVolume
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Mask
+from ...core.arrays import Batch, Mask
 from ...core.binding import VolumeError
 from ...core.cycle import Reads
 from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.volumes.binder import delays_binding
+from ...core.pods import Template
+from ...core.volumes import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ..cycle.state import FrameworkCycle

@@ -23,7 +23,7 @@ from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.providers import DEFAULT_PROVIDER
 from ...algorithmprovider.releases import find_release
 from ...api.objects import JsonObject
-from ...api.reading.documents import Document
+from ...api.reading import Document
 from ...api.record import replace
 from ...core.release import PolicyCells, Release
 from ...exceptions import PolicyError, UnknownNameError

@@ -12,7 +12,7 @@ import attrs
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry, RatioArguments, check_arguments
 from ...algorithmprovider.providers import int32
-from ...api.objects.quantity import MAX_INT64, wrap_int64
+from ...api.objects import MAX_INT64, wrap_int64
 from ...core.release import Gates, PolicyCells
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import check_shape

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ...api.meaning.labels import tolerates
+from ...api.meaning import tolerates
 from ...api.objects import KubeObject, Node, Pod, StorageClass
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
-from ...core.pods.requests import NATIVE, PODS, of_node
-from ...core.pods.template import Port, Template, Templates
+from ...core.pods import NATIVE, PODS, Port, Template, Templates, of_node
 from ...core.queue.backoff import SECOND, Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter

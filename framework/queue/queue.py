@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_selector
-from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.meaning import SelectorError, compile_selector
+from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Namespace, Pod, PodAffinityTerm
 from ...core.cluster.listings import Listing
-from ...core.pods.template import Templates
+from ...core.pods import Templates
 from ...core.queue.backoff import SECOND, Backoff, BackoffHeaps, QueuedPod, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.priority import wants as wants_by_name

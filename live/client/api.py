@@ -22,9 +22,8 @@ import attrs
 import msgspec
 
 from ...api.load import metadata_of
-from ...api.meaning.durations import duration_text
-from ...api.objects import KINDS, JsonObject
-from ...api.objects.quantity import Int32
+from ...api.meaning import duration_text
+from ...api.objects import KINDS, Int32, JsonObject
 from ...api.ownfields import compact_json
 from ...api.words import plural_of
 from ...exceptions import KubeclassicError

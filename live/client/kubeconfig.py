@@ -21,8 +21,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import attrs
 
 from ...api.objects import JsonDict, JsonObject
-from ...api.reading.documents import parsed
-from ...api.reading.secrets import without_user
+from ...api.reading import parsed, without_user
 from ...exceptions import ManifestError, did_you_mean, one_line
 from .credentials import (
     ANONYMOUS,

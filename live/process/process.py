@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from ...api.objects import DEFAULT_SCHEDULER
 from ...api.words import count_of
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...exceptions import visible
 from ...framework.schedulerspec import SchedulerSpec

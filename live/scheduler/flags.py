@@ -14,8 +14,8 @@ import attrs
 
 from ...algorithmprovider.config import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
-from ...api.meaning.durations import duration, parse_duration
-from ...api.reading.typed import Mismatch, ReadBy, read
+from ...api.meaning import duration, parse_duration
+from ...api.reading import Mismatch, ReadBy, read
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api, ApiError, Transport, resource

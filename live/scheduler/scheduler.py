@@ -24,9 +24,7 @@ import attrs
 
 from ...api.objects import DEFAULT_SCHEDULER, JsonObject, Pod
 from ...core.bindingcycle import Failure
-from ...core.decision.decision import Decision
-from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
-from ...core.decision.preemptionplan import Preemption
+from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Preemption
 from ...core.driver import Attempt, Driver
 from ...core.queue.backoff import SECOND, QueuedPod
 from ...exceptions import CacheError, ExtenderError, KubeclassicError

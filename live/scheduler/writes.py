@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import attrs
 
 from ...api.objects import JsonObject, KubeObject, Pod
-from ...api.reading.decode import decode_kind
+from ...api.reading import decode_kind
 from ...exceptions import ManifestError
 from ..client.api import NOT_THERE, PODS, REFUSED, Api, ApiError, Resource, TransportError
 

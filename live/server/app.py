@@ -19,17 +19,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from ...api.controlplane.admission import admit
-from ...api.controlplane.defaults import with_defaults
+from ...api.controlplane import admit, with_defaults
 from ...api.objects import JsonObject, KubeObject, Node, Pod, PriorityClass
 from ...api.ownfields import compact_json
 from ...api.words import count_of
-from ...core.arrays.columns import Ints, Mask, Rows, Scores
+from ...core.arrays import Ints, Mask, Rows, Scores
 from ...core.cluster.listings import LISTED
-from ...core.decision.decision import Details
-from ...core.decision.preemptionplan import Victims
-from ...core.decision.score import ScoreError
-from ...core.decision.verdict import Verdict
+from ...core.decision import Details, ScoreError, Verdict, Victims
 from ...core.driver import SchedulingState
 from ...core.engine import Engine, FilterError
 from ...core.queue.backoff import Clock

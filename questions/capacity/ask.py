@@ -10,9 +10,9 @@ from functools import cached_property
 import attrs
 
 from ...api.load import Loaded, load_documents
-from ...api.meaning.labels import zone_of
+from ...api.meaning import zone_of
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.documents import Document
+from ...api.reading import Document
 from ...api.view import (
     MEANINGS,
     PAGE,
@@ -35,7 +35,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
-from ...core.pods.requests import PODS
+from ...core.pods import PODS
 from ...simulation.edits import LIKE
 from ...simulation.explain.subject import find_subject
 from ...simulation.input import Part, parts_of

@@ -10,9 +10,9 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import Node
-from ...api.reading.notices import Notice, NoticeGroup, grouped
+from ...api.reading import Notice, NoticeGroup, grouped
 from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto

@@ -9,12 +9,11 @@ from typing import Annotated, Literal
 import attrs
 import numpy as np
 
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...api.words import count_of
-from ...core.arrays.columns import Rows
-from ...core.decision.decision import NO_DETAILS, Decision
-from ...core.decision.verdict import reasons_in
+from ...core.arrays import Rows
+from ...core.decision import NO_DETAILS, Decision, reasons_in
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ...simulation.input import SILENT, Observer

@@ -35,7 +35,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_doing, count_of, percent
-from ...core.pods.requests import PODS
+from ...core.pods import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
 from ...simulation.sides import KINDS, SUCCESSORS, Cause

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import attrs
 
-from ...api.reading.documents import PathLike
+from ...api.reading import PathLike
 from ...api.view import Paragraph, Section, Table, View, columns_of
 from ...exceptions import ManifestError
 from ...simulation.conform import (

@@ -37,7 +37,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_doing, count_of
-from ...core.decision.verdict import reasons_in
+from ...core.decision import reasons_in
 from ...simulation.drainrules import DrainFlags
 from ...simulation.nodesbyuse import labels_of
 from ..asking import Input, Observer, asked_by, tell_left_out

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
-from ...api.controlplane.admission import admit
+from ...api.controlplane import admit
 from ...api.garbage import no_garbage_collection
 from ...api.objects import (
+    DEFAULT_SCHEDULER,
     KubeObject,
     Node,
     PersistentVolume,
@@ -19,13 +20,12 @@ from ...api.objects import (
     ResourceClaim,
     of_kind,
 )
-from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import listed
 from ...core.binding import VolumeError
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
-from ...core.volumes.binder import SELECTED_NODE
+from ...core.volumes import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
 from ...simulation.explain.volumes import claims_known, unreached

@@ -21,7 +21,7 @@ from ...api.view import (
     View,
     shortened,
 )
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...simulation.explain.explain import explain_in, missing_in
 from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport

@@ -26,7 +26,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, quoted, rounded, short_name
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...simulation.explain.values import (
     NO_HELP,
     NONE_LOWER,

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.cluster import Cluster
-from ...api.reading.documents import CONFIG, PathLike, is_simulator_export, read_documents, simulator_items
+from ...api.reading import CONFIG, PathLike, is_simulator_export, read_documents, simulator_items
 from ...api.view import Table, View, columns_of, tables
 from ...api.words import count_of
 from ...exceptions import ManifestError

@@ -9,8 +9,7 @@ from typing import Any
 
 import attrs
 
-from ...api.reading.documents import PathLike, read_documents
-from ...api.reading.typed import shown
+from ...api.reading import PathLike, read_documents, shown
 from ...exceptions import ManifestError, did_you_mean
 from .rows import (
     Manifest,

@@ -13,9 +13,8 @@ from typing import IO, Any
 
 import attrs
 
-from ...api.reading.documents import PathLike
+from ...api.reading import PathLike, shown
 from ...api.reading.formats.files import check_size
-from ...api.reading.typed import shown
 from ...exceptions import ManifestError
 from ..replay.inputs.times import CREATION_TIME, DELETION_TIME, RUN_TIME
 

@@ -20,7 +20,7 @@ from ...api.ownfields import current_manifest
 from ...api.record import plain
 from ...choices import ORDERS, TIE_BREAKS
 from ...core.engine import Engine
-from ...core.pods.requests import of_node
+from ...core.pods import of_node
 from ...exceptions import KubeclassicError, UnknownNameError, one_line
 from ...framework.options import declared_of
 from ...framework.releases import ALL_RELEASES

@@ -15,8 +15,8 @@ from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry
 from ...api.load import Loaded, config_maps
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.documents import parsed
+from ...api.objects import DEFAULT_SCHEDULER
+from ...api.reading import parsed
 from ...core.release import ConfigurationCells
 from ...exceptions import KubeclassicError, UnknownNameError
 from ...framework.config.apiversions import WEIGHT, is_flat

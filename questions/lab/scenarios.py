@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from ...api.garbage import settled
 from ...api.load import ON_A_NODE, Inventory, load_documents, take_in, why_not_waiting
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.documents import Document
-from ...api.reading.notices import Notice
+from ...api.reading import Document, Notice
 from ...choices import ORDERS
 from ...core.cycle import Algorithm
 from ...core.engine import Engine

@@ -24,7 +24,7 @@ from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
 from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
-from ...api.reading.secrets import without_secrets
+from ...api.reading import without_secrets
 from ...api.record import Count, Record, plain
 from ...api.view import (
     DATA,

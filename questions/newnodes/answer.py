@@ -12,11 +12,11 @@ from typing import Annotated, TypeAlias
 import attrs
 
 from ...api.objects import CSINode, Node, Pod
-from ...api.reading.notices import ResultDocument
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Amounts, Count, Counts, Meta, Positive, Record, UnsetType, replace
 from ...api.words import count_of
 from ...core.engine import Engine
-from ...core.pods.requests import PODS
+from ...core.pods import PODS
 from ...core.run import Run
 from ...simulation.explain.faileddemands import spread_counts
 from ...simulation.input import Input

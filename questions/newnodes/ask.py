@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import attrs
 
-from ...api.controlplane.defaults import with_defaults
+from ...api.controlplane import with_defaults
 from ...api.load import Loaded
 from ...api.objects import KubeObject
 from ...api.record import replace
@@ -33,8 +33,8 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import Figure, count_of, rounded, short_name
-from ...core.decision.verdict import reasons_in
-from ...core.pods.requests import PODS
+from ...core.decision import reasons_in
+from ...core.pods import PODS
 from ...exceptions import ManifestError
 from ...simulation.input import parts_of
 from ..asking import Input, Observer, asked_by, tell_left_out

@@ -8,8 +8,7 @@ from typing import Any
 
 import attrs
 
-from ...api.controlplane.admission import admit
-from ...api.controlplane.workloads import expand
+from ...api.controlplane import admit, expand
 from ...api.load import Loaded, each_once, identity_of
 from ...api.objects import CSINode, KubeObject, Node, Pod, of_kind
 from ...api.record import replace

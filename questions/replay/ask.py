@@ -12,8 +12,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.documents import PathLike
-from ...api.reading.notices import Notice, grouped, refuse_unread
+from ...api.reading import Notice, PathLike, grouped, refuse_unread
 from ...api.view import (
     MEANINGS,
     PAGE,
@@ -35,7 +34,7 @@ from ...api.view import (
     tables,
 )
 from ...api.words import count_doing, count_of, duration, short_name
-from ...core.decision.verdict import reasons_in
+from ...core.decision import reasons_in
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.releases import AUTO

@@ -13,7 +13,7 @@ from typing import Literal
 import attrs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import toleration_tolerates
+from ...api.meaning import toleration_tolerates
 from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Taint
 from ...exceptions import ManifestError
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE

@@ -19,8 +19,8 @@ import attrs
 import msgspec
 
 from ...api.objects import Node
-from ...api.reading.notices import grouped
-from ...core.arrays.columns import Ints
+from ...api.reading import grouped
+from ...core.arrays import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import KubeclassicError
 from .inputs.times import plain

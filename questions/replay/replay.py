@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import attrs
 import numpy as np
 
-from ...api.objects import Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...core.arrays.batch import Batch
-from ...core.decision.decision import Decision
+from ...api.objects import DEFAULT_SCHEDULER, Pod
+from ...core.arrays import Batch
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import UnknownNameError, did_you_mean

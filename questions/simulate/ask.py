@@ -12,8 +12,7 @@ from functools import cached_property
 import attrs
 
 from ...api.load import REFUSED
-from ...api.objects import Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, Pod
 from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
     MEANINGS,
@@ -37,8 +36,8 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, short_name
-from ...core.decision.decision import CycleRecord, Decision
-from ...core.pods.requests import PODS
+from ...core.decision import CycleRecord, Decision
+from ...core.pods import PODS
 from ...simulation.nodesbyuse import (
     NodeRecord,
     NodeUse,

@@ -11,13 +11,12 @@ from operator import attrgetter
 
 import attrs
 
-from ...api.objects.metadata import json_names
-from ...api.reading.notices import ResultDocument
+from ...api.objects import json_names
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
 from ...api.view import MEANINGS, PAGE, TEXT, Amount, Table, columns_of, kind_of
 from ...api.words import short_name
-from ...core.decision.decision import CycleRecord
-from ...core.decision.verdict import reasons_in
+from ...core.decision import CycleRecord, reasons_in
 from ...core.engine import Engine
 from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from ...simulation.reasons import leading

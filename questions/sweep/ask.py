@@ -11,8 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
-from ...api.reading.documents import PathLike
-from ...api.reading.notices import ResultDocument, grouped
+from ...api.reading import PathLike, ResultDocument, grouped
 from ...api.record import Count, says
 from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of

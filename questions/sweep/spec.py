@@ -14,11 +14,10 @@ import attrs
 
 from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.cluster import Cluster
-from ...api.meaning.labels import zone_of
+from ...api.meaning import zone_of
 from ...api.objects import Node, Pod
-from ...api.reading.documents import PathLike, only_document
-from ...api.reading.typed import shown
-from ...core.pods.requests import PODS
+from ...api.reading import PathLike, only_document, shown
+from ...core.pods import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from ...framework.options import FIELDS, declared_of
 from ...simulation.input import GivenCluster, parts_of

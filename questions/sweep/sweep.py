@@ -13,7 +13,7 @@ import attrs
 
 from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.providers import Registry
-from ...api.reading.notices import Notice
+from ...api.reading import Notice
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.config.profiles import PluginEntry, PluginSet

@@ -13,7 +13,7 @@ import attrs
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import PolicyError, UnknownNameError

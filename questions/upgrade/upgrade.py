@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 import attrs
 
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Record, UnsetType, says
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
 from ...framework.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone

@@ -9,7 +9,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER
 from ...framework.config.profiles import PluginEntry, Plugins, PluginSet
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec

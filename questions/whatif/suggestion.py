@@ -12,12 +12,12 @@ from typing import Literal, get_args
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.notices import ResultDocument
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType
 from ...api.words import count_of, listed
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
-from ...core.pods.template import Entry
+from ...core.pods import Entry
 from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import LIKE, Edits, applied

@@ -12,7 +12,7 @@ import attrs
 from ...algorithmprovider.gates import keeps_priorities
 from ...api.objects import Node, Pod
 from ...api.record import replace
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.run import Run
 from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec

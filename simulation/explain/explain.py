@@ -12,15 +12,12 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...api.controlplane.missing import missing_for
+from ...api.controlplane import missing_for
 from ...api.objects import Pod
 from ...api.record import UNSET, replace
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import Rows
+from ...core.arrays import Batch, Rows
 from ...core.cycle import Cycle
-from ...core.decision.decision import Decision, Details, NodeFailure
-from ...core.decision.score import Ranking, ScoreError
-from ...core.decision.verdict import FilterPass, reasons_in
+from ...core.decision import Decision, Details, FilterPass, NodeFailure, Ranking, ScoreError, reasons_in
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean

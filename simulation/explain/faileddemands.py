@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_node_term, selector_matches, tolerates
+from ...api.meaning import SelectorError, compile_node_term, selector_matches, tolerates
 from ...api.objects import (
+    DEFAULT_SCHEDULER,
     Affinity,
     Container,
     ContainerStatus,
@@ -26,17 +27,16 @@ from ...api.objects import (
     PodAffinity,
     PodAffinityTerm,
     PodSpec,
+    Quantity,
     Requirement,
     ResourceRequirements,
 )
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.objects.quantity import Quantity
 from ...api.record import replace
 from ...api.words import count_of, listed, rounded
 from ...core.engine import Engine
-from ...core.matching.spread import domains_by_key, hard_constraints
-from ...core.pods.requests import amount
-from ...core.volumes.binder import SOLE_USER
+from ...core.matching import domains_by_key, hard_constraints
+from ...core.pods import amount
+from ...core.volumes import SOLE_USER
 from ...exceptions import near_names
 from ...framework.plugin import Plugin
 from ...framework.plugins.podtopologyspread import PodTopologySpread

@@ -7,10 +7,9 @@ from typing import Any
 
 import attrs
 
-from ...api.controlplane.workloads import HASH_LABEL
+from ...api.controlplane import HASH_LABEL
 from ...api.load import ON_A_NODE, REFUSED, why_not_waiting
-from ...api.objects import Pod, PriorityClass, ReplicaSet, of_kind
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects import DEFAULT_SCHEDULER, Pod, PriorityClass, ReplicaSet, of_kind
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
 from ..drainrules import MIRROR, is_daemon

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...api.meaning.labels import PLACES, SelectorError, compile_node_term, compile_selector
-from ...api.objects import LabelSelector, Node, PersistentVolume, PersistentVolumeClaim, Pod
-from ...api.objects.storage import NO_PROVISIONER
+from ...api.meaning import PLACES, SelectorError, compile_node_term, compile_selector
+from ...api.objects import NO_PROVISIONER, LabelSelector, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from ...core.engine import Engine
 
 VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})

@@ -316,7 +316,7 @@ class Shadow:
     def _enter(self, pod: Pod) -> None:
         if not self.state.queue.is_gated(pod):
             self._since[pod.key] = self.state.now()
-            priority = pod.priority if self.state.engine.algorithm.queues_by_priority else 0
+            priority = pod.priority if self.state.engine.queues_by_priority else 0
             self._backlog.waiting[pod.key] = UnjudgedPod(pod.key, priority, self._event)
 
     def _forget(self, key: str) -> None:

@@ -12,13 +12,12 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ....api.objects import Condition, Pod
-from ....api.objects.pods import DEFAULT_SCHEDULER
+from ....api.objects import DEFAULT_SCHEDULER, Condition, Pod
 from ....api.record import UNSET
-from ....core.arrays.columns import Ints
+from ....core.arrays import Ints
 from ....core.binding import VolumeError
 from ....core.bindingcycle import Failure, Waiting
-from ....core.decision.preemptionplan import Preemption
+from ....core.decision import Preemption
 from ....core.driver import Attempt, Driver
 from ....core.queue.backoff import SECOND, QueuedPod, nanoseconds
 from ....core.queue.base import scheduled_condition

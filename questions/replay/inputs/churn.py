@@ -14,22 +14,22 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ....api.controlplane.defaults import with_defaults
-from ....api.meaning.labels import Matcher, SelectorError, parse_selector
-from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
-from ....api.objects.metadata import OneOf
-from ....api.objects.quantity import Quantity
-from ....api.reading.decode import decode, describe
-from ....api.reading.documents import Document, read_documents
-from ....api.reading.notices import Oddities
-from ....api.reading.typed import (
+from ....api.controlplane import with_defaults
+from ....api.meaning import Matcher, SelectorError, parse_selector
+from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, OneOf, Pod, Quantity, strings
+from ....api.reading import (
+    Document,
     Mismatch,
+    Oddities,
     Reader,
     Table,
+    decode,
+    describe,
     entries,
     flag,
     list_of,
     one_of,
+    read_documents,
     record,
     shown,
     text,

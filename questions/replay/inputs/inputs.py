@@ -13,18 +13,13 @@ from typing import IO, Any
 
 import attrs
 
-from ....api.controlplane.admission import admit
-from ....api.controlplane.defaults import with_defaults
+from ....api.controlplane import admit, with_defaults
 from ....api.garbage import no_garbage_collection
 from ....api.load import ON_A_NODE, REFUSED, Loaded, config_maps, load, made_by_workloads, why_not_waiting
-from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
-from ....api.objects.pods import DEFAULT_SCHEDULER
-from ....api.reading.decode import decode, describe
-from ....api.reading.documents import Document, PathLike, read_documents
+from ....api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod, PriorityClass, StorageClass
+from ....api.reading import Document, Notice, Oddities, PathLike, decode, describe, read_documents, shown
 from ....api.reading.formats.files import read_stream
-from ....api.reading.notices import Notice, Oddities
-from ....api.reading.typed import shown
-from ....core.pods.requests import NATIVE, PODS, of_node
+from ....core.pods import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
 from ....simulation.scenario import CLUSTER, named
 from ...importing import openb
