@@ -344,8 +344,10 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
         table."""
         found = []
         answers = self.answers if nodes.rows is None else None
+        leaves_counts = self.algorithm.leaves_counts
         for predicate in predicates:
-            if answers is None or predicate.keeps_itself or not self.keeps(predicate):
+            reads_effects = leaves_counts and predicate.reads & Reads.EFFECTS
+            if answers is None or predicate.keeps_itself or reads_effects:
                 found.append(predicate.check(self.template, nodes, self))
                 continue
             kept = answers.read(predicate, self)
@@ -353,23 +355,21 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
             found.append(kept.answer)
         return found
 
-    def keeps(self, rule: Predicate | Priority) -> bool:
-        """Whether answers of *rule* may be cached: not if it reads what other rules left behind in the
-        cycle."""
-        return not (self.algorithm.leaves_counts and rule.reads & Reads.EFFECTS)
-
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | PriorityError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where
         possible."""
         found: list[Scores | PriorityError] = []
         rows = nodes.rows
         answers = self.answers if self.described is None else None
+        leaves_counts = self.algorithm.leaves_counts
         for priority in priorities:
             try:
-                is_fresh = priority.whole_list or (
-                    priority.reads_devices is not None and priority.reads_devices(self.template)
+                is_fresh = (
+                    priority.whole_list
+                    or (priority.reads_devices is not None and priority.reads_devices(self.template))
+                    or (leaves_counts and priority.reads & Reads.EFFECTS)
                 )
-                if answers is None or rows is None or is_fresh or not self.keeps(priority):
+                if answers is None or rows is None or is_fresh:
                     found.append(priority.score(self.template, nodes, self))
                     continue
                 kept = answers.read(priority, self)

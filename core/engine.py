@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
-from ..api.objects import KubeObject, Node, Pod
+from ..api.objects import KubeObject, Node, Pod, shortcut
 from ..exceptions import ExtenderError
 from .arrays import NO_PODS, Ints, Mask, NodeTable, PodCount, Rows
 from .binding import Binder
@@ -259,7 +259,8 @@ class Engine:
 
     def has_device_claims(self, pod: Pod) -> bool:
         """Whether *pod* has claims to devices, or one was made for its extended resources."""
-        return bool(pod.spec.resource_claims) or pod.uid in self.listings.resource_claims.extended
+        extended = self.listings.resource_claims.extended
+        return bool(pod.spec.resource_claims) or (bool(extended) and pod.uid in extended)
 
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
@@ -381,34 +382,21 @@ class Engine:
 
     # --- what it is made of ---------------------------------------------------------------------------------
 
-    @property
-    def release(self) -> Release:
-        """The release that it schedules as."""
-        return self.algorithm.release
-
-    @property
-    def gates(self) -> Mapping[str, bool]:
-        """The feature gates."""
-        return self.algorithm.gates
+    release: ClassVar[Release] = shortcut("algorithm.release")
+    """The release that it schedules as."""
+    gates: ClassVar[Mapping[str, bool]] = shortcut("algorithm.gates")
+    """The feature gates."""
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""
         return self.algorithm.enabled(gate)
 
-    @property
-    def queues_by_priority(self) -> bool:
-        """Whether the release's queue looks at priorities."""
-        return self.algorithm.queues_by_priority
-
-    @property
-    def profiles(self) -> Mapping[str, Any]:
-        """schedulerName -> profile; empty for releases without profiles."""
-        return self.flow.profiles
-
-    @property
-    def max_score(self) -> int:
-        """The highest score that a rule gives a node."""
-        return self.flow.max_score
+    queues_by_priority: ClassVar[bool] = shortcut("algorithm.queues_by_priority")
+    """Whether the release's queue looks at priorities."""
+    profiles: ClassVar[Mapping[str, Any]] = shortcut("flow.profiles")
+    """schedulerName -> profile; empty for releases without profiles."""
+    max_score: ClassVar[int] = shortcut("flow.max_score")
+    """The highest score that a rule gives a node."""
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
         """The rules for *pod*; None if no profile has its schedulerName."""
@@ -429,10 +417,8 @@ class Engine:
         """The row of a node in the table; None if it has none."""
         return self.table.row_of.get(name)
 
-    @property
-    def node_count(self) -> int:
-        """The number of nodes."""
-        return self.cache.node_count
+    node_count: ClassVar[int] = shortcut("cache.node_count")
+    """The number of nodes."""
 
     def node(self, name: str) -> Node | None:
         """The node called *name*; None if there is none."""

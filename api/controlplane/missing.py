@@ -173,7 +173,7 @@ class _There:
     def of(cls, objects: Sequence[KubeObject]) -> _There:
         found: dict[type[KubeObject], dict[str, Any]] = {}
         for item in objects:
-            if not isinstance(item, Pod):
+            if not isinstance(item, Pod | Node):
                 found.setdefault(type(item), {})[item.key] = item
         return cls(found)
 
