@@ -470,7 +470,7 @@ def object_of(kind: type[K], document: Any, strict: bool) -> K:
         return shared(quickly(kind, document, strict))
     # Enumerations are in specs alone.
     found = quickly(kind, {name: value for name, value in document.items() if name != "spec"})
-    force_setattr(found, "spec", known.spec.on(node))
+    force_setattr(found, "spec", known.spec.on(node) if node else known.spec)
     return shared(found)
 
 

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from ...api.meaning import PLACES
-from ...api.objects import NO_STRINGS, Map, Node, Taint, wrap_int64
+from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ..pods import (
     ATTACHABLE_PREFIX,
     EPHEMERAL_STORAGE,
@@ -459,9 +459,9 @@ class NodeTable:
             # do.
             indexes = {self.resource(name): number for name, number in template.footprint.items()}
             amounts = self._amounts[template] = np.zeros(len(self.sums), np.int64)
-            amounts[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
+            amounts[:FIRST_RESOURCE] = *template.nonzero_footprint, 1
             for index, number in indexes.items():
-                amounts[FIRST_RESOURCE + index] = wrap_int64(number)
+                amounts[FIRST_RESOURCE + index] = number
         column = self.sums[:, row]
         if sign > 0:
             np.add(column, amounts, column)
