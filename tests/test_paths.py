@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.arrays import census, table
-from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.batch import Batch, Overlay
 from kubeclassic.core.arrays.counts import added
 from kubeclassic.core.arrays.counts import judged as judged_by
-from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.cycle import Predicate, Reads
 from kubeclassic.core.incremental.verify import verifying

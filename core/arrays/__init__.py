@@ -7,6 +7,5 @@ from .batch import *
 from .census import *
 from .columns import *
 from .counts import *
-from .overlay import *
 from .reduction import *
 from .table import *

@@ -6,8 +6,7 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Batch, Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.scenario import Scenario

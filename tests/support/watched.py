@@ -3,8 +3,7 @@
 import attrs
 import numpy as np
 
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Batch, Overlay
 from kubeclassic.core.cycle import Reads
 from kubeclassic.core.pods.template import CycleState
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Overlay
 from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
 from kubeclassic.framework.status import unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
