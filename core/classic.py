@@ -117,7 +117,9 @@ class ClassicFlow:
         )
         return cls(
             engine=engine,
-            binder=VolumeBinder(release, gates, engine.listings, skips_nodes=algorithm.equivalence_cache),
+            binder=VolumeBinder(
+                release.volumes, gates, engine.listings, skips_nodes=algorithm.equivalence_cache
+            ),
             order=order,
             answers=answers if engine.memory_bytes else None,
             quick_path=quick,

@@ -191,7 +191,7 @@ class FrameworkFlow:
             engine=engine,
             profiles=profiles,
             batches=batches,
-            binder=VolumeBinder(release, gates, engine.listings),
+            binder=VolumeBinder(release.volumes, gates, engine.listings),
             order=order,
             quick_paths=quick_paths,
             runs=DryRuns(layout, engine.memory_bytes // 16),
