@@ -153,18 +153,8 @@ class Option:
         )
 
 
-@attrs.frozen(eq=False, repr=False)
-class NodeAllocationPlan:
-    """The requests to be allocated from the pools of one node."""
-
-    claims: Sequence[ResourceClaim]
-    requests: Sequence[Sequence[Sequence[Option]]]
-    """Claim -> request -> its alternatives."""
-
-    @property
-    def options(self) -> list[Option]:
-        """The options of all requests."""
-        return [option for requests in self.requests for options in requests for option in options]
+Wanted = Sequence[Sequence[Sequence[Option]]]
+"""Claim -> request -> its alternatives, to be allocated from the pools of one node."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -178,9 +168,9 @@ class DevicePlanner:
     """How much of a device is in use."""
     _selected: dict[tuple[int, PoolDevice], bool] = attrs.Factory(dict)
 
-    def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
-        """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""
-        return NodeAllocationPlan(claims, [self._claim(claim, pools) for claim in claims])
+    def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> Wanted:
+        """The requests of *claims* on a node that reaches *pools*. Raises AllocationError."""
+        return [self._claim(claim, pools) for claim in claims]
 
     def _claim(self, claim: ResourceClaim, pools: Sequence[Pool]) -> list[list[Option]]:
         requests = [self._options(claim, request, pools) for request in claim.spec.devices.requests]
@@ -369,7 +359,8 @@ Outcome = Sequence[Sequence[Taken]]
 class DeviceSearch:
     """One search, for the devices that one node reaches."""
 
-    plan: NodeAllocationPlan
+    asking: Sequence[ResourceClaim]
+    wanted: Wanted
     pools: Sequence[Pool]
     claims: ResourceClaims
     cells: DeviceCells
@@ -378,6 +369,7 @@ class DeviceSearch:
     """When it ends without an answer, by the monotonic clock."""
     taken: list[list[Taken]] = attrs.field(init=False)
     """By claim."""
+    _options: Sequence[Option] = attrs.field(init=False)
     _together: list[list[Together]] = attrs.field(init=False)
     _holders: dict[DeviceId, set[int]] = attrs.Factory(dict)
     """Device -> the claims that take it."""
@@ -400,12 +392,13 @@ class DeviceSearch:
             (pool, device) for pool in self.pools if pool.is_whole(self.cells) for device in pool.devices
         ]
         compares = self.cells.compares_distinct
-        self.taken = [[] for _ in self.plan.claims]
+        self.taken = [[] for _ in self.asking]
         self._together = [
-            [Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.plan.claims
+            [Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.asking
         ]
         # Where something leaves its marks, what comes later depends on the way that led there.
-        takes_all = any(option.all_devices is not None for option in self.plan.options)
+        self._options = [option for requests in self.wanted for options in requests for option in options]
+        takes_all = any(option.all_devices is not None for option in self._options)
         leaves_marks = takes_all and not self.cells.all_gives_back
         leaves_marks |= self.cells.keeps_counters and any(pool.counters for pool in self.pools)
         self._may_skip = not leaves_marks and not any(
@@ -425,9 +418,9 @@ class DeviceSearch:
 
     def _go_on(self, place: DeviceSlot, is_chosen: bool) -> bool:
         """Choose the devices from *place* on; *is_chosen*: which alternative is tried is settled."""
-        if place.claim == len(self.plan.claims):
+        if place.claim == len(self.wanted):
             return True
-        requests = self.plan.requests[place.claim]
+        requests = self.wanted[place.claim]
         if place.request == len(requests):
             try:
                 return self._go_on(DeviceSlot(place.claim + 1), False)
@@ -553,7 +546,7 @@ class DeviceSearch:
         found = self._kinds.get(make.number)
         if found is None:
             matches: list[bool | str] = []
-            for option in self.plan.options:
+            for option in self._options:
                 try:
                     matches.append(option.selects(make, self.judge, self.cells))
                 except AllocationError as error:

@@ -177,6 +177,7 @@ class Devices:
     ) -> Outcome | None:
         pools = self.pools.of_row[row]
         return DeviceSearch(
+            claims,
             self.planner().plan(claims, pools),
             pools,
             self.listings.resource_claims,
@@ -364,7 +365,7 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
-        plan = devices.planner().plan(claims, pools)
+        wanted = devices.planner().plan(claims, pools)
     except AllocationError:
         return ()
     reached = [(pool, device) for pool in pools for device in pool.devices]
@@ -379,7 +380,7 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     }
     return tuple(
         _account(devices, claim, option, reached, users)
-        for claim, requests in zip(claims, plan.requests, strict=True)
+        for claim, requests in zip(claims, wanted, strict=True)
         for options in requests
         for option in options
     )
