@@ -20,7 +20,7 @@ from ..exceptions import CacheError, ExtenderError
 from .arrays import Mask, Rows
 from .binding import VolumeError
 from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
-from .cluster.order import RoundOrder
+from .cluster.snapshot import RoundOrder
 from .cycle import Algorithm, Cycle
 from .decision import (
     Decision,

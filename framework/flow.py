@@ -17,7 +17,7 @@ from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Pod
 from ..core.arrays import NO_ROWS, Batch, Mask, NodeTable, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
-from ..core.cluster.order import ListOrder
+from ..core.cluster.snapshot import ListOrder
 from ..core.cycle import Algorithm
 from ..core.decision import (
     SUCCESS,

@@ -11,7 +11,7 @@ from ...api.objects import KubeObject, Pod
 from ..arrays import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
-from ..cluster.order import Order
+from ..cluster.snapshot import Order
 from ..cycle import Algorithm
 from ..pods import Template
 from .decision import Decision, Details

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from ..arrays import NEVER, NO_ROWS, NOWHERE, Batch, Ints, Mask, Rows
-from ..cluster.order import Order
+from ..cluster.snapshot import Order
 from ..cycle import Cycle, every_pod
 from ..decision import TieBreaker
 from ..pods import Template, rebuilt_from

@@ -16,7 +16,7 @@ import attrs
 
 from ...api.objects import Pod
 from ..cluster.nominations import Nominations
-from ..cluster.order import Order
+from ..cluster.snapshot import Order
 from ..cycle import Algorithm, Cycle, PriorityError
 from ..decision import TieBreaker
 from .board import Board, Boards
