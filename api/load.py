@@ -237,6 +237,7 @@ class _Loading:
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its
         beginning in the exact way."""
+        file.refuse_without_kind()
         with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
             if long_list is not None:
                 trial = attrs.evolve(

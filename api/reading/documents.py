@@ -9,7 +9,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
 import attrs
@@ -17,8 +17,8 @@ import attrs
 from ...exceptions import ManifestError
 from ..objects import JsonObject
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
-from .formats.jsonvalues import LongList, Repeats, json_values, long_list
-from .typed import shown
+from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
+from .typed import shown, without_kind
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -94,6 +94,15 @@ class File:
             raise ManifestError(
                 f"{place}: got a template ({marks}): render it first, as `helm template` does"
             ) from None
+
+    def refuse_without_kind(self) -> None:
+        """Raise :class:`~kubeclassic.exceptions.ManifestError` for a long list without a kind, before all of
+        it is read."""
+        if self.given is not None or self.found or self.name.endswith(".gz"):
+            return
+        with suppress(OSError), pieces_of(self.name) as stream:
+            if is_list_without_kind(stream):
+                raise without_kind(f"{self.where}, document 1")
 
     @contextmanager
     def long_list(self) -> Iterator[LongList | None]:

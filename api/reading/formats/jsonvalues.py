@@ -11,6 +11,7 @@ twice, ends in :class:`Uncertain`: the exact way finds out what it is.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -206,6 +207,8 @@ _BEGIN = re.compile(rb'\{\s*"[^"\\]*"')
 _BLANKS = (b" ", b"\n", b"\r", b"\t")
 Parts: TypeAlias = Mapping[str, msgspec.Raw]
 """JSON name -> the text of the value."""
+_TAIL = 1 << 16
+_KIND_OF_LIST = re.compile(rb'"kind"\s*:\s*"[^"]*List"')
 _OUTSIDE = ("apiVersion", "kind", "metadata")
 
 
@@ -325,6 +328,16 @@ class LongList:
         kind = self.outside.get("kind")
         if window.next() or not isinstance(kind, str) or not kind.endswith("List"):
             raise Uncertain
+
+
+def is_list_without_kind(stream: IO[bytes]) -> bool:
+    """Whether a regular file begins as a list that does not say its kind, neither before its items nor at its
+    end."""
+    found = long_list(stream)
+    if found is None or "kind" in found.outside:
+        return False
+    stream.seek(-min(_TAIL, stream.seek(0, io.SEEK_END)), io.SEEK_END)
+    return _KIND_OF_LIST.search(stream.read()) is None
 
 
 def long_list(stream: IO[bytes]) -> LongList | None:

@@ -138,11 +138,11 @@ def test_item_by_item_is_the_same(text, strict_fields, tmp_path, monkeypatch):
     assert found[:2] == found[2:]
 
 
-def test_a_list_without_kind_is_refused(tmp_path, monkeypatch):
-    """A list says its kind before its items or at its end."""
+def test_a_list_without_kind_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """Its head and its end say that it has no kind: nothing between is looked at."""
     monkeypatch.setattr(documents, "_LONG", 0)
     path = tmp_path / "a.json"
-    path.write_text('{"items": [{"kind": "Pod"}]}')
+    path.write_text('{"items": [{"kind": "Pod"}, broken' + " " * (1 << 17) + "]}")
     assert outcome(path) == f"{path}, document 1: kind: expected the kind of a Kubernetes object, got nothing"
     path.write_text(GOOD.replace('"kind": "List", ', "")[:-1] + ', "kind": "List"}')
     assert isinstance(outcome(path), tuple)
