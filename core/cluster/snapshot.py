@@ -1,5 +1,5 @@
-"""The snapshot, which brings the table up to date with the cache when a cycle begins, and the order in which its
-nodes are visited. Releases differ in rows without a node.
+"""The snapshot, which brings the table up to date with the cache when a cycle begins, and the order in which
+its nodes are visited. Releases differ in rows without a node.
 
 Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12: UpdateNodeNameToInfoMap).
 """
