@@ -356,7 +356,7 @@ class Templates:
             meta.namespace or "default",
             meta.labels,
             meta.deletion_timestamp is not None,
-            meta.owner_references,
+            meta.controller if meta.owner_references else None,
             spec.containers,
             spec.init_containers,
             spec.overhead or None,
