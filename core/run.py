@@ -243,8 +243,9 @@ class Run:
 
     def _stop_waiting(self, pod: Pod) -> None:
         self._stop_holding(pod)
-        self._waiting.pop(pod.key, None)
-        waiting = self._pods.pop(pod.key, None)
+        key = pod.key
+        self._waiting.pop(key, None)
+        waiting = self._pods.pop(key, None)
         if waiting is not None:
             self.engine.nominations.remove(waiting)
 

@@ -74,7 +74,8 @@ class AssumeCache(Generic[Kind]):
 
     def put(self, item: Kind) -> None:
         """Store an object of the API if it is newer than the known one; this ends an assumption."""
-        known = self._latest.get(item.key)
+        key = item.key
+        known = self._latest.get(key)
         if known is not None:
             try:
                 version = self._number(item)
@@ -86,8 +87,8 @@ class AssumeCache(Generic[Kind]):
             if version is not None and stored is not None and version <= stored:
                 return
             self._ungroup(known)
-        self._latest[item.key] = self._stored[item.key] = item
-        insort(self._groups.setdefault(self.group(item), []), item.key)
+        self._latest[key] = self._stored[key] = item
+        insort(self._groups.setdefault(self.group(item), []), key)
         self.version += 1
 
     def drop(self, key: str) -> None:
@@ -239,12 +240,13 @@ class VolumeBinder:
         of earlier cycles, the stored decision for the chosen node is the one that would be found now, so it
         is worked out later.
         """
+        key = pod.key
         adds_up = self.cells.keeps_stale_decisions
         if not adds_up and not self.skips_nodes:
-            self._asked[pod.key] = nodes.table
+            self._asked[key] = nodes.table
             return
         finding = self.find(claims, nodes)
-        stored = self._decisions.setdefault(pod.key, {})
+        stored = self._decisions.setdefault(key, {})
         for i in range(nodes.n):
             found = finding.decision(i)
             before = stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
@@ -259,16 +261,17 @@ class VolumeBinder:
 
     @contextmanager
     def undone(self, pod: Pod) -> Iterator[None]:
-        asked = self._asked.get(pod.key)
-        decided = dict(self._decisions.get(pod.key, {}))
+        key = pod.key
+        asked = self._asked.get(key)
+        decided = dict(self._decisions.get(key, {}))
         try:
             yield
         finally:
             self.forget(pod)
             if asked is not None:
-                self._asked[pod.key] = asked
+                self._asked[key] = asked
             if decided:
-                self._decisions[pod.key] = decided
+                self._decisions[key] = decided
 
     def assume(self, pod: Pod, node_name: str) -> bool:
         """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes
@@ -276,17 +279,18 @@ class VolumeBinder:
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
+        key = pod.key
         claims = claim_keys(pod, has_ephemeral_claims(self.cells, self.gates)) if self.enabled else ()
         try:
-            is_bound = all(is_fully_bound(self.claims.get(key)) for key in claims)
+            is_bound = all(is_fully_bound(self.claims.get(claim)) for claim in claims)
         except VolumeError:
             is_bound = False
         if is_bound:
-            self._asked.pop(pod.key, None)
+            self._asked.pop(key, None)
             return True
-        table = self._asked.get(pod.key)
+        table = self._asked.get(key)
         if table is None:
-            decision = self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
+            decision = self._decisions.get(key, {}).get(node_name, UNDECIDED)
         else:
             nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
             decision = self.find(claims, nodes).decision(0)
@@ -316,7 +320,7 @@ class VolumeBinder:
             raise
         if not self.cells.keeps_stale_decisions and not self.skips_nodes:
             self.forget(pod)
-        self._decisions.setdefault(pod.key, {})[node_name] = made
+        self._decisions.setdefault(key, {})[node_name] = made
         return False
 
     def revert(self, pod: Pod, node_name: str) -> None:
