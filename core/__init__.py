@@ -3,9 +3,10 @@ imports none.
 
 The map:
 
-* :mod:`.release`, :mod:`.failures`: the cells of a release; the answer of a predicate
+* :mod:`.release`: the cells of a release
 * :mod:`.pods`: a pod as rules see it: template, requests, claims, affinity terms
-* :mod:`.arrays`: the node table, its columns and changes, the census of pods, batches and overlays
+* :mod:`.arrays`: the node table, its columns and changes, the census of pods, batches, overlays, and the
+  answer of a predicate
 * :mod:`.binding`: the interface of the volume binder
 * :mod:`.cluster`: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations
 * :mod:`.cycle`: predicates, priorities, and one scheduling cycle as they see it
@@ -21,10 +22,10 @@ The map:
 * :mod:`.run`, :mod:`.router`: objects in, and cycle after cycle; events to the engine and the queue
 * :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
-Reading order: ``failures``, ``arrays/batch``, ``cycle``, then a pod's way: ``engine``, ``classic``,
+Reading order: ``arrays/failures``, ``arrays/batch``, ``cycle``, then a pod's way: ``engine``, ``classic``,
 ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
 docstring explains how answers are cached.
 
-Imports: release, failures, bindingcycle < pods < arrays < cluster, binding < cycle < queue < matching,
+Imports: release, bindingcycle < pods < arrays < cluster, binding < cycle < queue < matching,
 decision < incremental, volumes, preemption, equivalence < engine < run < router < classic.
 """

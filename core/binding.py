@@ -11,8 +11,7 @@ import attrs
 import numpy as np
 
 from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
-from .arrays import Batch, Ints, Mask
-from .failures import Codes, Failures
+from .arrays import Batch, Codes, Failures, Ints, Mask
 
 
 class VolumeError(Exception):

@@ -15,13 +15,12 @@ import msgspec
 import numpy as np
 
 from ..api.objects import Node, Pod
-from .arrays import Batch, Clause, DescribedBatch, NodeTable, PodCount, Scores, Sums
+from .arrays import Batch, Clause, DescribedBatch, Failures, NodeTable, PodCount, Scores, Sums
 from .arrays import Reduction as Reduction
 from .binding import Binder
 from .cluster.cache import Cache
 from .cluster.listings import Listings
 from .cluster.nominations import Nominations
-from .failures import Failures
 from .pods import CycleState, StateKey, Template, Templates
 from .release import Release
 

@@ -28,11 +28,10 @@ from ..api.objects import (
     StorageClass,
     VolumeSource,
 )
-from .arrays import Mask, NodeTable, Rows, grown
+from .arrays import Failures, Mask, NodeTable, Reasons, Rows, grown
 from .cluster.nominations import Nominations
 from .cycle import Predicate
 from .decision import FilterPass
-from .failures import Failures, Reasons
 from .release import Release
 
 Gates = Mapping[str, bool]

@@ -21,9 +21,8 @@ import numpy as np
 
 from ..api.objects import MAX_INT64
 from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
-from .arrays import WATCHER, Batch, Clause, Scores, Sums
+from .arrays import WATCHER, Batch, Clause, Failures, Scores, Sums
 from .cycle import Predicate, Priority, PriorityError, Reduction
-from .failures import Failures
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]

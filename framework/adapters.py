@@ -11,9 +11,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Scores
+from ..core.arrays import Batch, Failures, Scores
 from ..core.cycle import Predicate, Priority, PriorityError, every_pod
-from ..core.failures import Failures
 from ..core.pods import Template
 from ..core.release import FrameworkCells
 from .plugin import Plugin

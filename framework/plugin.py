@@ -39,10 +39,9 @@ import attrs
 import numpy as np
 
 from ..api.objects import Node, Pod
-from ..core.arrays import Batch, Scores
+from ..core.arrays import Batch, Failures, Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Reads
-from ..core.failures import Failures
 from ..core.guard import Unwanted, described, whole_number
 from ..core.pods import Entry, StateKey, Template, exact_sums
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests

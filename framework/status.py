@@ -13,8 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..core.arrays import Mask
-from ..core.failures import Failures, Reason
+from ..core.arrays import Failures, Mask, Reason
 
 OURS = f"{__package__}.plugins."
 """Where upstream's plugins are."""

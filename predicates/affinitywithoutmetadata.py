@@ -14,9 +14,8 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, DomainSum, Ints, NodeTable, PodCount, added, grown
+from ..core.arrays import Batch, DomainSum, Failures, Ints, NodeTable, PodCount, Reasons, added, grown
 from ..core.cycle import Cycle
-from ..core.failures import Failures, Reasons
 from ..core.pods import (
     REQUIRED_AFFINITY,
     REQUIRED_ANTI_AFFINITY,

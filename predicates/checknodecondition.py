@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.arrays import Batch, Statuses
+from ..core.arrays import Batch, Failures, Reason, Reasons, Statuses
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures, Reason, Reasons
 from ..core.pods import Template
 from .reasons import NODE_NETWORK_UNAVAILABLE, NODE_NOT_READY, NODE_OUT_OF_DISK, NODE_UNSCHEDULABLE
 from .rule import predicate

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Predicate, Reads
-from ..core.failures import Failures
 from ..core.pods import Template
 from .reasons import NODE_LABEL_PRESENCE_VIOLATED
 from .rule import predicate

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..api.objects import Container
-from ..core.arrays import PRESSURES, Batch
+from ..core.arrays import PRESSURES, Batch, Failures, Reason
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures, Reason
 from ..core.pods import Template
 from .reasons import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE
 from .rule import predicate

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..api.meaning import tolerates
 from ..api.objects import Taint
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.pods import Template
 from .reasons import NODE_UNSCHEDULABLE
 from .rule import predicate

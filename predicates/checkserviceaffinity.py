@@ -11,9 +11,8 @@ import numpy as np
 
 from ..api.meaning import everything, set_selector
 from ..api.objects import Map
-from ..core.arrays import Batch, Mask, PodCount, PodsMatching
+from ..core.arrays import Batch, Failures, Mask, PodCount, PodsMatching
 from ..core.cycle import Cycle, Predicate, Reads
-from ..core.failures import Failures
 from ..core.matching import pairs_mask, services_of
 from ..core.pods import Entry, StateKey, Template
 from .reasons import SERVICE_AFFINITY_VIOLATED

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.pods import Template
 from .reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
 from .rule import has_volumes, predicate

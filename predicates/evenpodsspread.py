@@ -9,9 +9,8 @@ import attrs
 
 from ..api.meaning import selector_matches
 from ..api.objects import TopologySpreadConstraint
-from ..core.arrays import Batch, Clause, Mask, PodsMatching, few_or_all
+from ..core.arrays import Batch, Clause, Failures, Mask, PodsMatching, few_or_all
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.matching import (
     Constraints,
     Domains,

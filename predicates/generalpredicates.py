@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Predicate, Reads
-from ..core.failures import Failures
 from ..core.pods import StateKey, Template
 from .hostname import pod_fits_host
 from .matchnodeselector import pod_match_node_selector

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.pods import Template
 from .reasons import POD_NOT_MATCH_HOST_NAME
 from .rule import predicate

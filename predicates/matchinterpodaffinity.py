@@ -15,9 +15,8 @@ import attrs
 import numpy as np
 
 from ..api.meaning import selector_matches
-from ..core.arrays import Batch, Clause, DomainSum, Ints, Mask, NodeTable, Terms, added
+from ..core.arrays import Batch, Clause, DomainSum, Failures, Ints, Mask, NodeTable, Reasons, Terms, added
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures, Reasons
 from ..core.matching import by_name, pods_with_any_key
 from ..core.pods import (
     REQUIRED_AFFINITY,

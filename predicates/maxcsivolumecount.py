@@ -9,10 +9,9 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Ints, Mask
+from ..core.arrays import Batch, Failures, Ints, Mask, Reason
 from ..core.binding import VolumeError
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures, Reason
 from ..core.pods import StateKey, Template, claim_name
 from ..core.volumes import PLUGINS, handle_of, plugin_of
 from .csimigration import migrated_plugins

@@ -10,9 +10,8 @@ import attrs
 import numpy as np
 
 from ..api.objects import Volume, VolumeSource
-from ..core.arrays import Batch, Ints, Mask
+from ..core.arrays import Batch, Failures, Ints, Mask, Reason
 from ..core.cycle import Cycle, Predicate, Reads
-from ..core.failures import Failures, Reason
 from ..core.pods import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
 from ..core.volumes import AWS_EBS, AZURE_DISK, CINDER, GCE_PD

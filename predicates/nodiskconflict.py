@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..api.objects import Volume
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.pods import StateKey, Template
 from .reasons import DISK_CONFLICT
 from .rule import has_volumes, predicate

@@ -7,10 +7,9 @@ from functools import partial
 
 from ..api.meaning import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.arrays import Batch, Mask
+from ..core.arrays import Batch, Failures, Mask
 from ..core.binding import VolumeError
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.pods import Template
 from ..core.volumes import delays_binding
 from .reasons import VOLUME_ZONE_CONFLICT

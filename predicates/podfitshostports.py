@@ -8,9 +8,8 @@ from operator import or_
 
 import attrs
 
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Predicate, Reads
-from ..core.failures import Failures
 from ..core.pods import Port, Template
 from .reasons import POD_NOT_FITS_HOST_PORTS
 from .rule import predicate

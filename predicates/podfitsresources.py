@@ -8,9 +8,8 @@ from functools import lru_cache
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Ints, workspace
+from ..core.arrays import Batch, Failures, Ints, Reason, Reasons, workspace
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures, Reason, Reasons
 from ..core.pods import NATIVE, PODS, StateKey, Template, is_extended_resource
 from .reasons import insufficient
 from .rule import predicate

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ..api.meaning import tolerates
 from ..api.objects import Taint, Toleration
-from ..core.arrays import Batch
+from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Reads
-from ..core.failures import Failures
 from ..core.pods import Template
 from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
 from .rule import predicate

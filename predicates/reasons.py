@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..core.failures import Reason
+from ..core.arrays import Reason
 
 DISK_CONFLICT = Reason("node(s) had no available disk")
 VOLUME_ZONE_CONFLICT = Reason("node(s) had no available volume zone", resolvable=False)

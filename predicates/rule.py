@@ -6,9 +6,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from ..core.arrays import Batch, Clause
+from ..core.arrays import Batch, Clause, Failures, Reason, Reasons
 from ..core.cycle import Cycle, Predicate, Reads, every_pod
-from ..core.failures import Failures, Reason, Reasons
 from ..core.guard import Unwanted, described
 from ..core.pods import Template
 

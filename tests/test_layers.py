@@ -12,7 +12,7 @@ CORE = "exceptions.py choices.py api/objects api/meaning api/view.py api/words.p
 CONFIG = f"{CORE} api/reading algorithmprovider framework"
 BELOW_COMMANDS = "exceptions.py choices.py api core algorithmprovider framework simulation questions live"
 RULES = (
-    "exceptions.py api/objects api/meaning core/guard.py core/cycle.py core/failures.py core/binding.py core/pods core/arrays"
+    "exceptions.py api/objects api/meaning core/guard.py core/cycle.py core/binding.py core/pods core/arrays"
     " core/matching core/volumes core/devices core/release core/cluster/listings.py"
 )
 """What a rule may know of core: never what is remembered, how a decision is made, or the queue."""
@@ -30,7 +30,7 @@ ROWS = {
     "api/words.py": "exceptions.py api",
     "api/view.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
-    "core/release core/failures.py core/bindingcycle.py": CORE,
+    "core/release core/bindingcycle.py": CORE,
     "core/pods": CORE,
     "core/arrays": CORE,
     "core/cluster core/binding.py": CORE,

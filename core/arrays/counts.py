@@ -15,10 +15,10 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..failures import Failures, Reasons
 from .batch import Batch
 from .census import DomainCounts, PodCount
 from .columns import Ints, Mask, NodeColumn, RowsByCode, ValueCodes
+from .failures import Failures, Reasons
 from .table import NodeTable
 
 FEW = 16

@@ -12,10 +12,9 @@ from typing import Protocol
 import attrs
 import numpy as np
 
-from ..arrays import Batch, Mask, Overlay, Rows
+from ..arrays import Batch, Codes, Failures, Mask, Overlay, Reasons, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle, Predicate
-from ..failures import Codes, Failures, Reasons
 from ..pods import Entry
 
 Outcome = tuple[int, ...]

@@ -21,8 +21,11 @@ from ..arrays import (
     NO_ROWS,
     Batch,
     Clause,
+    Codes,
+    Failures,
     NodeTable,
     PodCount,
+    Reasons,
     Rows,
     Scores,
     Sums,
@@ -34,7 +37,6 @@ from ..arrays import (
     terms_of,
 )
 from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Priority, PriorityError, Reads
-from ..failures import Codes, Failures, Reasons
 from ..pods import Template, rebuilt_from
 from . import verify
 

@@ -25,6 +25,7 @@ from ..arrays import (
     Batch,
     Clause,
     DomainSum,
+    Failures,
     Ints,
     Mask,
     NodeTable,
@@ -35,7 +36,6 @@ from ..arrays import (
 )
 from ..cycle import Cycle
 from ..decision import TieBreaker, TopOfHeap
-from ..failures import Failures
 from .answers import Answer
 from .farrules import FarRules, FarScore
 from .rows import OUT, RowScores

@@ -17,9 +17,8 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ..arrays import Batch, Ints, Mask, Rows, Scores
+from ..arrays import Batch, Failures, Ints, Mask, Reasons, Rows, Scores
 from ..cycle import Cycle, Predicate, Priority, PriorityError
-from ..failures import Failures, Reasons
 from ..pods import CycleState
 
 

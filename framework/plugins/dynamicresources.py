@@ -23,7 +23,7 @@ from ...api.objects import (
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from ...core.arrays import Batch, Mask, Rows, Scores
+from ...core.arrays import Batch, Failures, Mask, Reason, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.cycle import Reads, Reduction
 from ...core.devices.claimjudging import AllocationError
@@ -48,7 +48,6 @@ from ...core.devices.nodedevices import (
     accounts,
     score_of,
 )
-from ...core.failures import Failures, Reason
 from ...core.matching import node_selector_mask
 from ...core.pods import StateKey, Template
 from ...core.release import DeviceCells, with_gates

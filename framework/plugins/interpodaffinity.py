@@ -6,9 +6,21 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from ...core.arrays import Batch, Clause, Ints, RawScores, Reduction, Scores, Stretched, Sums, Weighted
+from ...core.arrays import (
+    Batch,
+    Clause,
+    Failures,
+    Ints,
+    RawScores,
+    Reason,
+    Reasons,
+    Reduction,
+    Scores,
+    Stretched,
+    Sums,
+    Weighted,
+)
 from ...core.cycle import Cycle, Reads
-from ...core.failures import Failures, Reason, Reasons
 from ...core.matching import has_pods_in_domains, terms_about
 from ...core.pods import (
     PREFERRED_AFFINITY,

@@ -10,9 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
-from ...core.arrays import Batch, Scores
+from ...core.arrays import Batch, Failures, Reason, Scores
 from ...core.cycle import PriorityError, Reads, Reduction
-from ...core.failures import Failures, Reason
 from ...core.matching import (
     literal_node_affinity_mask,
     node_selector_mask,

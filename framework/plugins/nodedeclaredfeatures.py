@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.objects import Pod, PodSpec
-from ...core.arrays import Batch
+from ...core.arrays import Batch, Failures
 from ...core.cycle import Reads
-from ...core.failures import Failures
 from ...core.pods import Template
 from ..cycle.state import FrameworkCycle
 from ..hints import declared_features_change

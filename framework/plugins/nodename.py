@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from ...core.arrays import Batch
+from ...core.arrays import Batch, Failures
 from ...core.cycle import Reads
-from ...core.failures import Failures
 from ...core.pods import Template
 from ..cycle.state import FrameworkCycle
 from ..plugin import Plugin

@@ -13,10 +13,21 @@ import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects import wrap_int64
-from ...core.arrays import Batch, Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, truncated_div, whole
+from ...core.arrays import (
+    Batch,
+    Failures,
+    Floats,
+    Ints,
+    Mask,
+    Reasons,
+    Scores,
+    is_anywhere,
+    is_everywhere,
+    truncated_div,
+    whole,
+)
 from ...core.cycle import Reads
 from ...core.devices.nodedevices import DeviceTotals
-from ...core.failures import Failures, Reasons
 from ...core.pods import CPU, MEMORY, NATIVE, StateKey, Template, is_extended_resource, is_scalar_resource
 from ...core.release import FrameworkCells, with_gates
 from ...predicates.podfitsresources import Sought, checked_resources

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from ...core.arrays import Batch
-from ...core.failures import Failures
+from ...core.arrays import Batch, Failures
 from ...core.pods import Template
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..cycle.state import FrameworkCycle

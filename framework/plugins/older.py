@@ -9,9 +9,8 @@ import attrs
 import numpy as np
 
 from ...api.objects import LabelSelector, Map
-from ...core.arrays import Batch, Ints, Scores
+from ...core.arrays import Batch, Failures, Ints, Scores
 from ...core.cycle import Reads
-from ...core.failures import Failures
 from ...core.matching import OwnerSelector, services_of
 from ...core.pods import Template
 from ...exceptions import PolicyError

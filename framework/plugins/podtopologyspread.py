@@ -15,10 +15,13 @@ from ...core.arrays import (
     Batch,
     Clause,
     DomainSum,
+    Failures,
     Mask,
     NodeColumn,
     NodeTable,
     RawScores,
+    Reason,
+    Reasons,
     Reduction,
     Scale,
     Scores,
@@ -28,7 +31,6 @@ from ...core.arrays import (
     whole,
 )
 from ...core.cycle import Cycle, PriorityError, Reads
-from ...core.failures import Failures, Reason, Reasons
 from ...core.matching import Domains, required_node_affinity
 from ...core.pods import StateKey, Template
 from ...predicates.matchinterpodaffinity import first_of

@@ -26,6 +26,7 @@ from ...core.arrays import (
     NodeTable,
     PodsMatching,
     RawScores,
+    Reasons,
     Scores,
     ValueCodes,
     few_or_all,
@@ -33,7 +34,6 @@ from ...core.arrays import (
     tabulated,
     whole,
 )
-from ...core.failures import Reasons
 from ...core.matching import DomainIndex, Domains, has_key, with_all_keys
 from ...core.pods import Template
 from ...core.release import FrameworkCells

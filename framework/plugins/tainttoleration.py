@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import Taint
-from ...core.arrays import Batch, Scores
+from ...core.arrays import Batch, Failures, Scores
 from ...core.cycle import Reads, Reduction
-from ...core.failures import Failures
 from ...core.pods import Template
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred

@@ -12,10 +12,9 @@ import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean
 from ...api.objects import ZERO, PersistentVolumeClaim, Pod, Volume
-from ...core.arrays import Batch, Ints, Mask, Scores
+from ...core.arrays import Batch, Failures, Ints, Mask, Reason, Scores
 from ...core.binding import Finding, VolumeError
 from ...core.cycle import Reads
-from ...core.failures import Failures, Reason
 from ...core.pods import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ...core.volumes import UNBOUND_IMMEDIATE, storage_left
 from ...predicates.reasons import VOLUME_BIND_CONFLICT

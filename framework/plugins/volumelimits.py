@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import attrs
 
 from ...api.objects import Volume
-from ...core.arrays import Batch
+from ...core.arrays import Batch, Failures
 from ...core.cycle import Reads
-from ...core.failures import Failures
 from ...core.pods import Template
 from ...core.volumes import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
-from ...core.arrays import Batch
+from ...core.arrays import Batch, Failures, Reason
 from ...core.cycle import Reads
-from ...core.failures import Failures, Reason
 from ...core.pods import Template
 from ...core.volumes import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict

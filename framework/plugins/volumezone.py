@@ -10,10 +10,9 @@ import numpy as np
 
 from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import PersistentVolume
-from ...core.arrays import Batch, Mask
+from ...core.arrays import Batch, Failures, Mask
 from ...core.binding import VolumeError
 from ...core.cycle import Reads
-from ...core.failures import Failures
 from ...core.pods import Template
 from ...core.volumes import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of

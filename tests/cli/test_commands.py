@@ -16,7 +16,7 @@ POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources:
 
 RULES = """
 from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
-from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.arrays.failures import Failures, Reason
 from kubeclassic.core.cycle import Reads
 from kubeclassic.predicates.rule import predicate
 

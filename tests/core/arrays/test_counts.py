@@ -19,8 +19,8 @@ from kubeclassic.core.arrays.counts import (
     judged,
     masked,
 )
+from kubeclassic.core.arrays.failures import Reason
 from kubeclassic.core.cycle import Predicate, Priority, Reads
-from kubeclassic.core.failures import Reason
 from kubeclassic.core.incremental.answers import Answer
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
