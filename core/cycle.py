@@ -267,7 +267,7 @@ class Algorithm:
 
     @property
     def queues_by_priority(self) -> bool:
-        """Whether the release's queue looks at priorities: some have a plain FIFO without gate PodPriority."""
+        """Whether the release's queue looks at priorities: some have a FIFO without gate PodPriority."""
         return not self.release.queue.fifo_without_priority or self.enabled("PodPriority")
 
 

@@ -1,5 +1,5 @@
-"""From the API's JSON form to the values of :mod:`..objects`, also from older versions of resource.k8s.io; and
-which fields the API has.
+"""From the API's JSON form to the values of :mod:`..objects`, also from older versions of resource.k8s.io;
+and which fields the API has.
 
 A null counts as absent; unknown fields are ignored; no defaults are filled in (see
 :mod:`..controlplane.defaults`). Strict decoding refuses unknown words in enumerations as the API server

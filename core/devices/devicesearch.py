@@ -33,8 +33,8 @@ from .claimjudging import AllocationError, Judge
 from .pools import CounterId, Make, Pool, PoolDevice
 
 # --- The requests of claims, checked before the search ------------------------------------------------------
-# Each has its class, its number of devices, and its devices for mode All. Upstream: the first part of Allocate, and
-# validateDeviceRequest, in structured/internal/experimental/allocator_experimental.go.
+# Each has its class, its number of devices, and its devices for mode All. Upstream: the first part of
+# Allocate, and validateDeviceRequest, in structured/internal/experimental/allocator_experimental.go.
 
 
 # --- shared capacities --------------------------------------------------------------------------------------

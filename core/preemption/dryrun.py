@@ -486,7 +486,8 @@ class DryRuns:
 
 
 # --- The pods of each node that use each claim --------------------------------------------------------------
-# Some releases count them while they try. Upstream: PVCRefCounts in pkg/scheduler/framework/types.go, up to 1.24.
+# Some releases count them while they try. Upstream: PVCRefCounts in pkg/scheduler/framework/types.go, up to
+# 1.24.
 
 
 @attrs.define(eq=False, repr=False)

@@ -239,7 +239,8 @@ def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
 def make_queue(
     cells: QueueCells, nominations: Nominations, clock: Clock, *, fifo: bool, waits: bool = True
 ) -> SchedulingQueue:
-    """The queue of a release, which keeps *nominations* and goes by *clock*; with *fifo* it knows no priorities.
+    """The queue of a release, which keeps *nominations* and goes by *clock*; with *fifo* it knows no
+    priorities.
 
     *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it
     at once.

@@ -1,5 +1,5 @@
-"""The facts of a release, each one thing that it decides otherwise than the release before it, and its feature
-gates, from the texts of releases.
+"""The facts of a release, each one thing that it decides otherwise than the release before it, and its
+feature gates, from the texts of releases.
 
 ``facts/1.28.txt`` begins with the patch level that 1.28 is like, what other patch levels decide otherwise,
 and the cells that no fact tells. Each further paragraph is a :class:`Fact`: its id and rule, its sentence,

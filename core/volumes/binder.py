@@ -341,8 +341,9 @@ class VolumeBinder:
             raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
 
-    # --- the search: bound volumes within reach, free volumes that match, or new ones to provision -----------
-    # Upstream: FindPodVolumes. It stores nothing.
+    # --- the search -----------------------------------------------------------------------------------------
+    # Bound volumes within reach, free volumes that match, or new ones to provision. Upstream: FindPodVolumes.
+    # It stores nothing.
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
         """The volumes of each of *nodes* for the claims with these keys."""
