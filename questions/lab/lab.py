@@ -297,10 +297,9 @@ class Lab:
         }
 
 
-def helping_words(found: Suggestion) -> tuple[str, bool, bool]:
-    """The result of a change that helps, in words; whether that costs others their node; whether it is an
-    edit."""
-    return outcome_of(found), found.is_costly, found.is_edit
+def helping_words(found: Suggestion) -> tuple[str, bool]:
+    """The result of a change that helps, in words; and whether that costs others their node."""
+    return outcome_of(found), found.is_costly
 
 
 def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:

@@ -219,7 +219,6 @@ class ChurnWorkload:
 
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
-        outside = self.outside
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes,
             "createPods": self._create_pods,
@@ -228,10 +227,7 @@ class ChurnWorkload:
             "sleep": lambda operation: operation.interval,
             "barrier": self._raise_barrier,
             "deletePods": self._delete_pods,
-            "deleteNodes": partial(self._change_nodes, outside.remove),
-            "drainNodes": partial(self._change_nodes, outside.drain),
-            "failNodes": partial(self._change_nodes, outside.fail),
-            "recoverNodes": partial(self._change_nodes, outside.recover),
+            "deleteNodes": self._delete_nodes,
         }
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
@@ -359,14 +355,9 @@ class ChurnWorkload:
             if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
                 self.pods.delete(life)
 
-    def _change_nodes(self, change: Callable[[Node], None], operation: Operation) -> None:
-        """The named nodes, those that a selector chooses, or *count* random ones."""
-        chooses = operation.selector
-        there = sorted(
-            node.name for node in self.cluster.engine.nodes() if chooses is None or chooses(node.labels)
-        )
-        for name in operation.names or (
-            self.cluster.draw.sample(there, min(operation.count, len(there))) if chooses is None else there
-        ):
+    def _delete_nodes(self, operation: Operation) -> None:
+        """The named nodes, or *count* random ones."""
+        there = sorted(node.name for node in self.cluster.engine.nodes())
+        for name in operation.names or self.cluster.draw.sample(there, min(operation.count, len(there))):
             if (node := self.cluster.node(name)) is not None:
-                change(node)
+                self.outside.remove(node)

@@ -45,7 +45,6 @@ GROUPS = {
     2: "Change a node:",
     3: "Change other pods:",
     4: "Add a node:",
-    5: "Change the scheduler:",
     COSTLY: "At a cost: other pods lose their nodes, or this pod does not keep its own:",
 }
 """By the group of a suggestion."""
@@ -106,12 +105,11 @@ class WhatIfResult(Result):
         for one in self.suggestions[:1]:
             others = f" {count - 1:,} more{helping(self.suggestions[1:])}" if count > 1 else ""
             verdict = f"{start}{one.change}: then it gets {outcome_of(one)}.{others}"
-            lead.append(Words(*(Words(" " * bool(at), _how(one, text)) for at, text in enumerate(one.patch))))
+            lead.append(Words(*(Words(" " * bool(at), _how(text)) for at, text in enumerate(one.patch))))
         if self.explained is not None:
             view = self.explained.view()
             lead += [view.verdict, *view.lead]
-        first = next((one for one in self.suggestions if one.is_edit), None)
-        edits = [] if first is None else [word for text in first.patch for word in ("--set", text)]
+        edits = [word for one in self.suggestions[:1] for text in one.patch for word in ("--set", text)]
         columns = columns_of("change; patch; host; kind; disturbs; victims; verified; evictedBy; effect")
         rows = [
             [
@@ -152,7 +150,7 @@ class WhatIfResult(Result):
                     Words(
                         f"{one.change[0].upper()}{one.change[1:]}: then it gets ",
                         outcome_of(one),
-                        *(Words(" ", _how(one, text)) for text in one.patch),
+                        *(Words(" ", _how(text)) for text in one.patch),
                     )
                     for one in members
                 ]
@@ -233,9 +231,9 @@ def helping(found: Sequence[Suggestion]) -> str:
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _how(one: Suggestion, patch: str) -> CodeText | str:
+def _how(edit: str) -> CodeText:
     """The way to try a change."""
-    return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit or patch.startswith("pod ") else patch
+    return CodeText(f"--set {shlex.quote(edit)}")
 
 
 def _parts(found: WhatIfResult) -> Iterator[Section]:
@@ -291,7 +289,7 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
             line = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}"
             told += [
                 Paragraph(line, hanging="     "),
-                *(Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch),
+                *(Paragraph(f"     {_how(text)}", wraps=False) for text in one.patch),
             ]
     last = f"(each was tested when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield block(*told, Paragraph(last, wraps=False))

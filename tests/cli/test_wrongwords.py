@@ -143,7 +143,7 @@ WRONG = {
     "replay nothere.yaml": "kubeclassic: nothere.yaml: no such file or directory",
     "replay empty.yaml": "kubeclassic: empty.yaml: expected at least one Node, got none",
     "replay bad.jsonl": 'bad.jsonl, document 1: event: expected Add, Update, Delete, Drain, Fail or Recover, got "Create"',
-    "replay bad.yaml": 'recoverNodes, got "createNode"; did you mean',
+    "replay bad.yaml": 'deleteNodes, got "createNode"; did you mean',
     "replay pods.csv": "kubeclassic: pods.csv: expected both CSV files of the trace, got none with nodes",
     "replay good.csv": "good.csv, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got a,b",
     f"{REPLAY} --until soon": "Invalid value for '--until': expected seconds, or a duration such as 90s, 1.5h or 2m30s, got \"soon\"",

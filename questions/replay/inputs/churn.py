@@ -1,7 +1,6 @@
 """Scenarios: a cluster and its load as a list of operations, like those of scheduler_perf.
 
-Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes, drainNodes, failNodes and
-recoverNodes are added.
+Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes is added.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import attrs
 from msgspec.structs import replace
 
 from ....api.controlplane.defaults import with_defaults
-from ....api.meaning.labels import Matcher, SelectorError, parse_selector
 from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
 from ....api.objects.metadata import OneOf
 from ....api.objects.quantity import Quantity
@@ -48,8 +46,7 @@ class Operation:
     opcode: str = ""
     count: int = 1
     names: tuple[str, ...] = ()
-    """Nodes by name; without names those that *selector* chooses, or *count* random ones."""
-    selector: Matcher | None = None
+    """Nodes by name; without names *count* random ones."""
     templates: tuple[KubeObject, ...] = ()
     namespace: str | None = None
     namespaces: tuple[str, ...] = ()
@@ -148,13 +145,6 @@ def _labelling(value: Any) -> dict[str, Any]:
     return found
 
 
-def _selector(value: Any) -> Matcher:
-    try:
-        return parse_selector(text(value))
-    except SelectorError as error:
-        raise Mismatch(value, f"labels such as pool=general ({error})") from None
-
-
 _INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
 _PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
 _TEMPLATES = (*_INLINE, *_PATHS)
@@ -177,7 +167,6 @@ _CHURN: Table = {
     "namespace": ("namespace", text),
     "runTime": ("run_time", _seconds),
 }
-_NODES: Table = {**_NAMES, "selector": ("selector", _selector)}
 FIELDS: Mapping[str, Table] = {
     "createNodes": {
         **_NAMES,
@@ -190,10 +179,7 @@ FIELDS: Mapping[str, Table] = {
     "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
     "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
     "deletePods": {"namespace": ("namespace", text)},
-    "deleteNodes": _NODES,
-    "drainNodes": _NODES,
-    "failNodes": _NODES,
-    "recoverNodes": _NODES,
+    "deleteNodes": _NAMES,
 }
 """Opcode -> its fields."""
 _NEEDED = {
