@@ -173,17 +173,6 @@ def answer_case(case: Json, manner: Manner) -> Json:
     return {"name": case["name"], "cycles": list(play(Run(engine, manner.details), case, post))}
 
 
-def emitted(case: Json, manner: Manner = USUAL) -> Json:
-    """As :func:`answer_case`. Raises :class:`~kubeclassic.exceptions.ManifestError` for a case or a script
-    that makes no sense."""
-    try:
-        return answer_case(case, manner)
-    except KubeclassicError:
-        raise
-    except Exception as error:  # a crash of one case; without --emit it is a difference
-        raise ManifestError(f"{case['name']}: cannot be played: {type(error).__name__}: {error}") from error
-
-
 def scripted_post(case: Json, release: Release | None) -> ScriptedPost | None:
     """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the
     case."""

@@ -208,7 +208,6 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "places": {"multiple": True},
     "texts": {"multiple": True},
     "seconds": {"type": seconds},
-    "factor": {"type": click.FloatRange(min=0, min_open=True)},
     "ratio": {"type": ratio},
     "configuration": {"type": CONFIGURATION},
     "extenders": {"cls": ExtendersOption},

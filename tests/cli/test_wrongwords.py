@@ -147,7 +147,6 @@ WRONG = {
     "replay pods.csv": "kubeclassic: pods.csv: expected both CSV files of the trace, got none with nodes",
     "replay good.csv": "good.csv, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got a,b",
     f"{REPLAY} --until soon": "Invalid value for '--until': expected seconds, or a duration such as 90s, 1.5h or 2m30s, got \"soon\"",
-    f"{REPLAY} --compress-time 0": "Invalid value for '--compress-time'",
     f"{REPLAY} --output nothere/e": "kubeclassic: nothere/e: cannot be written: no such file or directory",
     f"{MIGRATE} --report check.html": "--report needs --check",
     f"{MIGRATE} --report check.pdf --check examples/cluster": "expected a name that ends in .html, .json, .txt",

@@ -38,7 +38,7 @@ from kubeclassic.live.client.http import tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.questions.importing import columnmap
 from kubeclassic.questions.replay.inputs.inputs import read_inputs
-from kubeclassic.simulation.conform import emitted, read_answers, read_cases
+from kubeclassic.simulation.conform import Family, check_family, read_answers
 from tests.conftest import ROOT
 from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 
@@ -207,8 +207,7 @@ def _decisions(content):
 
 
 def _cases(content):
-    for case in read_cases(_file(content, "x.cases.jsonl")):
-        emitted(case)
+    check_family(Family("", "x", _file(content, "x.cases.jsonl"), _file(b"", "x.answers.jsonl")))
 
 
 def _side(content):

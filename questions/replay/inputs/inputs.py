@@ -135,7 +135,7 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
     """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in
     its lifetime."""
     for item in objects:
-        marks = {} if reading.ignore_times else item.annotations
+        marks = item.annotations
         found = {}
         for name in (CREATION_TIME, DELETION_TIME):
             if name in marks:
@@ -153,8 +153,6 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
             raise ManifestError(f"{place}: expected {DURATION}, got {shown(marks[RUN_TIME])}")
         if runs is not None and leaves is not None:
             runs, leaves = (None, leaves) if reading.as_recorded else (runs, None)
-        if runs is None and leaves is None:
-            runs = reading.run_time
         yield Event(created, ADD, item, lifetime=Lifetime(runs_for=runs, leaves_at=leaves))
 
 
@@ -164,17 +162,10 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 @attrs.frozen(kw_only=True, repr=False)
 class InputOptions:
-    """Options of reading inputs. Without more, times and durations are as given, and pods without a run time
-    run for ever."""
+    """Options of reading inputs."""
 
-    ignore_times: bool = False
-    """Everything comes at once, and stays."""
     as_recorded: bool = False
     """Pods leave at their recorded time, not after their recorded run time."""
-    run_time: float | None = None
-    """The run time of pods that have none of their own."""
-    compress: float = 1.0
-    """All times are divided by this."""
     cron_jobs: bool = False
     """Make the pods of one Job of each CronJob."""
     priorities: bool = True
@@ -392,18 +383,15 @@ class _Reader:
             if self.times.dated
             else 0.0
         )
-        compress = self.choice.compress
 
         def since(time: float) -> float:
-            return 0.0 if time == START else max(time - origin, 0.0) / compress
+            return 0.0 if time == START else max(time - origin, 0.0)
 
         moved = []
         for event in events:
-            runs = event.lifetime.runs_for
             leaves = event.lifetime.leaves_at
-            lifetime = Lifetime(
-                runs_for=None if runs is None else runs / compress,
-                leaves_at=None if leaves is None else since(leaves),
+            lifetime = (
+                event.lifetime if leaves is None else attrs.evolve(event.lifetime, leaves_at=since(leaves))
             )
-            moved.append(Event(since(event.time), event.verb, event.item, event.where, lifetime))
+            moved.append(attrs.evolve(event, time=since(event.time), lifetime=lifetime))
         return sorted(moved, key=attrgetter("time")), origin
