@@ -34,13 +34,12 @@ from ...api.view import (
     columns_of,
     on_page,
 )
-from ...api.words import count_doing, count_of, percent
+from ...api.words import count_doing, count_of
 from ...core.pods.requests import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
 from ...simulation.sides import KINDS, SUCCESSORS, Cause
 from .comparison import (
-    ComparedConfiguration,
     ComparedDecision,
     ComparisonDocument,
     ConfigurationPair,
@@ -93,7 +92,7 @@ def comparison_view(found: ComparisonDocument, show: int | None, ends: Sequence[
 
 
 def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
-    """The ends of pods, and the use of the clusters."""
+    """The ends of pods."""
     yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
     bars = []
     for at, against in enumerate(found.against):
@@ -115,34 +114,6 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
     else:
         unchanged = "No pod loses its place, and none gains one."
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
-    has_fragments = any(one.fragmentation for one in with_own_cluster(found))
-    meanings = (
-        f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments
-    )
-    # Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own.
-    configurations = with_own_cluster(found)
-    rows = []
-    for resource in dict.fromkeys(
-        usage.resource for one in found.configurations for usage in one.summary.resources
-    ):
-        uses = [
-            next((usage for usage in one.summary.resources if usage.resource == resource), None)
-            for one in configurations
-        ]
-        measures = {
-            "use": [usage.use if usage else None for usage in uses],
-            "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
-            "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
-            "fragmentation": [one.fragmentation.get(resource) for one in configurations],
-        }
-        for name, shares in measures.items():
-            if name != "fragmentation" or any(share is not None for share in shares):
-                rows.append(
-                    [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
-                )
-    names = ["all"] if found.mode == "locked" else [one.name for one in configurations]
-    columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
-    yield block(Table("use", columns, rows, forms=TEXT), *meanings)
 
 
 def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
@@ -243,18 +214,6 @@ NO_HOST = "<none>"
 GATED_HOST = "<gated>"
 """In place of a host where the pod has none, or was not tried."""
 OTHER_NODE = "on another node"
-USES = {
-    "use": "the share of all nodes' capacity",
-    "imbalance": "the standard deviation of the nodes' use",
-    "fullest - emptiest": "the use of the fullest node less that of the emptiest",
-    "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
-}
-"""What is said of how the clusters end -> what that is."""
-
-
-def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguration]:
-    """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
-    return found.configurations[:1] if found.mode == "locked" else found.configurations
 
 
 def headline(found: ComparisonDocument) -> Iterator[str]:

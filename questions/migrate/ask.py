@@ -25,7 +25,7 @@ from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_pol
 from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.secrets import without_secrets
-from ...api.record import Count, Record, plain
+from ...api.record import Count, Record
 from ...api.view import (
     DATA,
     PAGE,
@@ -241,13 +241,6 @@ class MigrateResult(Result):
     def document(self) -> dict[str, Any]:
         return dict(self.profile)
 
-    def proof(self) -> dict[str, Any]:
-        """The comparison as plain data, with the report beside it."""
-        return {
-            **({} if self.comparison is None else self.comparison.record()),
-            "migration": plain(self.report),
-        }
-
     def _view(self) -> View:
         facts = {
             "notes": len(self.notes),
@@ -318,12 +311,6 @@ class MigrateResult(Result):
         )
         profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
         yield Section("The profile", [profile], name="profile")
-
-    def proof_view(self) -> View:
-        """The verdict and what to do next, the whole comparison, and the notes."""
-        checked = View() if self.comparison is None else self.comparison.view()
-        notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
-        return attrs.evolve(checked, sections=[*self._view().sections[:2], *checked.sections, notes])
 
 
 # --- asking -------------------------------------------------------------------------------------------------

@@ -76,10 +76,7 @@ class SimulationOptions(ClusterOptions, MorePods):
         metavar="SELECTOR",
     )
     sort_by: str | None = option(
-        None,
-        "Sort by a column or field, such as node or .requests.cpu; -COLUMN: descending.",
-        metavar="COLUMN",
-        python=None,
+        None, "Sort by a column, such as node or cpu; -COLUMN: descending.", metavar="COLUMN", python=None
     )
     details: bool = option(
         False, "json, jsonl, yaml, html: include feasible nodes, reasons and scores of each decision."
