@@ -19,9 +19,7 @@ LISTS: Mapping[str, tuple[str, str]] = {
 }
 """A list of the export -> apiVersion and kind of its objects, in the order in which they are taken."""
 CONFIG = "schedulerConfig"
-NOT_READ = (
-    "the scheduler's configuration in it is not read; `kubeclassic import simulator --profile FILE` writes it"
-)
+NOT_READ = f"the scheduler's configuration in it is not read: make a file of `{CONFIG}` for --profile"
 
 
 def is_simulator_export(data: JsonObject) -> bool:

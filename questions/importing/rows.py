@@ -41,8 +41,6 @@ class Trace:
     others: list[Manifest] = attrs.Factory(list)
     dropped: Counter[str] = attrs.Factory(Counter)
     """What of the trace has no place in manifests -> how often."""
-    configuration: Manifest | None = None
-    """That of the scheduler, where the trace has one."""
 
     def document(self) -> Manifest:
         """All manifests as one ``v1`` ``List``: others, nodes, pods."""

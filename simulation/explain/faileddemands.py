@@ -16,8 +16,6 @@ import attrs
 from ...api.meaning.labels import SelectorError, compile_node_term, selector_matches, tolerates
 from ...api.objects import (
     Affinity,
-    Container,
-    ContainerStatus,
     LabelSelector,
     Map,
     Node,
@@ -30,7 +28,6 @@ from ...api.objects import (
     ResourceRequirements,
 )
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.objects.quantity import Quantity
 from ...api.record import replace
 from ...api.words import count_of, listed, rounded
 from ...core.engine import Engine
@@ -144,50 +141,22 @@ def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
 
 def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
     """The parts of the *counted* amount of a resource, in words; empty if it is the request of the containers
-    of *pod*.
-
-    Of a pod on a node sidecars are containers like others: they run there.
-    """
-
-    def count(changed: PodSpec) -> int:
-        return count_of_spec(engine, changed, name)
-
+    of *pod*."""
     spec = pod.spec
-    status = pod.status
-    known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
-
-    def given(container: Container) -> Container:
-        """The container with what the node has given to it, where it says so."""
-        one = known.get(container.name, ContainerStatus())
-        amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
-        return replace(
-            container, resources=replace(container.resources, requests=Map({**container.requests, **amounts}))
-        )
-
-    whole = count(spec)
-    if spec.node_name and known:
-        first = tuple(map(given, spec.init_containers))
-        allocated = count(replace(spec, containers=tuple(map(given, spec.containers)), init_containers=first))
-        if allocated != whole:
-            return f"a resize that is not done, {rounded(name, allocated)} allocated"
-    sidecars = [one for one in spec.init_containers if one.is_sidecar] if spec.node_name else []
-    if counted == sum(
-        amount(name, one.requests[name]) for one in (*spec.containers, *sidecars) if name in one.requests
-    ):
+    if counted == sum(amount(name, one.requests[name]) for one in spec.containers if name in one.requests):
         return ""
-    # Each part of the spec without which the amount would be another one.
-    if count(replace(spec, resources=ResourceRequirements())) != whole:
+
+    def matters(**without: object) -> bool:
+        """Whether the release counts another amount without a part of the spec."""
+        return count_of_spec(engine, replace(spec, **without), name) != counted
+
+    if matters(resources=ResourceRequirements()):
         return "the pod as a whole (spec.resources)"
     makers = []
     for at, container in enumerate(spec.init_containers):
-        if (
-            count(
-                replace(spec, init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :]))
-            )
-            != whole
-        ):
+        if matters(init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :])):
             makers.append(f"{'sidecar' if container.is_sidecar else 'init container'} {container.name}")
-    if count(replace(spec, overhead=Map())) != whole:
+    if matters(overhead=Map()):
         makers.append("the overhead of its RuntimeClass")
     return listed(makers) if makers else ""
 
@@ -206,8 +175,6 @@ AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
 SPREAD = frozenset({"EvenPodsSpread", "PodTopologySpread"})
 PORTS = frozenset({"GeneralPredicates", "PodFitsHostPorts", "NodePorts"})
 TAINTS = frozenset({"PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintToleration"})
-MOST = 20
-"""How many nodes that are short of a resource are looked at pod by pod, the nearest ones first."""
 Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 """Pairs of a rule and a reason."""
 
@@ -343,16 +310,6 @@ class Causes:
                 demand,
                 *(report for report in reports if any(one.resource == name for one in report.shortages)),
             )
-        # The pods on a node that count with more of a resource than their containers have.
-        table = self.engine.fresh_table()
-        for report in reports[:MOST]:
-            for name in (one.resource for one in report.shortages):
-                for entry in table.pods[table.row_of[report.name]]:
-                    counted = entry.template.footprint.get(name, 0)
-                    makers = makers_of(self.engine, entry.pod, name, counted) if counted else ""
-                    if makers:
-                        text = f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}"
-                        self._add(FailedDemand("pod", text, 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which

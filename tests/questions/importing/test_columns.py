@@ -5,7 +5,6 @@ import pytest
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.importing import columnmap, simkube
-from kubeclassic.questions.importing.ask import read_export
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, RUNS, requests, write
 
@@ -113,10 +112,6 @@ def test_other_wrong_inputs_are_told(tmp_path):
             "no such file",
         ),
         (lambda: simkube.read(nodes), "expected a trace of SimKube, got bytes that are no msgpack"),
-        (
-            lambda: read_export(write(tmp_path, "e.json", '{"pods": []}')),
-            "got no export of kube-scheduler-simulator",
-        ),
     ]
     for tried, words in tries:
         text = refusal_text(ManifestError, tried)
