@@ -489,8 +489,7 @@ class NodeMap:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Chart:
-    """Columns beside each other, or lines over something that goes on; a table of numbers where matplotlib is
-    not installed."""
+    """Columns beside each other, or lines over something that goes on."""
 
     title: str
     description: str

@@ -22,7 +22,7 @@ from ....api.view import CHANGES, MEANINGS, Amount, Item, Matrix, Paragraph, Rul
 from ....api.words import count_of, percent, rounded
 from ..tables import shown
 from .about import About, discreet
-from .charts import drawn_bands, numbers, picture
+from .charts import drawn_bands, drawn_chart, numbers
 from .clustermap import SHOWN, DrawnMap
 
 FIRST = 50
@@ -217,7 +217,7 @@ def environment() -> Environment:
         discreet=discreet,
         digest=lambda text: hashlib.sha256(text.encode()).hexdigest(),
         drawn_map=DrawnMap,
-        picture=picture,
+        drawn_chart=drawn_chart,
         chart_rows=numbers,
         drawn_bands=drawn_bands,
         scoring=scoring,

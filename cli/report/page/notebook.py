@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.util import find_spec
 
 import attrs
 from markupsafe import Markup
@@ -60,7 +59,7 @@ def _pictures(view: View) -> Iterator[NodeMap | Chart]:
             yield attrs.evolve(
                 part, sides=[attrs.evolve(part.sides[-1], title="", pods=(), states=(), notes=())], colours={}
             )
-        elif isinstance(part, Chart) and find_spec("matplotlib") is not None:
+        elif isinstance(part, Chart):
             count = len(part.labels)
             most = min(count, MOST_POINTS)
             places = sorted({round(at * (count - 1) / max(most - 1, 1)) for at in range(most)})
