@@ -13,7 +13,7 @@ from ..api.reading.notices import Notice, in_groups, unread_sentences
 from ..api.record import as_document
 from ..api.words import count_doing, count_of
 from ..questions.result import Result
-from ..simulation.scenario import Scenario
+from ..simulation.simulate import Scenario
 from .console.output import note, one_line, takes_unicode, writing
 from .declaring.flags import HTML, Output
 from .report.listing import indented, write_csv

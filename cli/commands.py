@@ -62,7 +62,7 @@ class Asking:
     def about(self, found: Result) -> About:
         """The origin on the page of *found*."""
         from ..simulation.input import Input
-        from ..simulation.scenario import Scenario
+        from ..simulation.simulate import Scenario
         from .answering import about
 
         given = self.given

@@ -12,6 +12,7 @@ import attrs
 import click
 
 from ..api.objects import Node
+from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.notices import Notice
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
@@ -19,7 +20,7 @@ from ..framework.releases import find_any_release, is_auto
 from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
-from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
+from ..simulation.simulate import Files, Scenario
 from .answering import tell_line, tell_notices
 from .console.output import note, warn
 from .console.progress import telling, working

@@ -17,7 +17,7 @@ from ..api.words import count_of
 from ..exceptions import did_you_mean
 from ..framework.options import WrongOptionError, declared_of
 from ..simulation.input import SILENT, GivenCluster, Input, Observer, release_asked, scenario_of, spec_of
-from ..simulation.scenario import Scenario
+from ..simulation.simulate import Scenario
 from .options import AskedOptions, ClusterOptions
 
 __all__ = ["SILENT", "GivenCluster", "Input", "Observer", "asked_by", "tell_left_out"]

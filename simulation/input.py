@@ -24,7 +24,7 @@ from ..framework.options import Classic, Framework, GivenOptions, settled_option
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import Files, Scenario, idle_notices, parsed_edits, sorted_out
+from .simulate import Files, Scenario, idle_notices, parsed_edits, sorted_out
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits

@@ -61,7 +61,7 @@ from ..framework.releases import (
     nearest_release,
     telling_versions,
 )
-from .scenario import Scenario
+from .simulate import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], object]
 

@@ -15,8 +15,7 @@ from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node, unresolvable
 from kubeclassic.results import Decision
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
-from kubeclassic.simulation.scenario import Files
-from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.simulate import Files, Simulation
 from tests.support.build import manifest, node, pod
 from tests.support.examples import ENDS
 from tests.support.frameworkbuild import configuration, document

@@ -34,7 +34,7 @@ from ...core.driver import SchedulingState
 from ...core.engine import Engine, FilterError
 from ...core.queue.backoff import Clock
 from ...exceptions import KubeclassicError
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 from ..client.api import PODS, Api, Transport
 from ..client.credentials import Access
 from ..client.http import HttpTransport

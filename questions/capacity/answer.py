@@ -40,7 +40,7 @@ from ...core.run import Run
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...simulation.input import Input
 from ...simulation.nodesbyuse import FreeRoom, Unit, short_of
-from ...simulation.scenario import Scenario, in_order
+from ...simulation.simulate import Scenario, in_order
 from ..drain.trial import SteadyState, after_loss
 from .options import CapacityOptions, NewNodesOptions
 from .podtemplates import PodTemplate, numbers_for, template_of

@@ -18,7 +18,7 @@ from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 from ..asking import GivenCluster, Observer, asked_by, scenario_for
 from ..result import Result
 from .comparison import Comparison, ComparisonDocument, DifferingCycle

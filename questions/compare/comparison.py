@@ -16,9 +16,8 @@ from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ...simulation.input import SILENT, Observer
-from ...simulation.nodesbyuse import nodes_by_use
+from ...simulation.nodesbyuse import Summary, fragmentation, nodes_by_use, summarise
 from ...simulation.reasons import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, about
-from ...simulation.scenario import Scenario
 from ...simulation.sides import (
     MODES,
     Cause,
@@ -34,8 +33,7 @@ from ...simulation.sides import (
     follow,
     nodes_of,
 )
-from ...simulation.simulate import Simulation
-from ...simulation.summary import Summary, fragmentation, summarise
+from ...simulation.simulate import Scenario, Simulation
 from ..result import NOTHING_TRIED, for_reasons
 
 Verdict = Annotated[

@@ -28,11 +28,10 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
-from ...simulation.explain.volumes import claims_known, unreached
+from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
-from ...simulation.scenario import Scenario, in_order
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation, in_order
 from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 
 

@@ -26,8 +26,7 @@ from ...simulation.explain.explain import explain_in, missing_in
 from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
-from ...simulation.scenario import Scenario
-from ...simulation.simulate import Outcome, Simulation
+from ...simulation.simulate import Outcome, Scenario, Simulation
 from ..asking import Input, Observer, asked_by
 from ..result import Result
 from .closeup import STATES, close_up_sections

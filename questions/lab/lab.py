@@ -25,11 +25,10 @@ from ...exceptions import KubeclassicError, UnknownNameError, one_line
 from ...framework.options import declared_of
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.differences import differing
 from ...simulation.edits import without_flag
 from ...simulation.explain.clusterfacts import taint_text
 from ...simulation.input import SILENT, Input, Observer
-from ...simulation.scenario import Files
+from ...simulation.simulate import Files, differing
 from ..capacity.ask import capacity
 from ..capacity.options import CapacityOptions
 from ..explain.ask import ExplainResult

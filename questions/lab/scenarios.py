@@ -23,10 +23,18 @@ from ...core.engine import Engine
 from ...core.feed import EventFeed
 from ...core.rule import Algorithm
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.differences import Event, differing, events_between, is_handed_on, tell
 from ...simulation.edits import Edit, Edited, Edits, applied
 from ...simulation.releasenotes import fields_of, has_newer_zone_alone, with_release_notices
-from ...simulation.scenario import Files, Scenario, sorted_out
+from ...simulation.simulate import (
+    Event,
+    Files,
+    Scenario,
+    differing,
+    events_between,
+    is_handed_on,
+    sorted_out,
+    tell,
+)
 
 MOST_WEIGHT = 1_000_000
 Json = dict[str, Any]

@@ -58,7 +58,7 @@ from ...framework.profilecheck import check_runs, release_with_profiles
 from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
 from ...framework.schedulerspec import build_engine, refusals
 from ...simulation.input import ComparisonInput, scenario_of
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 from ..asking import SILENT, Observer, asked_by
 from ..compare.ask import CompareResult, with_newer_labels, zones_warning
 from ..compare.comparison import Comparison, ConfigurationPair, compare, in_error, reasons_of

@@ -22,8 +22,7 @@ from ...simulation.explain.faileddemands import spread_counts
 from ...simulation.input import Input
 from ...simulation.nodekinds import HOSTNAME, NodeKind
 from ...simulation.nodesbyuse import FreeRoom
-from ...simulation.scenario import Scenario
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation
 from ..capacity.answer import CapacityQuestion, Counting
 from .kinds import daemons_on
 

@@ -16,7 +16,7 @@ from ...api.objects import CSINode, KubeObject, Node, Pod, of_kind
 from ...api.record import replace
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
 from ...simulation.nodekinds import NodeKind, new_node
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 
 LIKE = "like:"
 

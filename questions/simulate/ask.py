@@ -43,16 +43,19 @@ from ...simulation.nodesbyuse import (
     NodeRecord,
     NodeUse,
     NodeUses,
+    Summary,
+    Usage,
     labels_of,
     node_table,
     nodes_by_use,
     pods_on,
     share_of,
+    summarise,
+    usages,
 )
 from ...simulation.reasons import about
 from ...simulation.replacements import Replacements
 from ...simulation.simulate import Outcome, Simulation
-from ...simulation.summary import Summary, Usage, summarise, usages
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result, Row, for_reasons, help_for
 from .options import SimulationOptions

@@ -19,10 +19,9 @@ from ...api.words import short_name
 from ...core.decision.decision import CycleRecord
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
-from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse
+from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse, Summary, Usage
 from ...simulation.reasons import leading
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
-from ...simulation.summary import Summary, Usage
 
 MADE_ROOM = "makes room"
 NO_NODE = "no node"

@@ -22,9 +22,8 @@ from ...core.pods.requests import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from ...framework.options import FIELDS, declared_of
 from ...simulation.input import GivenCluster, parts_of
-from ...simulation.scenario import ORDERS
-from ...simulation.simulate import Simulation
-from ...simulation.summary import fragmentation, summarise
+from ...simulation.nodesbyuse import fragmentation, summarise
+from ...simulation.simulate import ORDERS, Simulation
 from ..replay.inputs.times import DURATION, parse_duration
 from ..replay.replay import Replay
 from ..replay.simulatedcluster import PERCENTILES

@@ -27,9 +27,8 @@ from ...framework.userrules import execute_files, names_catalogue, rule_files
 from ...simulation.executors import run_on
 from ...simulation.input import edits_of, objects_of, paths_among, scenario_of, spec_of
 from ...simulation.releasenotes import input_notices, with_release_notices
-from ...simulation.scenario import Scenario
 from ...simulation.sides import SUCCESSORS
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
 from .spec import (

@@ -38,8 +38,8 @@ from ...choices import DEFAULT_RELEASE
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...framework.releases import find_any_release, nearest_release, telling_versions
 from ...simulation.input import ComparisonInput
-from ...simulation.scenario import Scenario
 from ...simulation.sides import KINDS
+from ...simulation.simulate import Scenario
 from ..asking import Observer, asked_by, scenario_for
 from ..result import NOTHING_TRIED, Result
 from .options import UpgradeOptions

@@ -24,9 +24,8 @@ from ...framework.options import Classic, Framework
 from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.input import Observer
-from ...simulation.scenario import Scenario
 from ...simulation.sides import Decided, Side, decided, follow
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation
 
 # --- the releases -------------------------------------------------------------------------------------------
 

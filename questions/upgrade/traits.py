@@ -14,7 +14,7 @@ from ...core.arrays.table import AVOID
 from ...core.pods.requests import CPU, MEMORY, NATIVE
 from ...core.release.fact import Fact
 from ...simulation.releasenotes import NAMESPACES
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 
 OnPod = Callable[[Pod], object]
 

@@ -23,8 +23,8 @@ from ...framework.facttable import BY_ID, OtherPatches, ReleaseFact, facts_betwe
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
-from ...simulation.scenario import Scenario
 from ...simulation.sides import Cause, CauseKind, Decided, Mode, SideView, decided
+from ...simulation.simulate import Scenario
 from .facts import Effect, FoundCause, UpgradeTrial, total_of_rule
 from .sides import NO_STEPS, FollowingSide, SideSpec, Steps, lead
 from .traits import concerns, traits_of

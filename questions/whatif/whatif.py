@@ -21,8 +21,7 @@ from ...simulation.explain.subject import Subject
 from ...simulation.explain.values import Explanation, ExplanationDocument
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer
-from ...simulation.scenario import Scenario
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation
 from .families import (
     FAMILIES,
     WANTED_FAMILIES,

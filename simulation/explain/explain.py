@@ -32,8 +32,7 @@ from ...predicates.maxvolumecount import disk_count
 from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
 from ..drainrules import is_mirror
 from ..reasons import shortage_of
-from ..scenario import Scenario
-from ..simulate import Simulation
+from ..simulate import Scenario, Simulation
 from .faileddemands import Causes, plugin_of
 from .values import (
     CloseUp,

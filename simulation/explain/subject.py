@@ -14,8 +14,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
 from ..drainrules import MIRROR, is_daemon
-from ..scenario import Scenario
-from ..simulate import Simulation
+from ..simulate import Scenario, Simulation
 from .faileddemands import node_terms
 
 _WORDS = {

@@ -178,7 +178,7 @@ def lab_step(path):
     from msgspec.structs import replace
 
     from kubeclassic.questions.lab.rules import StateRules
-    from kubeclassic.simulation.scenario import Files
+    from kubeclassic.simulation.simulate import Files
     from tests.support.labbuild import answered, lab_on
 
     lab = lab_on(Files.read([Path(path)]), release="1.16")

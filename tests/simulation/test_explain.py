@@ -20,8 +20,7 @@ from kubeclassic.simulation.explain.values import (
     constant_scores,
     leads,
 )
-from kubeclassic.simulation.scenario import Files, Scenario
-from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.simulate import Files, Scenario, Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.drainbuild import budget
 from tests.support.examples import ENDS

@@ -10,7 +10,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Scenario
 from tests.support import manifests
 from tests.support.manifests import dumped, manifest, owned_by, policy_of
 

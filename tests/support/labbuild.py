@@ -16,7 +16,7 @@ from kubeclassic.questions.lab.rules import StateRules, scheduler_of
 from kubeclassic.questions.lab.scenarios import LabState
 from kubeclassic.questions.simulate.ask import simulate
 from kubeclassic.questions.whatif.suggestion import Suggestion
-from kubeclassic.simulation.scenario import Files
+from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT
 from tests.support.townforms import machine, person
 

@@ -44,7 +44,7 @@ from ....core.pods.template import not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import is_bound_to, requested_size, size, volume_class
 from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
-from ....simulation.explain.volumes import selects
+from ....simulation.explain.faileddemands import selects
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
 

@@ -27,7 +27,7 @@ from ....api.reading.mismatch import shown
 from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
-from ....simulation.scenario import CLUSTER, named
+from ....simulation.simulate import CLUSTER, named
 from ...importing import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TIME, parse_duration, parse_time

@@ -21,7 +21,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.lab.lab import SearchStopped
 from kubeclassic.questions.lab.rules import StateRules
 from kubeclassic.simulation.input import Observer
-from kubeclassic.simulation.scenario import Files
+from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT
 from tests.support import build
 from tests.support.examples import examples

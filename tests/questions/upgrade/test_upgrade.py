@@ -22,8 +22,8 @@ from kubeclassic.questions.upgrade.sides import specs_of, way_of
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
 from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, upgraded
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.sides import MODES
+from kubeclassic.simulation.simulate import Files, Scenario
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
