@@ -12,7 +12,7 @@ from ..api.objects import Pod
 from ..api.reading.notices import Notice, in_groups, unread_sentences
 from ..api.record import as_document
 from ..api.words import count_doing, count_of
-from ..questions.result import Result
+from ..questions.asking import Result
 from ..simulation.simulate import Scenario
 from .console.output import note, one_line, takes_unicode, writing
 from .declaring.flags import HTML, Output

@@ -32,7 +32,7 @@ from .declaring.flags import (
 )
 
 if TYPE_CHECKING:
-    from ..questions.result import Result
+    from ..questions.asking import Result
     from .report.page.about import About
 
 NO_FLAG = ("scheduler", "executor", "python")

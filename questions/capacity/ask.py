@@ -40,8 +40,7 @@ from ...simulation.edits import LIKE
 from ...simulation.explain.subject import find_subject
 from ...simulation.input import Part, parts_of
 from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on
-from ..asking import Input, Observer, asked_by, tell_left_out
-from ..result import Result
+from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .answer import (
     CapacityDocument,
     CapacityQuestion,

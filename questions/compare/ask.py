@@ -19,8 +19,7 @@ from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
 from ...simulation.simulate import Scenario
-from ..asking import GivenCluster, Observer, asked_by, scenario_for
-from ..result import Result
+from ..asking import GivenCluster, Observer, Result, asked_by, scenario_for
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
 from .comparison import compare as compare_all
 from .options import NAMES, CompareOptions

@@ -34,7 +34,7 @@ from ...simulation.sides import (
     nodes_of,
 )
 from ...simulation.simulate import Scenario, Simulation
-from ..result import NOTHING_TRIED, for_reasons
+from ..asking import NOTHING_TRIED, for_reasons
 
 Verdict = Annotated[
     Literal["equally good", "different", "gated"],

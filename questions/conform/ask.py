@@ -24,8 +24,7 @@ from ...simulation.conform import (
     find_families,
 )
 from ...simulation.input import paths_of
-from ..asking import Observer, asked_by
-from ..result import Result
+from ..asking import Observer, Result, asked_by
 from .options import ConformOptions
 
 GivenPaths: TypeAlias = "PathLike | Iterable[PathLike]"

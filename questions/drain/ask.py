@@ -40,8 +40,7 @@ from ...api.words import count_doing, count_of
 from ...core.decision.verdict import reasons_in
 from ...simulation.drainrules import DrainFlags
 from ...simulation.nodesbyuse import labels_of
-from ..asking import Input, Observer, asked_by, tell_left_out
-from ..result import Result
+from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .options import DrainOptions
 from .plan import (
     ORDERS,

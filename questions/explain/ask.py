@@ -27,8 +27,7 @@ from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.simulate import Outcome, Scenario, Simulation
-from ..asking import Input, Observer, asked_by
-from ..result import Result
+from ..asking import Input, Observer, Result, asked_by
 from .closeup import STATES, close_up_sections
 from .options import ExplainOptions
 from .view import explanation_sections, node_list, state_of, subject_lines, verdict

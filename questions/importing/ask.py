@@ -15,8 +15,8 @@ from ...api.cluster import Cluster
 from ...api.reading.documents import PathLike
 from ...api.view import Table, View, columns_of, tables
 from ...api.words import count_of
-from ..result import Result
-from . import columnmap, openb, simkube
+from ..asking import Result
+from . import openb, rows, simkube
 from .rows import Trace
 
 
@@ -91,7 +91,7 @@ class ImportResult(Result):
 READERS: Mapping[str, Callable[..., Trace]] = {
     "openb": openb.read,
     "simkube": simkube.read,
-    "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
+    "csv": lambda table, columns: rows.read_table(table, rows.read_map(columns)),
 }
 """A trace, as the command line calls it -> what reads its files."""
 

@@ -59,11 +59,10 @@ from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_rel
 from ...framework.schedulerspec import build_engine, refusals
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.simulate import Scenario
-from ..asking import SILENT, Observer, asked_by
+from ..asking import NOTHING_TRIED, SILENT, Observer, Result, asked_by
 from ..compare.ask import CompareResult, with_newer_labels, zones_warning
 from ..compare.comparison import Comparison, ConfigurationPair, compare, in_error, reasons_of
 from ..compare.view import agreement_lines, cause_table, cause_text, decision_text
-from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions
 
 if TYPE_CHECKING:

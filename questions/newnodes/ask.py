@@ -37,10 +37,9 @@ from ...core.decision.verdict import reasons_in
 from ...core.pods.requests import PODS
 from ...exceptions import ManifestError
 from ...simulation.input import parts_of
-from ..asking import Input, Observer, asked_by, tell_left_out
+from ..asking import Input, Observer, Result, asked_by, help_for, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions
-from ..result import Result, help_for
 from .answer import NewNodesDocument, in_words, nodes_to_add
 from .kinds import LIKE, kinds_of, read_cost, read_costs
 

@@ -18,8 +18,7 @@ from ...framework.policy.check import check_file, profile_to_check, release_with
 from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from ...framework.releases import find_any_release
 from ...framework.userrules import catalogue_of, plugins_of
-from ..asking import Observer
-from ..result import Result
+from ..asking import Observer, Result
 from .options import PolicyCheckOptions
 
 Check: TypeAlias = "PolicyCheck | ProfileCheck"

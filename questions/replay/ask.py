@@ -44,8 +44,7 @@ from ...simulation.input import GivenScheduler, objects_of, paths_among, release
 from ...simulation.nodesbyuse import grouped as nodes_with
 from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
-from ..asking import SILENT, GivenCluster, Observer, asked_by
-from ..result import Result, Row
+from ..asking import SILENT, GivenCluster, Observer, Result, Row, asked_by
 from .inputs.inputs import InputOptions, Inputs, read_inputs
 from .inputs.times import DURATION, parse_duration
 from .journal import EventData, ReplaySummary, Sink

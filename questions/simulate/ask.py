@@ -56,8 +56,7 @@ from ...simulation.nodesbyuse import (
 from ...simulation.reasons import about
 from ...simulation.replacements import Replacements
 from ...simulation.simulate import Outcome, Simulation
-from ..asking import SILENT, Input, Observer, asked_by
-from ..result import Result, Row, for_reasons, help_for
+from ..asking import SILENT, Input, Observer, Result, Row, asked_by, for_reasons, help_for
 from .options import SimulationOptions
 from .pods import (
     EvictionRecord,

@@ -16,8 +16,7 @@ from ...api.reading.notices import ResultDocument, grouped
 from ...api.record import Count, says
 from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of
-from ..asking import Observer, asked_by
-from ..result import Result, Row
+from ..asking import Observer, Result, Row, asked_by
 from .options import SweepOptions
 from .spec import WEIGHT, Best, SweepConfiguration, best_of, cell, configurations, read_spec
 from .sweep import ERROR, RUN, Sweep

@@ -40,8 +40,7 @@ from ...framework.releases import find_any_release, nearest_release, telling_ver
 from ...simulation.input import ComparisonInput
 from ...simulation.sides import KINDS
 from ...simulation.simulate import Scenario
-from ..asking import Observer, asked_by, scenario_for
-from ..result import NOTHING_TRIED, Result
+from ..asking import NOTHING_TRIED, Observer, Result, asked_by, scenario_for
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
 from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded

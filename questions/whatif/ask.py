@@ -31,12 +31,11 @@ from ...api.words import count_of, listed, rounded
 from ...simulation.explain.subject import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
-from ..asking import SILENT, Input, Observer, asked_by
+from ..asking import SILENT, Input, Observer, Result, asked_by
 from ..explain.ask import ExplainResult, explain, whole_run, with_all_pods, with_its_end
 from ..explain.closeup import close_up_sections, lead_told, paragraphs
 from ..explain.options import WhatIfOptions
 from ..explain.view import message_parts, of_workload, until, where_to
-from ..result import Result
 from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
 from .whatif import ScheduledPod, what_would_help
 
