@@ -2,7 +2,7 @@
 nodes.
 
 A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it, each by the kind of a
-part. Notebooks draw it with the templates of the pages (``cli/report/page/notebook.py``), which are loaded
+part. Notebooks draw it with the templates of the pages (``cli/report/page/document.py``), which are loaded
 when a notebook first asks.
 """
 
@@ -627,7 +627,7 @@ class View:
 
     def html(self) -> str:
         """The whole as one ``div`` with its style, without scripts: for a notebook."""
-        return str(import_module("..cli.report.page.notebook", __package__).view_html(self))
+        return str(import_module("..cli.report.page.document", __package__).view_html(self))
 
     @property
     def tables(self) -> list[Table]:

@@ -80,7 +80,7 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
 if TYPE_CHECKING:
     from ..api.view import Part, View
-    from .report.page.about import About
+    from .report.page.document import About
 
 Writer = Callable[[IO[str]], object]
 DOCUMENT_FORMS = ("json", "yaml")
@@ -169,7 +169,7 @@ def about(
     given; *warnings*: besides those of the scenario; *unread*: what does not count, where there is no
     scenario; *arguments*: the words after the program's name, by default those of this process.
     """
-    from .report.page.about import About, made_at
+    from .report.page.document import About, made_at
 
     told = [*unread]
     found = [*warnings]

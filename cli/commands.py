@@ -33,7 +33,7 @@ from .declaring.flags import (
 
 if TYPE_CHECKING:
     from ..questions.asking import Result
-    from .report.page.about import About
+    from .report.page.document import About
 
 NO_FLAG = ("scheduler", "executor", "python")
 """What options take that the command line has no flag for, or flags of its own."""

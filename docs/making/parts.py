@@ -31,9 +31,8 @@ from kubeclassic.api.view import (
     columns_of,
     on_page,
 )
-from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.clustermap import FEW
-from kubeclassic.cli.report.page.document import NAMED, page_html
+from kubeclassic.cli.report.page.document import NAMED, About, page_html
 
 PATH = "guides/parts.html"
 COLOURS = {

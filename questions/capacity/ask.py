@@ -37,7 +37,7 @@ from ...api.view import (
 from ...api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ...core.pods.requests import PODS
 from ...simulation.edits import LIKE
-from ...simulation.explain.subject import find_subject
+from ...simulation.explain.explain import find_subject
 from ...simulation.input import Part, parts_of
 from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on
 from ..asking import Input, Observer, Result, asked_by, tell_left_out

@@ -22,8 +22,7 @@ from ...api.view import (
     shortened,
 )
 from ...core.decision.decision import Decision
-from ...simulation.explain.explain import explain_in, missing_in
-from ...simulation.explain.subject import Subject, find_subject
+from ...simulation.explain.explain import Subject, explain_in, find_subject, missing_in
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.simulate import Outcome, Scenario, Simulation

@@ -37,8 +37,7 @@ from ..simulate.ask import SimulationRun
 from ..simulate.options import SimulationOptions
 from ..whatif.ask import explained_or_helped, outcome_of
 from ..whatif.suggestion import Suggestion
-from .rules import StateRules, read_rules
-from .scenarios import Json, LabScenarios, LabState, WarmEngines
+from .scenarios import Json, LabScenarios, LabState, StateRules, WarmEngines, read_rules
 
 MOST_ROWS = 200
 KEPT_CLUSTERS = 60

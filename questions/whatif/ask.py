@@ -28,7 +28,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, rounded
-from ...simulation.explain.subject import find_subject
+from ...simulation.explain.explain import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, Result, asked_by

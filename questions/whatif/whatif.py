@@ -16,8 +16,7 @@ from ...core.decision.decision import Decision
 from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import Edits, applied
-from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
-from ...simulation.explain.subject import Subject
+from ...simulation.explain.explain import Subject, begun_without_node, explain, freed, missing_in
 from ...simulation.explain.values import Explanation, ExplanationDocument
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer

@@ -177,7 +177,7 @@ def lab_step(path):
 
     from msgspec.structs import replace
 
-    from kubeclassic.questions.lab.rules import StateRules
+    from kubeclassic.questions.lab.scenarios import StateRules
     from kubeclassic.simulation.simulate import Files
     from tests.support.labbuild import answered, lab_on
 

@@ -10,8 +10,7 @@ from kubeclassic import Framework
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
-from kubeclassic.simulation.explain.explain import explain, explain_in
-from kubeclassic.simulation.explain.subject import find_subject
+from kubeclassic.simulation.explain.explain import explain, explain_in, find_subject
 from kubeclassic.simulation.explain.values import (
     NodeReport,
     NodeScore,

@@ -19,7 +19,7 @@ from kubeclassic.api.load import Loaded
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.lab.lab import SearchStopped
-from kubeclassic.questions.lab.rules import StateRules
+from kubeclassic.questions.lab.scenarios import StateRules
 from kubeclassic.simulation.input import Observer
 from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT

@@ -13,8 +13,7 @@ from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS
 from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
-from kubeclassic.simulation.explain.explain import explain
-from kubeclassic.simulation.explain.subject import Subject
+from kubeclassic.simulation.explain.explain import Subject, explain
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import CLUSTER
