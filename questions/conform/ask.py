@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import active_children
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,13 +20,12 @@ from ...simulation.conform import (
     check_family,
     find_families,
 )
+from ...simulation.executors import executor_of, run_on
 from ...simulation.input import paths_of
 from ..asking import Observer, Result, asked_by
 from .options import ConformOptions
 
 GivenPaths: TypeAlias = "PathLike | Iterable[PathLike]"
-COUNTED = ("conforming", "families")
-"""What progress says."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -122,24 +118,7 @@ def conform(families: Sequence[Family], options: ConformOptions, observer: Obser
     """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
     directories of them."""
     check = partial(check_family, manner=manner_of(options))
-    total = len(families)
-    if options.jobs == 1:
-        return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))
-    with ProcessPoolExecutor(options.jobs, initializer=_end_quietly) as pool:
-        try:
-            return ConformResult(tuple(observer.following(pool.map(check, families), total, *COUNTED)))
-        except BaseException:
-            pool.shutdown(
-                wait=False, cancel_futures=True
-            )  # first: a pool that finds its workers gone complains of what is cancelled
-            for process in active_children():
-                process.terminate()
-            raise
-
-
-def _end_quietly() -> None:
-    """Let a worker leave Ctrl-C to the main process, which then ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    with executor_of(options.jobs) as executor:
+        reports = run_on(executor, check, families)
+        found = dict(observer.following(reports, len(families), "conforming", "families"))
+    return ConformResult(tuple(found[at] for at in range(len(families))))

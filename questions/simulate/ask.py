@@ -116,20 +116,20 @@ class SimulationRun:
         """Say that all input is read: of lists with some pods alone, with the warnings about those."""
         options = self.options
         scenario = self.given.scenario
-        chooses = options.namespace is not None or (bool(options.selector) and not options.nodes)
         refused = (pod for pod, _ in scenario.refused_pods)
         pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
         observer.ready(
-            self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None
+            self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if options.chooses else None
         )
 
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken."""
         keeps = self.options.makes("data", "document", "page")
         scores = self.options.makes("wide")
+        chooses = self.options.chooses
         with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
             for done, decision in enumerate(self.simulation.decisions(), 1):
-                if self.options.shows(decision.pod):
+                if not chooses or self.options.shows(decision.pod):
                     if keeps:
                         self._kept.append(decision)
                     if scores:
@@ -170,7 +170,7 @@ class SimulationRun:
                 shown.append(evictions[-1])
         pods = []
         for outcome in outcomes.values():
-            if options.shows(outcome.pod):
+            if not options.chooses or options.shows(outcome.pod):
                 found = PodRecord.of(simulation, outcome)
                 pods.append(ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if wide else found)
         rejected: Sequence[RefusedPod] | UnsetType = UNSET

@@ -96,9 +96,14 @@ class SimulationOptions(ClusterOptions, MorePods):
         """The test of labels that *selector* is."""
         return self.matcher("selector")
 
+    @property
+    def chooses(self) -> bool:
+        """Whether lists have some pods alone."""
+        return self.namespace is not None or (bool(self.selector) and not self.nodes)
+
     def shows(self, pod: Pod) -> bool:
-        """Whether *pod* is shown."""
-        return (self.namespace is None or pod.namespace == self.namespace) and (
+        """Whether lists have *pod*."""
+        return self.namespace in (None, pod.namespace) and (
             self.nodes or not self.selector or self.matches(pod.labels)
         )
 
