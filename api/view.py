@@ -126,18 +126,27 @@ KINDS = (
 """What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a
 bar; numbers: an :class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
 NUMBERS = KINDS[7:]
-EVERYWHERE = ("table", "wide", "page", "data", "csv")
-"""The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and
+_EVERYWHERE = ("table", "wide", "page", "data", "csv")
+FORMS: Mapping[str, Sequence[str]] = {
+    **{form: (form,) for form in _EVERYWHERE},
+    "text": ("table", "wide"),
+    "seen": ("table", "wide", "page"),
+    "rest": ("page", "data"),
+    "all": _EVERYWHERE,
+    "none": (),
+}
+"""Word -> forms that a part or a column may have: short and wide text, a page, data (frames and notebooks), and
 CSV."""
-TEXT = ("table", "wide")
-WIDE = ("wide",)
-PAGE = ("page",)
-DATA = ("data",)
-SEEN = (*TEXT, "page")
-SEEN_AND_DATA = (*SEEN, "data")
-REST = ("page", "data")
-FORMS = {"text": TEXT, "seen": SEEN, "rest": REST, "none": (), **{form: (form,) for form in EVERYWHERE}}
-"""How :func:`columns_of` calls forms."""
+
+
+def forms_of(words: str | Sequence[str]) -> tuple[str, ...]:
+    """The forms that *words* of :data:`FORMS` stand for.
+
+    >>> forms_of("text data")
+    ('table', 'wide', 'data')
+    """
+    given = words.split() if isinstance(words, str) else words
+    return tuple(form for word in given for form in FORMS[word])
 
 
 def slug(title: str) -> str:
@@ -190,7 +199,7 @@ class Column:
     """Whether readers of a page choose among its values, which are few."""
     colours: Mapping[str, str] = attrs.Factory(dict)
     """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
-    forms: Sequence[str] = EVERYWHERE
+    forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
     field: str = ""
     """Its name in data, if that is not the title."""
@@ -229,11 +238,7 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: st
     for line in filter(str.strip, re.split("[;\n]", table)):
         title, kind, text = (*map(str.strip, line.split("|")), "", "")[:3]
         words = text.split()
-        forms = [form for word in words for form in FORMS.get(word, ())]
-        if forms or "none" in words:
-            has: Sequence[str] = tuple(forms)
-        else:
-            has = PAGE if kind == "bar" else EVERYWHERE
+        has = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
         meanings = [MEANINGS[word] for word in words if word in MEANINGS]
         its = (
             dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
@@ -266,7 +271,7 @@ class Table:
     sort: str = ""
     """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as
     they come."""
-    forms: Sequence[str] = EVERYWHERE
+    forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
     most: int | None = None
     """How many rows short text has; None: all."""
@@ -288,7 +293,7 @@ class Table:
     def of_form(self, form: str) -> Table:
         """The same with the columns that *form* has.
 
-        >>> Table("t", [Column("a"), Column("b", forms=("wide",))], [(1, 2)]).of_form("page").rows
+        >>> Table("t", [Column("a"), Column("b", forms="wide")], [(1, 2)]).of_form("page").rows
         [[1]]
         """
         kept = [at for at, column in enumerate(self.columns) if form in column.forms]
@@ -328,7 +333,7 @@ def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[st
         name,
         [Column(name) for name in names],
         [[record.get(name) for name in names] for record in records],
-        forms=DATA,
+        forms="data",
     )
 
 
@@ -370,7 +375,7 @@ class Paragraph:
     """A sentence or several; in text an empty one is an empty line."""
 
     text: Part
-    forms: Sequence[str] = TEXT
+    forms: Sequence[str] = attrs.field(default="text", converter=forms_of)
     hanging: str = "  "
     """What its further lines begin with."""
     wraps: bool = True
@@ -381,7 +386,7 @@ class Paragraph:
 
 def on_page(*texts: Part, look: str = "soft") -> list[Paragraph]:
     """A paragraph of a page for each of *texts* that is not empty."""
-    return [Paragraph(text, PAGE, look=look) for text in texts if str(text)]
+    return [Paragraph(text, "page", look=look) for text in texts if str(text)]
 
 
 @attrs.frozen(kw_only=True)
@@ -573,7 +578,7 @@ class Section:
     parts: Sequence[Item] = ()
     lead: Part = ""
     """A sentence of a page that says what is to be seen."""
-    forms: Sequence[str] = EVERYWHERE
+    forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     name: str = ""
     """Its place in links, by default from the title."""
 
@@ -584,13 +589,17 @@ class Section:
 
     def shown(self, form: str) -> list[Item]:
         """The parts that *form* has, tables with the columns that they have there."""
-        shown = [part for part in self.parts if form in self.forms and form in getattr(part, "forms", REST)]
+        shown = [
+            part
+            for part in self.parts
+            if form in self.forms and form in getattr(part, "forms", FORMS["rest"])
+        ]
         return [part.of_form(form) if isinstance(part, Table) else part for part in shown]
 
 
 def block(*parts: Item | str) -> Section:
     """A section of text alone; a plain text is a paragraph."""
-    return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms=TEXT)
+    return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms="text")
 
 
 def tables(*found: Table) -> list[Section]:

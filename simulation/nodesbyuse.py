@@ -14,7 +14,7 @@ from ..api.inventory import REFUSED
 from ..api.meaning.labels import ZONES
 from ..api.objects import Node, Pod
 from ..api.record import Count, Counts, Meta, Record, Size, derive, says
-from ..api.view import TEXT, WIDE, Amount, Table, columns_of, kind_of
+from ..api.view import Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Floats, Ints, Mask
 from ..core.engine import Engine
@@ -363,7 +363,7 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
                 said.append([short_name(name), f"{rounded(name, use.requested)} of {amount} requested{then}"])
         rows.append(row)
         details.append([*said, ["places for pods", f"{after:,} of {most:,} taken"]])
-    forms = ("page", "data", *(TEXT if alone else WIDE))
+    forms = f"page data {'text' if alone else 'wide'}"
     return Table("nodes", columns, rows, noun="node", details=details, forms=forms)
 
 

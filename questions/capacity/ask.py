@@ -15,10 +15,6 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.view import (
     MEANINGS,
-    PAGE,
-    SEEN,
-    SEEN_AND_DATA,
-    WIDE,
     Amount,
     BulletList,
     Column,
@@ -272,7 +268,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     stop = found.stop
     counted = found.counted
     for placed in counted.placed:
-        yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", WIDE)
+        yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", "wide")
     for placed in counted.placed:
         yield Paragraph(
             f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.",
@@ -297,7 +293,7 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     yield block(*_paragraphs(found))
     rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
     table = columns_of("reason | name; nodes | count; | bar | near")
-    reasons = Table("reasons", table, rows, forms=SEEN if rows else ())
+    reasons = Table("reasons", table, rows, forms="seen" if rows else "")
     several = on_page("A node can have several." if stop.reasons else "")
     stops: list[Item] = [
         *on_page(stop.message, look=""),
@@ -317,14 +313,14 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
     rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
     table = columns_of("zone | name; copies | count; | bar | good")
-    by_zone = Table("zones", table, rows, forms=SEEN if rows else (), caption="Copies by zone")
+    by_zone = Table("zones", table, rows, forms="seen" if rows else "", caption="Copies by zone")
     yield Section("Where the copies go", [nodes, by_zone])
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
     pair = columns_of("pod that has to leave | name; the copy that takes its place | name")
     yield Section(
         "Evicted to make room",
-        [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms=PAGE)],
+        [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms="page")],
     )
     requested = (
         f"{one.name} ({one.kind} in namespace {one.namespace}): {_requests(one)}" for one in counted.placed
@@ -393,7 +389,7 @@ def _headroom(found: CapacityResult) -> Table:
             ]
         )
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
+    return Table("headroom", columns, rows, forms="seen data", minor=hidden)
 
 
 def _nodes(found: CapacityResult) -> Table:
@@ -406,7 +402,7 @@ def _nodes(found: CapacityResult) -> Table:
     earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
     zones = "" if found.zones else "wide data csv"
     columns = columns_of(f"node | name; zone | name | filter {zones}; copies | count")
-    columns += [Column(one.name, "count", forms=PAGE) for one in several]
+    columns += [Column(one.name, "count", forms="page") for one in several]
     for name in after.resources:
         page = "page" if name in asked_for else "none"
         wide = "wide" if name in earlier and earlier[name].any() else "none"
@@ -431,7 +427,7 @@ def _nodes(found: CapacityResult) -> Table:
             free = int(after.free[place, at])
             row += [int(earlier[resource][at]) if resource in earlier else 0, free, free, free, free]
         rows.append(row)
-    return Table("nodes", columns, rows, noun="node", sort="-copies", forms=("wide", "page", "data", "csv"))
+    return Table("nodes", columns, rows, noun="node", sort="-copies", forms="wide page data csv")
 
 
 def _fullest(found: CapacityResult) -> Table:
@@ -449,5 +445,5 @@ def _fullest(found: CapacityResult) -> Table:
         noun="node with copies",
         several="nodes with copies",
         most=MOST_NODES,
-        forms=("table",) if rows else (),
+        forms="table" if rows else "",
     )

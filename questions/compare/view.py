@@ -10,11 +10,7 @@ import attrs
 
 from ...api.view import (
     CHANGES,
-    DATA,
     MEANINGS,
-    PAGE,
-    SEEN,
-    TEXT,
     BulletList,
     CodeText,
     Column,
@@ -157,7 +153,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         )
     sides = [Column(name, "name") for name in names]
     columns = [*columns_of("decision | count; pod | name"), *sides, *columns_of("outcome; why")]
-    yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
+    yield Section(parts=[Table("differences", columns, rows, forms="text" if rows else "")])
     if show is not None and count > show:
         more = count_doing(count - show, "more decision", "differ")
         yield block(f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables")
@@ -189,8 +185,8 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
             )
     yield Section(
         parts=[
-            Table("decisions", heads, decisions, forms=("csv",)),
-            Table("pods", columns, rows, noun="pod", forms=DATA),
+            Table("decisions", heads, decisions, forms="csv"),
+            Table("pods", columns, rows, noun="pod", forms="data"),
         ]
     )
     listed = PodList(found).table()
@@ -346,7 +342,7 @@ def _counts(found: ComparisonDocument) -> Table:
         if name != "gated" or set(counts) != {"0"}:
             rows.append([name, *counts])
     return Table(
-        "counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms=SEEN
+        "counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms="seen"
     )
 
 
@@ -356,7 +352,7 @@ def cause_table(against: ConfigurationPair) -> Table:
         [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
     ]
     columns = columns_of("decisions | count; outcome; cause; rule; of; meaning")
-    return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
+    return Table(f"causes-{against.second}", columns, rows, forms="seen" if rows else "")
 
 
 def _lost(found: ComparisonDocument) -> Table:
@@ -379,7 +375,7 @@ def _lost(found: ComparisonDocument) -> Table:
         for at, against in enumerate(found.against)
         for loss in (against.lost if change == "lost" else against.gained).pods
     ]
-    return Table("lost", columns, rows, noun="pod", forms=PAGE)
+    return Table("lost", columns, rows, noun="pod", forms="page")
 
 
 # --- the list of pods ---------------------------------------------------------------------------------------
@@ -441,7 +437,7 @@ class PodList:
             "texts": list(self._texts),
         }
         return Table(
-            "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms=PAGE
+            "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms="page"
         )
 
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:

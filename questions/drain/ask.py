@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -15,12 +15,7 @@ from ...api.objects import Node
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
-    EVERYWHERE,
     MEANINGS,
-    PAGE,
-    SEEN,
-    TEXT,
-    WIDE,
     Item,
     MapSide,
     NextStep,
@@ -233,11 +228,11 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     )
     why: list[Item] = [
         *notes,
-        _reasons(found, PAGE if answer.cannot else ()),
+        _reasons(found, "page" if answer.cannot else ""),
         *on_page(f"{about[0].upper()}{about[1:]}." if about else ""),
     ]
     yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
-    yield Section(parts=[_reasons(found, ("table",) if answer.searched or answer.gone else ())])
+    yield Section(parts=[_reasons(found, "table" if answer.searched or answer.gone else "")])
     if found.occupancy is not None:
         placed = answer.summary.placed_before
         first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
@@ -263,7 +258,7 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         OUTCOMES,
     )
     rows = [_eviction(one) for one in answer.evictions]
-    forms = (*(() if not rows else WIDE if answer.searched else TEXT), "page", "data")
+    forms = f"{('wide' if answer.searched else 'text') if rows else ''} page data"
     evictions = Table(
         "evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms
     )
@@ -272,14 +267,14 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
     yield Section(
         "Pods that stay on nodes that go",
-        [Table("staying", stay, rows, noun="pod", forms=("wide", "page") if rows else ())],
+        [Table("staying", stay, rows, noun="pod", forms="wide page" if rows else "")],
     )
     bounds = columns_of("budget | name; allows | count; evicted | count; fewest left | count")
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
     yield Section(
         "Disruption budgets",
-        [Table("budgets", bounds, rows, noun="budget", forms=SEEN if rows else ())],
+        [Table("budgets", bounds, rows, noun="budget", forms="seen" if rows else "")],
         lead,
     )
 
@@ -383,11 +378,17 @@ def _nodes(found: DrainResult) -> Table:
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
     return Table(
-        "nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :]
+        "nodes",
+        columns,
+        rows,
+        noun="node",
+        details=details,
+        minor=minor,
+        forms="wide page data csv" if answer.gone else "all",
     )
 
 
-def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
+def _reasons(found: DrainResult, forms: str) -> Table:
     """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods
     wait."""
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]

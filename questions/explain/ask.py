@@ -8,19 +8,7 @@ import attrs
 
 from ...api.objects import Node
 from ...api.record import replace
-from ...api.view import (
-    DATA,
-    REST,
-    MapSide,
-    NextStep,
-    NodeMap,
-    PodOutcome,
-    PodOutcomes,
-    Section,
-    Share,
-    View,
-    shortened,
-)
+from ...api.view import MapSide, NextStep, NodeMap, PodOutcome, PodOutcomes, Section, Share, View, shortened
 from ...core.decision.decision import Decision
 from ...simulation.explain.explain import Subject, explain_in, find_subject, missing_in
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
@@ -114,10 +102,10 @@ class ExplainResult(Result):
             the_map = [NodeMap(names, [side], labels_of(known), colours)]
         if close is None:
             yield from explanation_sections(self.explanation, self.every)
-            yield Section("The nodes", [*the_map, nodes], name="all-nodes", forms=REST)
+            yield Section("The nodes", [*the_map, nodes], name="all-nodes", forms="rest")
         else:
             yield from close_up_sections(found, close)
-            yield Section(parts=[nodes], name="all-nodes", forms=DATA)
+            yield Section(parts=[nodes], name="all-nodes", forms="data")
         yield Section(parts=[alone])
 
 

@@ -26,20 +26,7 @@ from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.secrets import without_secrets
 from ...api.record import Count, Record
-from ...api.view import (
-    DATA,
-    PAGE,
-    Item,
-    NextStep,
-    Section,
-    Table,
-    Verbatim,
-    View,
-    block,
-    columns_of,
-    on_page,
-    tables,
-)
+from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, columns_of, on_page, tables
 from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.release import Release
@@ -246,7 +233,7 @@ class MigrateResult(Result):
             "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }
-        notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms=DATA)
+        notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms="data")
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(verdict=verdict, facts=facts, sections=tables(notes))
@@ -286,7 +273,7 @@ class MigrateResult(Result):
             sections=[
                 *(block(*part) for part in text),
                 *tables(notes, checked.table("pods")),
-                *(attrs.evolve(one, forms=PAGE) for one in checked.sections),
+                *(attrs.evolve(one, forms="page") for one in checked.sections),
                 *self._page_sections(),
             ],
         )
@@ -299,7 +286,7 @@ class MigrateResult(Result):
             f"part of the {report.source} | name; what becomes of it; upstream's own translation"
         )
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
-        notes = Table("notes", columns, rows, forms=PAGE)
+        notes = Table("notes", columns, rows, forms="page")
         yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
         missing = "" if report.policy is not None else "There is none: a provider's rules run."
         given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]

@@ -13,12 +13,6 @@ from ...api.load import Loaded
 from ...api.objects import KubeObject
 from ...api.record import replace
 from ...api.view import (
-    DATA,
-    EVERYWHERE,
-    PAGE,
-    SEEN_AND_DATA,
-    TEXT,
-    WIDE,
     BulletList,
     Column,
     Paragraph,
@@ -202,9 +196,9 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
         told.append(f"{tried}; with {in_words(found.tried)} these find none:")
     yield from (Paragraph(text, hanging="") for text in told)
     for at, (key, why) in enumerate(without.items()):
-        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
+        yield Paragraph(f"  {key}: {why}", "text" if at < MOST_PODS else "wide", hanging="")
     if len(without) > MOST_PODS:
-        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
+        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", "table", hanging="")
     if found.evicted:
         yield Paragraph(f"{count_of(len(found.evicted), 'pod')} evicted to make room.", hanging="")
 
@@ -216,13 +210,11 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
         "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
     )
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
-    yield Section(
-        "What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))]
-    )
+    yield Section("What to add", [Table("added", columns, added, forms="all" if added else "data csv")])
     yield Section(parts=[_nodes(found)])
     columns = columns_of("node | name; cost of one | count; takes | count; why | name")
     unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
-    yield Section("What was not taken", [Table("notTaken", columns, unused, forms=PAGE)])
+    yield Section("What was not taken", [Table("notTaken", columns, unused, forms="page")])
     if found.added and found.fewer:
         fewer = BulletList(items=[f"With one fewer, {one}" for one in found.fewer])
         yield Section(
@@ -234,7 +226,8 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     pods = [[one.pod, one.message] for one in found.without_node.pods]
     yield Section(
-        "Pods without a node", [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms=PAGE)]
+        "Pods without a node",
+        [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms="page")],
     )
 
 
@@ -255,7 +248,7 @@ def _nodes(found: NewNodesDocument) -> Table:
         kind = kind_of(name)
         table = f"{{name}} requested | {kind} | page; {{name}} allocatable | {kind} | page"
         columns += columns_of(table, name=short_name(name))
-    columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
+    columns += [Column(f"{name} requested", kind_of(name), forms="data") for name in used]
     for name in used:
         short = "table" if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ""
         forms = "none" if name == PODS else f"{short} wide"
@@ -275,5 +268,5 @@ def _nodes(found: NewNodesDocument) -> Table:
                 row.append(Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
         rows.append(row)
     return Table(
-        "nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA
+        "nodes", columns, rows, noun="new node", most=MOST_NODES, forms="seen data" if rows else "data"
     )

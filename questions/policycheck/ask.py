@@ -11,7 +11,7 @@ import attrs
 from ...algorithmprovider.check import PolicyCheck, RunningPredicate
 from ...algorithmprovider.config import read_policy_file
 from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
-from ...api.view import REST, TEXT, BulletList, Paragraph, Section, Table, View, columns_of
+from ...api.view import BulletList, Paragraph, Section, Table, View, columns_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import UnknownNameError
 from ...framework.policy.check import check_file, profile_to_check, release_with_policies
@@ -87,7 +87,7 @@ class PolicyCheckResult(Result):
             runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
         else:
             shown = [
-                Paragraph(one, (*TEXT, *REST), hanging="") if isinstance(one, str) else one
+                Paragraph(one, "text rest", hanging="") if isinstance(one, str) else one
                 for one in _parts(report, self.extenders)
             ]
             runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(shown)]

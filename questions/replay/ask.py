@@ -16,8 +16,6 @@ from ...api.reading.documents import PathLike
 from ...api.reading.notices import Notice, grouped, refuse_unread
 from ...api.view import (
     MEANINGS,
-    PAGE,
-    SEEN,
     Chart,
     Item,
     MapSide,
@@ -360,13 +358,13 @@ def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
     table = columns_of("wait; seconds || text; time | seconds | page; | bar | near")
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
-    return Table("waits", table, rows, forms=SEEN if rows else (), caption="From arrival to a node")
+    return Table("waits", table, rows, forms="seen" if rows else "", caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
     table = columns_of("resource; mean use | share; | bar | good")
-    return Table("use", table, rows, forms=SEEN if rows else (), caption="Mean use over time")
+    return Table("use", table, rows, forms="seen" if rows else "", caption="Mean use over time")
 
 
 # --- a page -------------------------------------------------------------------------------------------------
@@ -396,27 +394,27 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     ).most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
-    why = Table("reasons", columns_of("reason | name; pods | count; | bar | bad"), rows, forms=PAGE)
+    why = Table("reasons", columns_of("reason | name; pods | count; | bar | bad"), rows, forms="page")
     yield Section("Who still waits, and why", [why], lead)
-    yield Section("Over time", list(_charts(found, history)), forms=PAGE)
+    yield Section("Over time", list(_charts(found, history)), forms="page")
     none = on_page("" if found.summary.waits else "No pod got a node.")
     yield Section(
         "How long pods waited",
         [_waits(found.summary), _mean_use(found.summary), *none],
         name="waits",
-        forms=PAGE,
+        forms="page",
     )
     heads = columns_of(
         "time | seconds; pod | name; node | name | filter; reason | tag | filter; by | name; ran | seconds"
     )
     rows = [[one[head.title] for head in heads] for one in history.lost]
-    lost = Table("lost", heads, rows, noun="eviction", forms=PAGE)
+    lost = Table("lost", heads, rows, noun="eviction", forms="page")
     yield Section("What was lost", [lost], "Pods that had to leave a node before they had finished.")
     if history.nodes:
-        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
+        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms="page")
     yield Section("Pods", [_lives(history)], name="all-pods")
     kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
-    counts = Table("kinds", columns_of("event | name; how many | count"), kinds, forms=PAGE)
+    counts = Table("kinds", columns_of("event | name; how many | count"), kinds, forms="page")
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
     heads = columns_of(
@@ -426,7 +424,7 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
         [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
         for one in history.news
     ]
-    news = Table("events", heads, rows, noun="event", forms=PAGE)
+    news = Table("events", heads, rows, noun="event", forms="page")
     yield Section("Events", [counts, news, *on_page(rest if history.news else "")])
 
 
@@ -520,7 +518,7 @@ def _lives(history: ReplayHistory) -> Table:
         reason = _reason_of(pod) if pod.message else None
         rows.append([pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended, reason])
         details.append([["message", pod.message]] if pod.message else None)
-    return Table("pods", table, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
+    return Table("pods", table, rows, noun="pod", details=details if any(details) else None, forms="page")
 
 
 def _more(event: Mapping[str, Any]) -> str | None:

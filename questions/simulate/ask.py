@@ -17,10 +17,6 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
     MEANINGS,
-    PAGE,
-    REST,
-    SEEN_AND_DATA,
-    TEXT,
     Amount,
     BulletList,
     Chart,
@@ -331,10 +327,10 @@ class SimulationResult(Result):
             ]
             rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
             columns = columns_of("the reason | name; pods | count; | bar | bad")
-            table = Table("reasons", columns, rows, forms=PAGE)
+            table = Table("reasons", columns, rows, forms="page")
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
-            yield Section("Before and after", [self._map()], forms=REST)
+            yield Section("Before and after", [self._map()], forms="rest")
         if len(self.outcomes) > len(outcome.pods):
             some = "The lists show some of the pods alone; the numbers above are of all."
         else:
@@ -343,7 +339,7 @@ class SimulationResult(Result):
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
         columns = columns_of("running pod | name; node | name | filter; why it would be rejected || filter")
-        table = Table("refused", columns, refused, noun="running pod", forms=SEEN_AND_DATA if refused else ())
+        table = Table("refused", columns, refused, noun="running pod", forms="seen data" if refused else "")
         yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
         yield Section(
@@ -366,7 +362,7 @@ class SimulationResult(Result):
                             series={"after": counts, "before": earlier_counts},
                         )
                     )
-            yield Section("Use of each resource", [_resources(outcome, PAGE), *charts])
+            yield Section("Use of each resource", [_resources(outcome, "page"), *charts])
         yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
         if pages and len({one.pod.key for one in self.decisions}) < len(
             self.decisions
@@ -396,7 +392,7 @@ class SimulationResult(Result):
         lines = summary_lines(self.summary)
         if self.options.recheck:
             lines.append(count_of(len(self.refused), *REJECTED))
-        return View(sections=[block(*lines, _resources(self.outcome, TEXT))])
+        return View(sections=[block(*lines, _resources(self.outcome, "text"))])
 
 
 # --- asking -------------------------------------------------------------------------------------------------
@@ -487,7 +483,7 @@ def _who(found: SimulationDocument) -> PodOutcomes:
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
+def _resources(found: SimulationDocument, forms: str) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
     columns = columns_of("""

@@ -14,7 +14,7 @@ import attrs
 from ...api.objects.metadata import json_names
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
-from ...api.view import MEANINGS, PAGE, TEXT, Amount, Table, columns_of, kind_of
+from ...api.view import MEANINGS, Amount, Table, columns_of, kind_of
 from ...api.words import short_name
 from ...core.decision.decision import CycleRecord
 from ...core.decision.verdict import reasons_in
@@ -277,7 +277,7 @@ def pod_table(
             **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
         }
         details.append([[name, text] for name, text in said.items() if text] or None)
-    shown = (*(TEXT if in_text else ()), "page", "data")
+    shown = f"{'text' if in_text else ''} page data"
     return Table(
         "pods",
         columns,
@@ -325,7 +325,7 @@ def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table
         owner | name
         replaced by | name | {"seen" if again else "none"}
     """)
-    forms = ("page", *(TEXT if in_text else ())) if evicted else ()
+    forms = (f"page {'text' if in_text else ''}") if evicted else ""
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
 
 
@@ -359,4 +359,4 @@ def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
         rows.append(
             [at, cycle.pod, result, cycle.host or room, "again" if cycle.retry else "first", victims, reason]
         )
-    return Table("decisions", columns, rows, noun="decision", forms=PAGE)
+    return Table("decisions", columns, rows, noun="decision", forms="page")

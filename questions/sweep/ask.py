@@ -18,7 +18,7 @@ from ...algorithmprovider.providers import Registry
 from ...api.reading.documents import PathLike
 from ...api.reading.notices import Notice, ResultDocument, grouped
 from ...api.record import Count, says
-from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
+from ...api.view import Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
@@ -426,16 +426,13 @@ class SweepResult(Result):
         columns = [Column(RUN, "count")]
         for key in self.settings:
             columns += [
-                Column(key, "decimal", forms=("table", "csv")),
-                Column(key, forms=DATA),
-                Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
+                Column(key, "decimal", forms="table csv"),
+                Column(key, forms="data"),
+                Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms="page"),
             ]
         for name in self.objectives:
-            columns += [
-                Column(name, "decimal", forms=("table", "data", "csv")),
-                Column(name, "count", forms=PAGE),
-            ]
-        columns.append(Column(ERROR, forms=("table", "data", "csv") if self.failed else ("data", "csv")))
+            columns += [Column(name, "decimal", forms="table data csv"), Column(name, "count", forms="page")]
+        columns.append(Column(ERROR, forms="table data csv" if self.failed else "data csv"))
         rows = []
         failed = []
         for row in self.rows:
@@ -455,15 +452,12 @@ class SweepResult(Result):
             sections=[
                 Section(
                     "Which is best in what",
-                    [Table("bests", heads, bests, forms=PAGE)],
+                    [Table("bests", heads, bests, forms="page")],
                     "Over several seeds it is the mean.",
                 ),
+                Section("Every run", [Table("runs", columns, rows, noun="run", forms="table page data csv")]),
                 Section(
-                    "Every run",
-                    [Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))],
-                ),
-                Section(
-                    "Runs that failed", [*note, Table("failed", lacking, failed, noun="run", forms=PAGE)]
+                    "Runs that failed", [*note, Table("failed", lacking, failed, noun="run", forms="page")]
                 ),
             ],
             main="runs",

@@ -15,11 +15,7 @@ from ...algorithmprovider.policy import Policy, read_policy
 from ...api.record import UNSET, replace
 from ...api.view import (
     CHANGES,
-    DATA,
     MEANINGS,
-    REST,
-    SEEN_AND_DATA,
-    TEXT,
     Bands,
     Column,
     NextStep,
@@ -136,7 +132,7 @@ class UpgradeResult(Result):
         yield block(steps)
         yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
         yield block(causes)
-        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
+        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms="text" if moved.rows else ""))
         if self.show is not None and len(shown) > self.show:
             yield block(
                 f"{count_of(len(shown) - self.show, 'more decision')}: --show, -o csv or -o json has them."
@@ -154,18 +150,18 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
         "Step by step",
         [steps, *on_page(f"{first.release} is as {first.like}.", *others)],
         name="steps",
-        forms=REST,
+        forms="rest",
     )
     if any(fact.fixed for fact in found.facts):
         fixed = "Some of these were bugs, which a later release took back."
     else:
         fixed = ""
-    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
+    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms="rest")
     yield Section("Which pods, and why", [moved], name="list")
     releases = (Column(stage.release, "host") for stage in found.stages)
     rows = [[pod, *hosts] for pod, hosts in found.ways.items()]
-    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms=DATA)])
-    yield Section("Nodes that differ", [_nodes(found)], forms=REST)
+    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms="data")])
+    yield Section("Nodes that differ", [_nodes(found)], forms="rest")
 
 
 def _bands(found: UpgradeDocument) -> Bands:
@@ -293,7 +289,7 @@ def _steps(found: UpgradeDocument) -> Table:
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere, step.other_room]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, forms=SEEN_AND_DATA)
+    return Table("steps", columns, rows, forms="seen data")
 
 
 def _causes(found: UpgradeDocument) -> Table:
@@ -319,7 +315,7 @@ def _causes(found: UpgradeDocument) -> Table:
             rows.append(
                 [cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None]
             )
-    return Table("causes", columns, rows, forms=SEEN_AND_DATA if rows else ())
+    return Table("causes", columns, rows, forms="seen data" if rows else "")
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
@@ -347,7 +343,7 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
         rows.append(
             [one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
         )
-    return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
+    return Table("moved", columns, rows, noun="decision", forms="page data csv")
 
 
 def _nodes(found: UpgradeDocument) -> Table:
@@ -355,7 +351,7 @@ def _nodes(found: UpgradeDocument) -> Table:
     nodes = () if found.nodes is UNSET else found.nodes
     columns = columns_of("release | name | filter; node | name; before | name; then | name")
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
-    return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
+    return Table("nodes", columns, rows, noun="node", forms="seen data" if rows else "")
 
 
 # --- asking -------------------------------------------------------------------------------------------------

@@ -11,8 +11,6 @@ import attrs
 
 from ...api.record import UNSET
 from ...api.view import (
-    PAGE,
-    WIDE,
     BulletList,
     CodeText,
     Item,
@@ -124,7 +122,7 @@ class WhatIfResult(Result):
             ]
             for one in self.suggestions
         ]
-        table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
+        table = Table("suggestions", columns, rows, noun="suggestion", forms="data csv")
         return View(
             verdict=f"The pod gets {self.host or ''} without any change{until(self.explanation.answer)}."
             if self.fits
@@ -162,7 +160,7 @@ class WhatIfResult(Result):
             )
         if self.explained is not None:
             yield from (
-                attrs.evolve(one, forms=PAGE) for one in self.explained.sections() if "page" in one.forms
+                attrs.evolve(one, forms="page") for one in self.explained.sections() if "page" in one.forms
             )
 
 
@@ -272,8 +270,8 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
             lines = [f"{close.node} fits, but the search had found enough nodes before it came there."]
         elif behind:
             lines = [f"{close.node} fits, but {found.host} is better by: {listed(behind)}."]
-        yield block(*paragraphs(lines, ("table",)))
-        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(explained, close))
+        yield block(*paragraphs(lines, "table"))
+        yield from (attrs.evolve(part, forms="wide") for part in close_up_sections(explained, close))
     if not found.suggestions:
         yield block(
             *paragraphs([f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried."])
