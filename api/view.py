@@ -249,13 +249,18 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: st
     return found
 
 
+def _columns(given: str | Sequence[Column]) -> Sequence[Column]:
+    return columns_of(given) if isinstance(given, str) else given
+
+
 @attrs.frozen
 class Table:
     """Rows with a value for each column. A page shows it as a list that can be sorted, searched and filtered."""
 
     name: str
     """In a page its id; links to a view of it begin ``#name?``, and it is the name of its CSV file."""
-    columns: Sequence[Column]
+    columns: Sequence[Column] = attrs.field(converter=_columns)
+    """Where a text is given, what :func:`columns_of` makes of it."""
     rows: Sequence[Sequence[Any]]
     noun: str = "row"
     """What one row is; without such a word a page shows the table as it is, without search and filters."""

@@ -28,7 +28,6 @@ from kubeclassic.api.view import (
     Verbatim,
     View,
     Words,
-    columns_of,
     on_page,
 )
 from kubeclassic.cli.report.page.clustermap import FEW
@@ -127,9 +126,7 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
         up="share in use", percent=True, series={"cpu": [0.1, 0.4, 0.3, 0.3]},
     )  # fmt: skip
     yield ShareBar("A whole and its parts", [Share("the same", 18), Share("different", 4, "bad")])
-    yield Table(
-        "bars", columns_of("what | name; share | share; | bar | good"), [["cpu", 0.38, 0.38]], caption="A bar"
-    )
+    yield Table("bars", "what | name; share | share; | bar | good", [["cpu", 0.38, 0.38]], caption="A bar")
     states = {"on the first node": MEANINGS["same"], "on another node": MEANINGS["near"]}
     first, other = states
     yield Bands(

@@ -292,7 +292,7 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     zones = found.zones
     yield block(*_paragraphs(found))
     rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
-    table = columns_of("reason | name; nodes | count; | bar | near")
+    table = "reason | name; nodes | count; | bar | near"
     reasons = Table("reasons", table, rows, forms="seen" if rows else "")
     several = on_page("A node can have several." if stop.reasons else "")
     stops: list[Item] = [
@@ -312,12 +312,12 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     after = MapSide("with all copies", counted.after.uses(names), found.pods_after, states, words)
     nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
     rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
-    table = columns_of("zone | name; copies | count; | bar | good")
+    table = "zone | name; copies | count; | bar | good"
     by_zone = Table("zones", table, rows, forms="seen" if rows else "", caption="Copies by zone")
     yield Section("Where the copies go", [nodes, by_zone])
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
-    pair = columns_of("pod that has to leave | name; the copy that takes its place | name")
+    pair = "pod that has to leave | name; the copy that takes its place | name"
     yield Section(
         "Evicted to make room",
         [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms="page")],
@@ -357,7 +357,7 @@ def _stop_lines(stop: Stop) -> Iterator[str]:
 
 def _headroom(found: CapacityResult) -> Table:
     """The remainder of each resource; short text has only those that copies or pods request."""
-    columns = columns_of(f"""
+    columns = f"""
         resource | name | seen
         resource || data
         unit || data
@@ -367,7 +367,7 @@ def _headroom(found: CapacityResult) -> Table:
         | bar | good
         free | amount
         room for copies by it alone | count | field=copies data {"" if len(found.counted.placed) > 1 else "seen"}
-    """)
+    """
     rows = []
     for one in found.headroom:
         name = one.resource

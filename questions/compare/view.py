@@ -168,10 +168,10 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
         for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)
     ]
     # A row for each decision in which a configuration differs from the first one; names as in ``-o json``.
-    heads = columns_of(
-        "decision; pod; retry; first; second; firstHost; secondHost; firstRoomOn; secondRoomOn; "
-        "verdict; kind; rule; side; node; text"
-    )
+    heads = """
+        decision; pod; retry; first; second; firstHost; secondHost; firstRoomOn; secondRoomOn
+        verdict; kind; rule; side; node; text
+    """
     first = found.configurations[0].name
     decisions = []
     for one in found.differences:
@@ -351,7 +351,7 @@ def cause_table(against: ConfigurationPair) -> Table:
     rows = [
         [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
     ]
-    columns = columns_of("decisions | count; outcome; cause; rule; of; meaning")
+    columns = "decisions | count; outcome; cause; rule; of; meaning"
     return Table(f"causes-{against.second}", columns, rows, forms="seen" if rows else "")
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import attrs
 
 from ...api.reading.documents import PathLike
-from ...api.view import Paragraph, Section, Table, View, columns_of
+from ...api.view import Paragraph, Section, Table, View
 from ...exceptions import ManifestError
 from ...simulation.conform import (
     ConformanceDocument,
@@ -74,7 +74,7 @@ class ConformResult(Result):
         has_decisions = any(one.counts.decisions for one in self.reports)
         has_steps = any(one.counts.steps for one in self.reports)
         entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
-        columns = columns_of(f"""
+        columns = f"""
             release
             family
             cases | count
@@ -83,7 +83,7 @@ class ConformResult(Result):
             steps | count | data
             identical | count
             first difference || text
-        """)
+        """
         rows = []
         for report in self.reports:
             first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")

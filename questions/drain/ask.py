@@ -263,13 +263,13 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         "evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms
     )
     yield Section("Who moves where", [evictions], "In this order; pods of one round leave at the same time.")
-    stay = columns_of("pod that stays | name | wide; pod | name | page; node | name | filter; why || filter")
+    stay = "pod that stays | name | wide; pod | name | page; node | name | filter; why || filter"
     rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
     yield Section(
         "Pods that stay on nodes that go",
         [Table("staying", stay, rows, noun="pod", forms="wide page" if rows else "")],
     )
-    bounds = columns_of("budget | name; allows | count; evicted | count; fewest left | count")
+    bounds = "budget | name; allows | count; evicted | count; fewest left | count"
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
     yield Section(
@@ -395,7 +395,7 @@ def _reasons(found: DrainResult, forms: str) -> Table:
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
     who = "pods that wait" if found.answer.gone else "nodes that stay"
-    return Table("reasons", columns_of(f"{who} | count; why"), rows, forms=forms if rows else ())
+    return Table("reasons", f"{who} | count; why", rows, forms=forms if rows else ())
 
 
 def _eviction(one: DrainEviction) -> list[Any]:

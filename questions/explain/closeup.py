@@ -87,10 +87,10 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
         [rule_name(name), score.raw, score.reduced, score.weight, score.total]
         for name, score in close.scores.items()
     ]
-    table = columns_of("rule | name; raw | count; score | count; weight | count; counts | count")
+    columns = "rule | name; raw | count; score | count; weight | count; counts | count"
     yield Section(
         "Scores",
-        [Table("scores", table, scores), *paragraphs(_standing(close), "seen")] if scores else [],
+        [Table("scores", columns, scores), *paragraphs(_standing(close), "seen")] if scores else [],
         lead,
         forms="seen",
     )
@@ -131,7 +131,7 @@ def _standing(close: CloseUp) -> Iterator[str]:
 
 def room_table(close: CloseUp) -> Table:
     """The pod's request of each resource, and the room on the node."""
-    table = columns_of("""
+    table = """
         resource || text
         resource | name | page
         needs | amount
@@ -139,7 +139,7 @@ def room_table(close: CloseUp) -> Table:
         of | amount
         short | amount
         | bar | good bad
-    """)
+    """
     rows = []
     for room in close.room:
         name = room.resource
@@ -183,7 +183,7 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
             rows.append(
                 [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
             )
-    table = columns_of("claim, request; wants; devices | count; which; why")
+    table = "claim, request; wants; devices | count; which; why"
     return [*paragraphs([f"Devices on {node}:"]), Table("devices", table, rows, forms="text")] if rows else []
 
 

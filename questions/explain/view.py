@@ -157,7 +157,7 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
     evictions = list(eviction_lines(answer.eviction))
     reasons = [reasons_table(answer)] if answer.reasons else []
     notes = "" if any(cause.note for cause in answer.causes) else "none"
-    columns = columns_of(f"what fails | name; nodes | count; in the cluster | name | {notes}")
+    columns = f"what fails | name; nodes | count; in the cluster | name | {notes}"
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in answer.causes]
     causes = Table("causes", columns, rows, forms="page", caption="What fails")
     head = [where_to(answer), *subject_lines(answer)]
@@ -382,9 +382,7 @@ def _fitting(found: ExplanationDocument, every: bool) -> Part:
     else:
         same = ""
     return [
-        Table(
-            "fitting", columns_of(f"node | name; total | count; scores || {short}; scores || {wide}"), rows
-        ),
+        Table("fitting", f"node | name; total | count; scores || {short}; scores || {wide}", rows),
         *paragraphs([note], "wide"),
         *paragraphs([same], "table"),
         *paragraphs(more),
@@ -415,14 +413,14 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
     rule, code = ("predicate", "none") if found.plugins is UNSET else ("plugin", "wide")
     fails = "text" if any(node.causes for node in shown) else "none"
     short = "text" if any(node.shortages for node in shown) else "none"
-    table = columns_of(f"""
+    table = f"""
         node | name
         {rule} | names | wide
         code || {code}
         reasons
         what fails || {fails}
         short of || {short}
-    """)
+    """
     rows = []
     for node in shown:
         hidden = [
@@ -451,7 +449,7 @@ def reasons_table(found: ExplanationDocument) -> Table:
     """The reasons against nodes: each with its nodes, and the node that is nearest to it."""
     groups = found.reasons
     most = max((group.count for group in groups), default=1)
-    table = columns_of(f"""
+    table = f"""
         reason | name
         nodes | count
         | bar | bad
@@ -461,7 +459,7 @@ def reasons_table(found: ExplanationDocument) -> Table:
         short of || page
         can evictions help || page
         {"predicate" if found.plugins is UNSET else "plugin"} | name
-    """)
+    """
     rows = []
     for group in groups:
         least = group.least_short

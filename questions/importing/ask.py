@@ -13,7 +13,7 @@ import attrs
 
 from ...api.cluster import Cluster
 from ...api.reading.documents import PathLike
-from ...api.view import Table, View, columns_of, tables
+from ...api.view import Table, View, tables
 from ...api.words import count_of
 from ..asking import Result
 from . import openb, rows, simkube
@@ -84,7 +84,7 @@ class ImportResult(Result):
         return View(
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
-            sections=tables(Table("objects", columns_of("kind; namespace; name"), rows, noun="object")),
+            sections=tables(Table("objects", "kind; namespace; name", rows, noun="object")),
         )
 
 

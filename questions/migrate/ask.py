@@ -26,7 +26,7 @@ from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.secrets import without_secrets
 from ...api.record import Count, Record
-from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, columns_of, on_page, tables
+from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.release import Release
@@ -233,7 +233,7 @@ class MigrateResult(Result):
             "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }
-        notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms="data")
+        notes = Table("notes", "note", [[note] for note in self.notes], forms="data")
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(verdict=verdict, facts=facts, sections=tables(notes))
@@ -282,9 +282,7 @@ class MigrateResult(Result):
         """The translation: notes, what was given, and the profile."""
         report = self.report
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
-        columns = columns_of(
-            f"part of the {report.source} | name; what becomes of it; upstream's own translation"
-        )
+        columns = f"part of the {report.source} | name; what becomes of it; upstream's own translation"
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
         notes = Table("notes", columns, rows, forms="page")
         yield Section("Notes on the translation", [*on_page(none), notes], name="notes")

@@ -206,13 +206,13 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
 def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
-    columns = columns_of(
+    columns = (
         "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
     )
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
     yield Section("What to add", [Table("added", columns, added, forms="all" if added else "data csv")])
     yield Section(parts=[_nodes(found)])
-    columns = columns_of("node | name; cost of one | count; takes | count; why | name")
+    columns = "node | name; cost of one | count; takes | count; why | name"
     unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
     yield Section("What was not taken", [Table("notTaken", columns, unused, forms="page")])
     if found.added and found.fewer:
@@ -226,8 +226,7 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     pods = [[one.pod, one.message] for one in found.without_node.pods]
     yield Section(
-        "Pods without a node",
-        [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms="page")],
+        "Pods without a node", [Table("without", "pod | name; why", pods, noun="pod", forms="page")]
     )
 
 

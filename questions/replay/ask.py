@@ -356,14 +356,14 @@ def _verdict(found: ReplayResult) -> str:
 
 def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
-    table = columns_of("wait; seconds || text; time | seconds | page; | bar | near")
+    table = "wait; seconds || text; time | seconds | page; | bar | near"
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
     return Table("waits", table, rows, forms="seen" if rows else "", caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
-    table = columns_of("resource; mean use | share; | bar | good")
+    table = "resource; mean use | share; | bar | good"
     return Table("use", table, rows, forms="seen" if rows else "", caption="Mean use over time")
 
 
@@ -394,7 +394,7 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     ).most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
-    why = Table("reasons", columns_of("reason | name; pods | count; | bar | bad"), rows, forms="page")
+    why = Table("reasons", "reason | name; pods | count; | bar | bad", rows, forms="page")
     yield Section("Who still waits, and why", [why], lead)
     yield Section("Over time", list(_charts(found, history)), forms="page")
     none = on_page("" if found.summary.waits else "No pod got a node.")
@@ -414,17 +414,15 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms="page")
     yield Section("Pods", [_lives(history)], name="all-pods")
     kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
-    counts = Table("kinds", columns_of("event | name; how many | count"), kinds, forms="page")
+    counts = Table("kinds", "event | name; how many | count", kinds, forms="page")
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
-    heads = columns_of(
-        "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
-    )
+    shown = "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
     rows = [
         [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
         for one in history.news
     ]
-    news = Table("events", heads, rows, noun="event", forms="page")
+    news = Table("events", shown, rows, noun="event", forms="page")
     yield Section("Events", [counts, news, *on_page(rest if history.news else "")])
 
 

@@ -29,7 +29,6 @@ from ...api.view import (
     Table,
     View,
     block,
-    columns_of,
     on_page,
 )
 from ...api.words import count_of, short_name
@@ -326,7 +325,7 @@ class SimulationResult(Result):
                 if len(one.pods) > 1
             ]
             rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-            columns = columns_of("the reason | name; pods | count; | bar | bad")
+            columns = "the reason | name; pods | count; | bar | bad"
             table = Table("reasons", columns, rows, forms="page")
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
@@ -338,7 +337,7 @@ class SimulationResult(Result):
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
-        columns = columns_of("running pod | name; node | name | filter; why it would be rejected || filter")
+        columns = "running pod | name; node | name | filter; why it would be rejected || filter"
         table = Table("refused", columns, refused, noun="running pod", forms="seen data" if refused else "")
         yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
@@ -486,7 +485,7 @@ def _who(found: SimulationDocument) -> PodOutcomes:
 def _resources(found: SimulationDocument, forms: str) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
-    columns = columns_of("""
+    columns = """
         resource | name
         requested before | amount | page
         requested | amount
@@ -496,7 +495,7 @@ def _resources(found: SimulationDocument, forms: str) -> Table:
         | bar | good
         emptiest node | share
         fullest node | share
-    """)
+    """
     rows = []
     for usage in found.summary.resources:
         name = usage.resource

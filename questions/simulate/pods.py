@@ -317,14 +317,14 @@ def _some(names: Sequence[str]) -> str:
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
     """The evictions in order: for whom, from where; and the replacement, where there is one."""
     again = any(one.replacement for one in evicted)
-    columns = columns_of(f"""
+    columns = f"""
         evicted | name
         by | name | filter
         from | name | filter
         priority | count
         owner | name
         replaced by | name | {"seen" if again else "none"}
-    """)
+    """
     forms = (f"page {'text' if in_text else ''}") if evicted else ""
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
 

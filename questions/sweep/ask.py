@@ -18,7 +18,7 @@ from ...algorithmprovider.providers import Registry
 from ...api.reading.documents import PathLike
 from ...api.reading.notices import Notice, ResultDocument, grouped
 from ...api.record import Count, says
-from ...api.view import Column, Section, Table, View, columns_of, on_page
+from ...api.view import Column, Section, Table, View, on_page
 from ...api.words import brief, count_of
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
@@ -443,7 +443,7 @@ class SweepResult(Result):
             if row[ERROR]:
                 failed.append([row[RUN], *(text for _, _, text in settings), row[ERROR]])
         bests = [[one.objective, brief(one.value), winners(one.names)] for one in self.bests]
-        heads = columns_of("objective | name; best; of | name")
+        heads = "objective | name; best; of | name"
         lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
         note = on_page("They are in no mean." if self.failed else "", look="note")
         return View(

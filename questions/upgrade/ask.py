@@ -273,7 +273,7 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
     other_room = "" if any(step.other_room for step in found.steps) else "wide page data"
-    columns = columns_of(f"""
+    columns = f"""
         step | name
         differ | count
         {WORDS["gained"]} | count | field=gained
@@ -284,7 +284,7 @@ def _steps(found: UpgradeDocument) -> Table:
         placed | name
         decides as | name
         patch level | name | wide page data
-    """)
+    """
     rows = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere, step.other_room]
@@ -295,13 +295,13 @@ def _steps(found: UpgradeDocument) -> Table:
 def _causes(found: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
     facts = {fact.id: fact for fact in found.facts}
-    columns = columns_of("""
+    columns = """
         decisions | count
         release | name | filter
         rule | name | filter
         because | name
         fixed in | name | wide page data
-    """)
+    """
     rows = []
     for step in found.steps:
         for cause in step.causes:
@@ -349,7 +349,7 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
 def _nodes(found: UpgradeDocument) -> Table:
     """The nodes that differ in the steps that move the pod."""
     nodes = () if found.nodes is UNSET else found.nodes
-    columns = columns_of("release | name | filter; node | name; before | name; then | name")
+    columns = "release | name | filter; node | name; before | name; then | name"
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
     return Table("nodes", columns, rows, noun="node", forms="seen data" if rows else "")
 

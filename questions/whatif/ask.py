@@ -22,7 +22,6 @@ from ...api.view import (
     View,
     Words,
     block,
-    columns_of,
     on_page,
 )
 from ...api.words import count_of, listed, rounded
@@ -107,7 +106,7 @@ class WhatIfResult(Result):
             view = self.explained.view()
             lead += [view.verdict, *view.lead]
         edits = [word for one in self.suggestions[:1] for text in one.patch for word in ("--set", text)]
-        columns = columns_of("change; patch; host; kind; disturbs; victims; verified; evictedBy; effect")
+        columns = "change; patch; host; kind; disturbs; victims; verified; evictedBy; effect"
         rows = [
             [
                 one.change,
