@@ -98,6 +98,17 @@ MEANINGS = {
     "held": "var(--held)",
 }
 """What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
+
+
+def coloured(words: Mapping[str, str]) -> Mapping[str, str]:
+    """*words* with the colours of their meanings; colours stay.
+
+    >>> coloured({"placed": "good", "b alone": "var(--c1)"})
+    {'placed': 'var(--good)', 'b alone': 'var(--c1)'}
+    """
+    return {word: MEANINGS.get(meaning, meaning) for word, meaning in words.items()}
+
+
 CHANGES: Mapping[str, tuple[str, str]] = {
     "lost": ("no longer fits", "bad"),
     "waits": ("waits", "bad"),
@@ -197,7 +208,7 @@ class Column:
     kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
     filter: bool = False
     """Whether readers of a page choose among its values, which are few."""
-    colours: Mapping[str, str] = attrs.Factory(dict)
+    colours: Mapping[str, str] = attrs.field(factory=dict, converter=coloured)
     """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
     forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
@@ -239,7 +250,7 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: st
         title, kind, text = (*map(str.strip, line.split("|")), "", "")[:3]
         words = text.split()
         has = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
-        meanings = [MEANINGS[word] for word in words if word in MEANINGS]
+        meanings = [word for word in words if word in MEANINGS]
         its = (
             dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
         )
@@ -488,7 +499,7 @@ class NodeMap:
     labels: Mapping[str, Sequence[str]] = attrs.Factory(dict)
     """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are
     grouped."""
-    colours: Mapping[str, str] = attrs.Factory(dict)
+    colours: Mapping[str, str] = attrs.field(factory=dict, converter=coloured)
     """State -> the colour of its mark."""
     follows: bool = False
     """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what
@@ -562,7 +573,7 @@ class Bands:
     """Pods on their way from one column to the next, such as a release."""
 
     names: Sequence[str]
-    colours: Mapping[str, str]
+    colours: Mapping[str, str] = attrs.field(converter=coloured)
     """State -> its colour, in the order from above."""
     counts: Sequence[Mapping[str, int]]
     """Of each column: state -> pods in it."""

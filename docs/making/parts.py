@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from kubeclassic.api.meaning.labels import ZONES
 from kubeclassic.api.view import (
     CHANGES,
-    MEANINGS,
     Bands,
     BulletList,
     Chart,
@@ -62,10 +61,7 @@ def page() -> str:
 
 def _sections() -> Iterator[Section]:
     order = Table("order", (Column("part", "name"), Column("rule")), ORDER)
-    columns = (
-        Column("word", "tag", colours={word: MEANINGS[meaning] for word, meaning in CHANGES.values()}),
-        Column("meaning"),
-    )
+    columns = (Column("word", "tag", colours=dict(CHANGES.values())), Column("meaning"))
     words = Table(
         "changes",
         columns,
@@ -127,7 +123,7 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
     )  # fmt: skip
     yield ShareBar("A whole and its parts", [Share("the same", 18), Share("different", 4, "bad")])
     yield Table("bars", "what | name; share | share; | bar | good", [["cpu", 0.38, 0.38]], caption="A bar")
-    states = {"on the first node": MEANINGS["same"], "on another node": MEANINGS["near"]}
+    states = {"on the first node": "same", "on another node": "near"}
     first, other = states
     yield Bands(
         ["1.16", "1.17"], states, [{first: 9}, {first: 7, other: 2}], [{(first, first): 7, (first, other): 2}]
@@ -135,7 +131,7 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
 
 
 def _tables() -> Iterator[Table]:
-    colours = {"waits": MEANINGS["bad"], "finds a node": MEANINGS["good"]}
+    colours = {"waits": "bad", "finds a node": "good"}
     columns = (
         Column("pod", "name"),
         Column("outcome", "tag", filter=True, colours=colours),

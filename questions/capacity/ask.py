@@ -14,7 +14,6 @@ from ...api.meaning.labels import zone_of
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.view import (
-    MEANINGS,
     Amount,
     BulletList,
     Column,
@@ -310,7 +309,7 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
     before = MapSide("before", counted.before.uses(names), found.pods_before)
     after = MapSide("with all copies", counted.after.uses(names), found.pods_after, states, words)
-    nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
+    nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: "good"}, follows=True)
     rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
     table = "zone | name; copies | count; | bar | good"
     by_zone = Table("zones", table, rows, forms="seen" if rows else "", caption="Copies by zone")

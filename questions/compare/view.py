@@ -10,7 +10,6 @@ import attrs
 
 from ...api.view import (
     CHANGES,
-    MEANINGS,
     BulletList,
     CodeText,
     Column,
@@ -357,7 +356,7 @@ def cause_table(against: ConfigurationPair) -> Table:
 
 def _lost(found: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
-    colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
+    colours = dict(CHANGES[change] for change in ("lost", "gained"))
     columns = columns_of(
         """
         pod | name
@@ -384,13 +383,7 @@ MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
 SAME_NODE = "on the same node"
 NO_NODE = "on no node"
-COLOURS = {
-    "equally good": MEANINGS["near"],
-    "different": MEANINGS["bad"],
-    "gated": MEANINGS["held"],
-    OTHER_NODE: MEANINGS["near"],
-    SAME_NODE: MEANINGS["same"],
-}
+COLOURS = {"equally good": "near", "different": "bad", "gated": "held", OTHER_NODE: "near", SAME_NODE: "same"}
 
 
 @attrs.define(repr=False)
@@ -460,7 +453,7 @@ class PodList:
                     alone(side.name): colour_of(number)
                     for number, side in enumerate(self.document.configurations)
                 }
-                self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, MEANINGS["same"])
+                self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, "same")
             if not found and pod in one.evicted:
                 why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
         causes = []

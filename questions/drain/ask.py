@@ -15,7 +15,6 @@ from ...api.objects import Node
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
-    MEANINGS,
     Item,
     MapSide,
     NextStep,
@@ -51,12 +50,11 @@ from .trial import VOLUMES, settle
 
 MOST_REASONS = 10
 """Of those against nodes that short text lists."""
-GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
 MOVES = "moves"
 GONE = "gone for good"
 PREEMPTED = "preempted, moves"
 WAITS = CHANGES["waits"][0]
-OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
+OUTCOMES = {MOVES: "good", PREEMPTED: "near", WAITS: "bad", GONE: "bad"}
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -292,7 +290,7 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
     ]
     colours = {
         state: colour
-        for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD))
+        for state, colour in (("can go", "good"), ("cannot go", "bad"), ("gone", "bad"))
         if state in states
     }
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
@@ -367,7 +365,7 @@ def _nodes(found: DrainResult) -> Table:
         what stops it || page
         why || data csv
         """,
-        {"yes": GOOD, "no": BAD},
+        {"yes": "good", "no": "bad"},
     )
     evicted = Counter(one.node for one in answer.evictions if one.by is None)
     staying = Counter(one.node for one in answer.staying)

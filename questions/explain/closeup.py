@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ...api.record import UNSET
-from ...api.view import MEANINGS, Amount, Item, Paragraph, Section, Table, block, columns_of, on_page
+from ...api.view import Amount, Item, Paragraph, Section, Table, block, columns_of, on_page
 from ...api.words import amount, count_of, listed, rounded, short_name
 from ...core.devices.accounts import DeviceAccount
 from ...simulation.explain.values import NO_HELP, CloseUp, ExplanationDocument, Lead, NodeScore, NodeShortage
@@ -19,12 +19,7 @@ PASSES = "passes"
 IDLE = "passes, nothing to check"
 FAILS = "fails"
 NOT_RUN = ("not run, would pass", "not run, would fail")
-RESULTS = {
-    PASSES: MEANINGS["good"],
-    IDLE: "var(--line)",
-    FAILS: MEANINGS["bad"],
-    **dict.fromkeys(NOT_RUN, MEANINGS["held"]),
-}
+RESULTS = {PASSES: "good", IDLE: "var(--line)", FAILS: "bad", **dict.fromkeys(NOT_RUN, "held")}
 
 NEAREST = 5
 BEST = 5
@@ -37,12 +32,7 @@ CHOSEN = "chosen"
 FITS = "fits"
 NOT_REACHED = "fits, not reached"
 TURNED_DOWN = "turned down"
-STATES = {
-    CHOSEN: MEANINGS["good"],
-    FITS: MEANINGS["near"],
-    NOT_REACHED: MEANINGS["held"],
-    TURNED_DOWN: MEANINGS["bad"],
-}
+STATES = {CHOSEN: "good", FITS: "near", NOT_REACHED: "held", TURNED_DOWN: "bad"}
 
 # --- one node in full ---------------------------------------------------------------------------------------
 

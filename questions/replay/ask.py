@@ -15,7 +15,6 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import PathLike
 from ...api.reading.notices import Notice, grouped, refuse_unread
 from ...api.view import (
-    MEANINGS,
     Chart,
     Item,
     MapSide,
@@ -55,14 +54,13 @@ Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 """Columns of the series that a notebook draws, and what they are."""
 PROGRESS_STEPS = 200
-GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
 OUTCOMES = {
-    "finished": GOOD,
-    "on a node": GOOD,
-    "waiting": BAD,
-    "evicted": BAD,
-    "deleted": HELD,
-    "gated": NEAR,
+    "finished": "good",
+    "on a node": "good",
+    "waiting": "bad",
+    "evicted": "bad",
+    "deleted": "held",
+    "gated": "near",
 }
 ABSENT = "not there"
 """A node of the map that has not come yet, or is gone."""
@@ -491,7 +489,7 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
             else nodes_with(((pod, names[at]) for pod, at in moment.pods.items()), names)
         )
         sides.append(MapSide(f"{title}, {moment.time:,.1f} s", uses, pods, states if any(states) else ()))
-    colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
+    colours = {ABSENT: "bad"} if any(ABSENT in side.states for side in sides) else {}
     return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
 
 

@@ -16,7 +16,6 @@ from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
-    MEANINGS,
     Amount,
     BulletList,
     Chart,
@@ -383,7 +382,7 @@ class SimulationResult(Result):
                 for uses, earlier in zip(shares, (True, False), strict=True):
                     uses[name] = [share_of(node, name, before=earlier) for node in self.uses]
         sides = [MapSide("before", shares[0], before, ()), MapSide("after", shares[1], after, marks)]
-        colours = {TAKES: MEANINGS["good"]} if any(marks) else {}
+        colours = {TAKES: "good"} if any(marks) else {}
         return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), colours, True)
 
     def in_short(self) -> View:

@@ -14,7 +14,7 @@ import attrs
 from ...api.objects.metadata import json_names
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
-from ...api.view import MEANINGS, Amount, Table, columns_of, kind_of
+from ...api.view import Amount, Table, columns_of, kind_of
 from ...api.words import short_name
 from ...core.decision.decision import CycleRecord
 from ...core.decision.verdict import reasons_in
@@ -25,12 +25,7 @@ from ...simulation.simulate import Outcome, OutcomeWord, Simulation
 
 MADE_ROOM = "makes room"
 NO_NODE = "no node"
-RESULTS = {
-    "placed": MEANINGS["good"],
-    "waiting": MEANINGS["near"],
-    MADE_ROOM: MEANINGS["near"],
-    NO_NODE: MEANINGS["bad"],
-}
+RESULTS = {"placed": "good", "waiting": "near", MADE_ROOM: "near", NO_NODE: "bad"}
 SHOWN = 5
 """That many nodes are in the details of a pod for each reason, and that many of the best."""
 
@@ -112,13 +107,7 @@ class ScoredPod(PodRecord):
     """Of the node that it got."""
 
 
-OUTCOMES = {
-    "placed": MEANINGS["good"],
-    "waiting": MEANINGS["near"],
-    "evicted": MEANINGS["near"],
-    "gated": MEANINGS["held"],
-    "unschedulable": MEANINGS["bad"],
-}
+OUTCOMES = {"placed": "good", "waiting": "near", "evicted": "near", "gated": "held", "unschedulable": "bad"}
 POD_COLUMNS = columns_of(
     """
     pod | name

@@ -15,7 +15,6 @@ from ...algorithmprovider.policy import Policy, read_policy
 from ...api.record import UNSET, replace
 from ...api.view import (
     CHANGES,
-    MEANINGS,
     Bands,
     Column,
     NextStep,
@@ -44,12 +43,7 @@ from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhere": "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
-COLOURS = {
-    WORDS["gained"]: MEANINGS["good"],
-    WORDS["lost"]: MEANINGS["bad"],
-    WORDS["elsewhere"]: MEANINGS["near"],
-    "other room": MEANINGS["held"],
-}
+COLOURS = {WORDS["gained"]: "good", WORDS["lost"]: "bad", WORDS["elsewhere"]: "near", "other room": "held"}
 MODES_TOLD = {
     "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
     "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
@@ -57,7 +51,7 @@ MODES_TOLD = {
 SAME = "on the first node"
 OTHER = "on another node"
 NONE = "without a node"
-WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
+WAY_COLOURS = {SAME: "same", OTHER: "near", NONE: "bad"}
 
 
 @attrs.frozen(eq=False, repr=False)
