@@ -668,10 +668,6 @@ class View:
         found = [part for section in self.sections for part in section.shown(form) if isinstance(part, Table)]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
-    def csv(self) -> Table:
-        """The table that CSV has."""
-        return self.tables_of("csv")[0]
-
     def frame(
         self, name: str | None = None, library: str | None = None, record: Mapping[str, Any] | None = None
     ) -> Any:

@@ -111,7 +111,7 @@ def answer(
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
-            table = result.view().csv()
+            table = result.view().tables_of("csv")[0]
             write_csv(table.records("csv"), stream, headers=not output.no_headers, first=table.names("csv"))
             if unread:
                 tell_unread(notices)

@@ -124,7 +124,7 @@ def test_the_view(example):
     view = example.view()
     assert "7 of 22 pods go elsewhere in 1.36 than in 1.12" in str(view.verdict)
     assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
-    assert view.csv().name == "moved"
+    assert view.tables_of("csv")[0].name == "moved"
     assert not example.ok
 
 
