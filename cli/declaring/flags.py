@@ -102,7 +102,7 @@ def ratio(text: str) -> tuple[int, ...]:
 
 def seconds(value: Any) -> float:
     """A duration as seconds."""
-    from ...questions.replay.inputs.times import DURATION, parse_duration
+    from ...questions.replay.times import DURATION, parse_duration
 
     found = parse_duration(value)
     if found is None:

@@ -32,7 +32,7 @@ from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
 from ...simulation.simulate import Scenario, Simulation, in_order
-from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
+from ..replay.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:

@@ -17,7 +17,7 @@ from ...api.reading.documents import PathLike, read_documents
 from ...api.reading.formats.files import check_size
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError, did_you_mean
-from ..replay.inputs.times import CREATION_TIME, DELETION_TIME, RUN_TIME
+from ..replay.times import CREATION_TIME, DELETION_TIME, RUN_TIME
 
 Manifest = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"

@@ -42,13 +42,13 @@ from ...simulation.nodesbyuse import grouped as nodes_with
 from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
 from ..asking import SILENT, GivenCluster, Observer, Result, Row, asked_by
-from .inputs.inputs import InputOptions, Inputs, read_inputs
-from .inputs.times import DURATION, parse_duration
+from .inputs import InputOptions, Inputs, read_inputs
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
 from .recording import KEPT, Places, PodHistory, Recording, ReplayHistory, columns, printed, summary
 from .replay import Replay
 from .simulatedcluster import Delays
+from .times import DURATION, parse_duration
 
 Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}

@@ -22,9 +22,9 @@ from ...api.reading.notices import grouped
 from ...core.arrays.types import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import KubeclassicError
-from .inputs.times import plain
 from .journal import EventData, ReplaySummary, Sink
 from .replay import Replay
+from .times import plain
 
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
 MEASURES = ("capacity", "requested", "used", "fragmentation")

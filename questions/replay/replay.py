@@ -21,23 +21,11 @@ from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.drainrules import is_mirror, stays_with_node
-from .cluster.podlifecycles import PodLifecycle, PodLifecycles, resume
-from .cluster.volumecontroller import VolumeController
-from .inputs.inputs import (
-    ADD,
-    DELETE,
-    DRAIN,
-    FAIL,
-    RECOVER,
-    UPDATE,
-    Event,
-    Inputs,
-    Lifetime,
-    Operation,
-    renamed,
-)
+from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime, Operation, renamed
 from .journal import BarrierGivenUp, NodeEvent, OperationBegun
+from .podlifecycles import PodLifecycle, PodLifecycles, resume
 from .simulatedcluster import Delays, SimulatedCluster
+from .volumecontroller import VolumeController
 
 # --- events from outside ------------------------------------------------------------------------------------
 

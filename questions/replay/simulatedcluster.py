@@ -21,8 +21,8 @@ from ...core.arrays.types import Floats, Ints, Mask
 from ...core.driver import SchedulingState
 from ...core.pods.requests import PODS, of_node
 from ...core.queue.backoff import SECOND, Clock, nanoseconds
-from .inputs.times import as_timestamp, plain
 from .journal import EventData, ReplayEnded, ReplayEvent, ReplaySummary, Sink
+from .times import as_timestamp, plain
 
 SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""

@@ -36,7 +36,7 @@ from ...simulation.releasenotes import input_notices, with_release_notices
 from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Scenario, Simulation
 from ..asking import Observer, Result, Row, asked_by
-from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
+from ..replay.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
 from .options import SweepOptions
 from .spec import (

@@ -24,9 +24,9 @@ from ...framework.options import FIELDS, declared_of
 from ...simulation.input import GivenCluster, parts_of
 from ...simulation.nodesbyuse import fragmentation, summarise
 from ...simulation.simulate import ORDERS, Simulation
-from ..replay.inputs.times import DURATION, parse_duration
 from ..replay.replay import Replay
 from ..replay.simulatedcluster import PERCENTILES
+from ..replay.times import DURATION, parse_duration
 
 COUNTS = ("pods", "placed", "unschedulable", "gated", "waiting", "evictions")
 OF_ALL = ("fragmentation", "imbalance", "zone skew")

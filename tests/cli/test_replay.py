@@ -13,7 +13,7 @@ import pytest
 from kubeclassic import cli
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
-from kubeclassic.questions.replay.inputs.inputs import read_inputs
+from kubeclassic.questions.replay.inputs import read_inputs
 from kubeclassic.questions.replay.recording import Places, ResultFileError, check_places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text

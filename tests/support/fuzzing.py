@@ -37,7 +37,7 @@ from kubeclassic.live.client.credentials import ExecPlugin
 from kubeclassic.live.client.http import tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.questions.importing import rows
-from kubeclassic.questions.replay.inputs.inputs import read_inputs
+from kubeclassic.questions.replay.inputs import read_inputs
 from kubeclassic.simulation.conform import Family, check_family, read_answers
 from tests.conftest import ROOT
 from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes

@@ -7,9 +7,9 @@ import yaml
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import InputOptions, Lifetime, read_inputs
-from kubeclassic.questions.replay.inputs.times import as_timestamp, parse_duration, parse_time
+from kubeclassic.questions.replay.inputs import InputOptions, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
+from kubeclassic.questions.replay.times import as_timestamp, parse_duration, parse_time
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told

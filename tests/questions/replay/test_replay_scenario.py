@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import DEFAULT_NODE, Inputs, Operation, read_inputs
+from kubeclassic.questions.replay.inputs import DEFAULT_NODE, Inputs, Operation, read_inputs
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import pod
 from tests.support.examples import examples

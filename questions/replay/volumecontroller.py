@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ....api.controlplane.admission import admit
-from ....api.controlplane.deviceclaims import claims_of_volumes
-from ....api.meaning.labels import BETA_PLACES
-from ....api.objects import (
+from ...api.controlplane.admission import admit
+from ...api.controlplane.deviceclaims import claims_of_volumes
+from ...api.meaning.labels import BETA_PLACES
+from ...api.objects import (
     CSI,
     AWSElasticBlockStore,
     AzureDisk,
@@ -37,16 +37,16 @@ from ....api.objects import (
     VolumeNodeAffinity,
     strings,
 )
-from ....api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
-from ....api.record import UNSET
-from ....core.engine import Engine
-from ....core.pods.template import not_owned
-from ....core.volumes.binder import BOUND_BY_CONTROLLER
-from ....core.volumes.match import is_bound_to, requested_size, size, volume_class
-from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
-from ....simulation.explain.faileddemands import selects
-from ..journal import VolumeBound, VolumeProvisioned
-from ..simulatedcluster import SimulatedCluster
+from ...api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
+from ...api.record import UNSET
+from ...core.engine import Engine
+from ...core.pods.template import not_owned
+from ...core.volumes.binder import BOUND_BY_CONTROLLER
+from ...core.volumes.match import is_bound_to, requested_size, size, volume_class
+from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
+from ...simulation.explain.faileddemands import selects
+from .journal import VolumeBound, VolumeProvisioned
+from .simulatedcluster import SimulatedCluster
 
 IN_TREE = (
     "kubernetes.io/aws-ebs",

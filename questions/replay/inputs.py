@@ -14,12 +14,12 @@ from typing import IO, Any
 import attrs
 from msgspec.structs import replace
 
-from ....api.controlplane.admission import admit
-from ....api.controlplane.defaults import with_defaults
-from ....api.garbage import no_garbage_collection
-from ....api.inventory import ON_A_NODE, REFUSED, config_maps, made_by_workloads, why_not_waiting
-from ....api.load import Loaded, load
-from ....api.objects import (
+from ...api.controlplane.admission import admit
+from ...api.controlplane.defaults import with_defaults
+from ...api.garbage import no_garbage_collection
+from ...api.inventory import ON_A_NODE, REFUSED, config_maps, made_by_workloads, why_not_waiting
+from ...api.load import Loaded, load
+from ...api.objects import (
     KubeObject,
     Map,
     Node,
@@ -30,19 +30,19 @@ from ....api.objects import (
     StorageClass,
     strings,
 )
-from ....api.objects.metadata import OneOf
-from ....api.objects.pods import DEFAULT_SCHEDULER
-from ....api.objects.quantity import Quantity
-from ....api.reading.decode import decode, describe
-from ....api.reading.documents import Document, PathLike, read_documents
-from ....api.reading.formats.files import read_stream
-from ....api.reading.mismatch import Mismatch, shown
-from ....api.reading.notices import Notice, Oddities
-from ....api.reading.typed import Reader, Table, entries, flag, list_of, one_of, record, text, whole
-from ....core.pods.requests import NATIVE, PODS, of_node
-from ....exceptions import ManifestError, did_you_mean
-from ....simulation.simulate import CLUSTER, named
-from ...importing import openb
+from ...api.objects.metadata import OneOf
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects.quantity import Quantity
+from ...api.reading.decode import decode, describe
+from ...api.reading.documents import Document, PathLike, read_documents
+from ...api.reading.formats.files import read_stream
+from ...api.reading.mismatch import Mismatch, shown
+from ...api.reading.notices import Notice, Oddities
+from ...api.reading.typed import Reader, Table, entries, flag, list_of, one_of, record, text, whole
+from ...core.pods.requests import NATIVE, PODS, of_node
+from ...exceptions import ManifestError, did_you_mean
+from ...simulation.simulate import CLUSTER, named
+from ..importing import openb
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TIME, parse_duration, parse_time
 
 # --- operations of a scenario -------------------------------------------------------------------------------

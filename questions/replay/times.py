@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from ....api.meaning import durations
+from ...api.meaning import durations
 
 _UNITS = {**durations.UNITS, "d": 86400.0}
 _FIRST_DATE = 1e8
