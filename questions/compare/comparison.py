@@ -356,7 +356,7 @@ class Comparison:
         self.cycles += 1
 
     def agreement(self, name: str) -> AgreementCounts:
-        """How often that side agrees with the first."""
+        """The agreement of that side with the first, counted."""
         counts = self.counts[name]
         verdicts = [counts[verdict] for verdict in VERDICTS]
         return AgreementCounts(sum(verdicts), verdicts[0], counts["errors"], *verdicts[1:])
