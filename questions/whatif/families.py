@@ -544,6 +544,34 @@ def preferring(context: WhatIfContext) -> Iterator[Change]:
         yield preference(helps)
 
 
+def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
+    """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
+    affinity = context.pod.spec.affinity or Affinity()
+    for name, part in (
+        ("nodeAffinity", affinity.node_affinity),
+        ("podAffinity", affinity.pod_affinity),
+        ("podAntiAffinity", affinity.pod_anti_affinity),
+    ):
+        for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
+            told = f"remove preference {at + 1} of {name}, which has weight {weight}"
+            yield context.of_pod("preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
+
+
+def avoided(context: WhatIfContext) -> Iterator[Change]:
+    """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
+    for _, node in context.targets():
+        mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]
+        taints = [taint for taint in mild if not tolerates(context.pod.spec.tolerations, taint)]
+        if taints:
+            texts = [taint_text(taint) for taint in taints]
+            together = " and ".join(texts)
+            yield context.of_pod(
+                "toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts)
+            )
+            told = f"remove the taint {together} of node {node.name}"
+            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts))
+
+
 # --- all of them --------------------------------------------------------------------------------------------
 
 
@@ -567,5 +595,10 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
     ("new nodes", one_more),
 )
 """The families of changes that are tried on the cluster as it is, in words."""
-WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (("hostname", selecting), ("preferences", preferring))
+WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
+    ("hostname", selecting),
+    ("preferences", preferring),
+    ("own preferences", dropped_preferences),
+    ("taints that put off", avoided),
+)
 """Those that make one node win among the nodes that fit."""

@@ -241,6 +241,28 @@ class TestAWantedNode:
             f"pod {ASKED} nodeSelector.{HOSTNAME}=a",
         )
 
+    def test_taints_that_put_off(self):
+        """A PreferNoSchedule taint goes, or is tolerated."""
+        items = (
+            node("a", 2000, taints=[taint(("k", "v", "PreferNoSchedule"))]),
+            node("b", 1900),
+            pod("asked", 100),
+        )
+        result = found(*items, want="a")
+        assert f"pod {ASKED} tolerations+=k=v:PreferNoSchedule" in patches(result, "toleration")
+        assert "node a taints-=k=v:PreferNoSchedule" in patches(result, "taint")
+
+    def test_own_preferences(self):
+        """A preference of the pod that draws it elsewhere is removed."""
+        prefer = {
+            "weight": 10,
+            "preference": {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["a"]}]},
+        }
+        affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
+        result = found(node("a", 1000), node("b", 2000), pod("asked", 200, affinity=affinity), want="b")
+        told = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]-"
+        assert f"pod {ASKED} {told}" in patches(result, "preference")
+
     def test_room_by_eviction(self):
         """A higher priority makes room on the wanted node if it is selected too."""
         items = node("a"), node("b"), pod("other", 800, nodeName="a", priority=3), pod("asked", 500)
