@@ -94,7 +94,10 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
             )
     if question.jobs:
         jobs, said = question.jobs
-        own += options_from(f"--jobs -j | 1.. {jobs or ''} | | The number of processes.  [default: {said}]")
+        own += options_from(f"""
+--jobs -j | 1.. {jobs or ""} | | The number of processes.  [default: {said}]
+--dask | ADDRESS | | Run on this Dask cluster, such as tcp://10.0.0.1:8786.
+""")
     if question.argument:
         paths: list[Any] = [click.argument(question.argument, type=FILE)]
     elif question.cases:
@@ -141,7 +144,7 @@ def _run(
 
     running: AbstractContextManager[Any] = nullcontext()
     if question.jobs:
-        running = executor_of(values.pop("jobs") or cores())
+        running = executor_of(values.pop("jobs") or cores(), values.pop("dask"))
     if question.argument:
         paths = (values.pop(question.argument),)
     if question.besides:

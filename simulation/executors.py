@@ -1,4 +1,5 @@
-"""Executors of the parts of a sweep or an upgrade: this process, or any of ``concurrent.futures``."""
+"""Executors of the parts of a sweep or an upgrade: this process, or any of ``concurrent.futures``: processes,
+or Dask."""
 
 from __future__ import annotations
 
@@ -10,12 +11,15 @@ from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import import_module
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from ..api.garbage import settled
 from ..exceptions import KubeclassicError
 
+SECONDS = 15
+"""How long a Dask scheduler may take to answer, and to have a worker."""
 T = TypeVar("T")
 """A task."""
 D = TypeVar("D")
@@ -83,14 +87,45 @@ def cores() -> int:
 
 
 @contextmanager
-def executor_of(jobs: int) -> Iterator[Executor | None]:
-    """The executor of ``--jobs``: None for this process, or a pool of *jobs* processes."""
-    if jobs == 1:
+def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
+    """The executor of ``--jobs`` and ``--dask``: None for this process, a pool of *jobs* processes, or a Dask
+    scheduler at the address *dask*.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` where no scheduler answers at that address.
+    """
+    if dask is not None:
+        try:
+            distributed = import_module("distributed")
+        except ImportError:
+            raise KubeclassicError(
+                "dask: distributed is not installed: pip install 'kubeclassic[sweep]'"
+            ) from None
+        client = None
+        try:
+            addressing = import_module("distributed.comm.addressing")
+            registry = import_module("distributed.comm.registry")
+            scheme, place = addressing.parse_address(dask)
+            registry.get_backend(scheme)
+            if scheme in ("tcp", "tls"):
+                addressing.parse_host_port(place)  # before a client is started, which would try for ever
+            client = distributed.Client(dask, timeout=SECONDS, set_as_default=False)
+            client.wait_for_workers(1, timeout=SECONDS)
+        except (OSError, ValueError, TimeoutError) as error:
+            if client is not None:
+                client.close()
+                raise KubeclassicError(f"dask: expected at least one worker, got {dask} with none") from None
+            told = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise KubeclassicError(f"dask: expected the address of a scheduler, got {dask}: {told}") from None
+        try:
+            yield client.get_executor(pure=False)
+        finally:
+            client.close()
+    elif jobs == 1:
         yield None
-        return
-    # A fork of a process with threads may hang; "spawn" is the same on every system.
-    # Ctrl-C ends such a process without a traceback: the one that started it says what there is to say.
-    with ProcessPoolExecutor(
-        jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
-    ) as pool:
-        yield pool
+    else:
+        # A fork of a process with threads may hang; "spawn" is the same on every system.
+        # Ctrl-C ends such a process without a traceback: the one that started it says what there is to say.
+        with ProcessPoolExecutor(
+            jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
+        ) as pool:
+            yield pool

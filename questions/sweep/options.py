@@ -37,6 +37,7 @@ class SweepOptions(AskedOptions):
     kubeclassic sweep sweep.yaml
     kubeclassic sweep sweep.yaml -o csv --output runs.csv --jobs 8
     kubeclassic sweep sweep.yaml --report sweep.html
+    kubeclassic sweep sweep.yaml --dask tcp://10.0.0.1:8786
     """
 
     executor: Executor | None = option(

@@ -30,7 +30,7 @@ class UpgradeOptions(ClusterOptions, MorePods):
     no difference follows from another. With --mode free each has its own copy of the cluster; if only the
     nodes are filled differently by then, the cause is an earlier decision.
 
-    With --jobs releases run in parallel; the answer is the same.
+    With --jobs or --dask releases run in parallel; the answer is the same.
 
     Each release up to 1.22 runs a Policy in its own way; later ones run the profile that `policy migrate`
     makes of it.

@@ -1,7 +1,7 @@
 """The same pods through each release of an upgrade, and for each decision that one of them changes the cause;
 all of it as data.
 
-The parts do not depend on each other, so that this process runs them, or others.
+The parts do not depend on each other, so that this process runs them, or others, or Dask.
 """
 
 from __future__ import annotations

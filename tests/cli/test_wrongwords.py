@@ -94,6 +94,7 @@ WRONG = {
     f"{DRAIN} worker-1 --release 1.11": '"1.11"',
     "sweep nowhere.yaml": "nowhere.yaml",
     "sweep examples/sweep.yaml --jobs 0": "--jobs",
+    "sweep examples/sweep.yaml --dask nonsense://x": "dask: expected the address of a scheduler, got nonsense://x",
     "sweep examples/sweep.yaml --rules examples/rules.py:NOTHING": "--rules",
     "sweep examples/sweep.yaml --output examples/sweep.yaml": "sweep.yaml",
     "sweep examples/day.yaml": "objectives, got 5 documents",

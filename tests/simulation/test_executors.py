@@ -1,6 +1,7 @@
 """The table of a sweep is the same whatever runs it, and what an executor cannot do is told in a line."""
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import attrs
@@ -9,6 +10,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.framework.plugin import Plugin
+from kubeclassic.simulation import executors
 from kubeclassic.simulation.executors import executor_of, run_on
 from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
@@ -67,6 +69,23 @@ def test_an_executor_that_fails_is_told():
         list(run_on(executor, Twice().run, [3, 1]))
 
 
+@pytest.mark.parametrize("address", ["nonsense://there", "127.0.0.1:port", "tcp://127.0.0.1:9"])
+def test_what_is_no_scheduler_is_told(address, monkeypatch):
+    """What is no address, and an address where nobody answers, are one line."""
+    monkeypatch.setattr(executors, "SECONDS", 0.5)
+    wanted = r"^dask: expected the address of a scheduler, got .*: .*$"
+    with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, address):
+        pass
+
+
+def test_dask_is_an_extra(monkeypatch):
+    """Without it, the error says what to install."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    wanted = r"^dask: distributed is not installed: pip install 'kubeclassic\[sweep\]'$"
+    with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, "tcp://127.0.0.1:9"):
+        pass
+
+
 @pytest.mark.whole
 class TestProcesses:
     """Processes and a real cluster of Dask; the command prints the same bytes by each."""
@@ -78,16 +97,27 @@ class TestProcesses:
         assert inside(*self.COMMAND, "--jobs", "2").stdout == inside(*self.COMMAND, "--jobs", "1").stdout
 
     def test_two_workers_of_dask(self):
-        """Two workers of Dask come to the rows of one process, and to the same errors."""
-        import distributed
+        """Two workers of Dask print what one process prints, and come to the same errors."""
+        with dask_cluster() as address:
+            assert (
+                inside(*self.COMMAND, "--dask", address).stdout == inside(*self.COMMAND, "--jobs", "1").stdout
+            )
+            with executor_of(1, address) as executor:
+                assert kubeclassic.sweep(SPEC, executor=executor).rows == kubeclassic.sweep(SPEC).rows
 
-        with dask_cluster() as address, distributed.Client(address, set_as_default=False) as client:
-            found = kubeclassic.sweep(SPEC, executor=client.get_executor(pure=False))
-        assert found.rows == kubeclassic.sweep(SPEC).rows
+    def test_a_scheduler_without_workers_is_told(self, monkeypatch):
+        """A scheduler that has no workers in time is one line."""
+        monkeypatch.setattr(executors, "SECONDS", 1)
+        with (
+            dask_cluster(0) as address,
+            pytest.raises(kubeclassic.KubeclassicError, match="at least one worker"),
+            executor_of(1, address),
+        ):
+            pass
 
     def test_a_lost_process_is_told(self, monkeypatch):
         """A process that ends before its answer ends the sweep with one line."""
         monkeypatch.syspath_prepend(str(ROOT))
         wanted = r"^jobs: a process ended before its answer"
-        with executor_of(2) as executor, pytest.raises(kubeclassic.KubeclassicError, match=wanted):
+        with executor_of(2, None) as executor, pytest.raises(kubeclassic.KubeclassicError, match=wanted):
             list(run_on(executor, Twice().run, [0]))

@@ -1,4 +1,4 @@
-"""An upgrade in several processes: the answer is that of one process, byte by byte."""
+"""An upgrade in several processes, or on Dask: the answer is that of one process, byte by byte."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +12,7 @@ from kubeclassic.simulation.input import SILENT
 from kubeclassic.simulation.sides import MODES
 from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT
+from tests.support.daskcluster import dask_cluster
 from tests.support.program import inside
 
 CLUSTER = ROOT / "examples" / "cluster"
@@ -44,6 +45,14 @@ def test_in_processes():
     assert one.returncode == 1
     assert "1.17" in one.stdout
     assert (other.returncode, other.stdout) == (1, one.stdout)
+
+
+@pytest.mark.whole
+def test_on_dask():
+    """Two workers of Dask print the bytes of one process."""
+    asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json")
+    with dask_cluster() as address:
+        assert inside(*asked, "--dask", address).stdout == inside(*asked).stdout
 
 
 # --- Failures -----------------------------------------------------------------------------------------------
