@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
 import attrs
+import numpy as np
 
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...api.words import count_of
+from ...core.arrays.types import Rows
 from ...core.decision.decision import NO_DETAILS, Decision
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
@@ -182,6 +184,16 @@ class AgreementCounts(Record):
     equally_good: Count
     different: Count
     gated: Count
+    equal_for_both: Count
+    """Of those equally good: the second one, too, scores both nodes the same."""
+    equal_for_second_alone: Count
+    """Of those that are different: only the second one scores both nodes the same."""
+    same_feasible: Count
+    """The same nodes fit."""
+    same_best: Count
+    """The same nodes are best."""
+    best_within: Count
+    """All best nodes of the second are also best for the first."""
 
 
 class CauseCount(Record):
@@ -274,17 +286,90 @@ class ComparisonDocument(ResultDocument, kw_only=True):
     """Decisions that differ, in order."""
 
 
-# --- verdicts -----------------------------------------------------------------------------------------------
+# --- how often two agree ------------------------------------------------------------------------------------
 
 
-def verdict_of(first: Side, one: Decision, other: Decision) -> Literal["same"] | Verdict:
-    """The verdict on *other*, where *first* decided *one*; before the next cycle, as its details are needed."""
-    if one.is_gated != other.is_gated:
-        return "gated"
-    if decided(one) == decided(other):
-        return "same"
-    row = None if other.host is None else first.engine.row_of(other.host)
-    return "different" if row is None or row not in best(one) else "equally good"
+@attrs.define(eq=False, repr=False)
+class Agreement:
+    """The agreement of *second* with *first*, in counts."""
+
+    first: Side
+    second: Side
+    counts: Counter[str] = attrs.Factory(Counter)
+    """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
+    _version: tuple[int, int] | None = None
+    _rows: Rows | None = None
+    """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after
+    nodes came or went."""
+
+    def add(self, one: Decision, other: Decision) -> Literal["same"] | Verdict:
+        """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
+        ours = best(one)
+        theirs = best(other)
+        counts = self.counts
+        found: Literal["same"] | Verdict = "same"
+        if one.is_gated != other.is_gated:
+            found = "gated"
+        elif decided(one) != decided(other):
+            found = "equally good" if _holds(self.first, ours, other.host) else "different"
+            if _holds(self.second, theirs, one.host):
+                counts["equal_for_both" if found == "equally good" else "equal_for_second_alone"] += 1
+        counts[found] += 1
+        fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
+        counts["errors"] += found == "same" and fails
+        # The same nodes fit, or are best, in whatever order.
+        fitting = one.details.feasible_rows
+        others = self._of_first(other.details.feasible_rows)
+        counts["same_feasible"] += np.array_equal(fitting, others) or np.array_equal(
+            self._marked(fitting), self._marked(others)
+        )
+        theirs = self._of_first(theirs)
+        are_same = np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
+        counts["same_best"] += are_same
+        counts["best_within"] += are_same or (
+            bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all())
+        )
+        return found
+
+    def _of_first(self, rows: Rows) -> Rows:
+        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not
+        have."""
+        ours = self.first.engine.table
+        theirs = self.second.engine.table
+        version = ours.rows_version, theirs.rows_version
+        if self._version != version:
+            found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
+            self._version, self._rows = (
+                version,
+                None if np.array_equal(found, np.arange(len(found))) else found,
+            )
+        return rows if self._rows is None else self._rows.take(rows)
+
+    def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it
+        does not have."""
+        found = np.zeros(self.first.engine.table.size + 1, np.bool_)
+        found[rows] = True
+        return found
+
+    def record(self) -> AgreementCounts:
+        """As data."""
+        counts = self.counts
+        named = {
+            name: counts[name]
+            for name in AgreementCounts.__struct_fields__
+            if name not in ("decisions", "equally_good")
+        }
+        return AgreementCounts(
+            decisions=sum(counts[verdict] for verdict in VERDICTS),
+            equally_good=counts["equally good"],
+            **named,
+        )
+
+
+def _holds(side: Side, rows: Rows, host: str | None) -> bool:
+    row = None if host is None else side.engine.row_of(host)
+    return row is not None and bool((rows == row).any())
 
 
 # --- the comparison -----------------------------------------------------------------------------------------
@@ -299,12 +384,12 @@ class Comparison:
     texts: Mapping[str, str] = attrs.Factory(dict)
     """How each configuration was asked for, by name."""
     differences: list[DifferingCycle] = attrs.Factory(list)
-    counts: dict[str, Counter[str]] = attrs.field(init=False)
-    """Side -> its cycles by verdict, and errors."""
+    agreements: dict[str, Agreement] = attrs.field(init=False)
     cycles: int = 0
 
     def __attrs_post_init__(self) -> None:
-        self.counts = {side.name: Counter() for side in self.sides[1:]}
+        first, *others = self.sides
+        self.agreements = {side.name: Agreement(first, side) for side in others}
 
     @property
     def same(self) -> bool:
@@ -320,12 +405,9 @@ class Comparison:
             one = step.decisions[first.name]
             verdicts = dict[str, Verdict]()
             for side in others:
-                verdict = verdict_of(first, one, step.decisions[side.name])
-                self.counts[side.name][verdict] += 1
+                verdict = self.agreements[side.name].add(one, step.decisions[side.name])
                 if verdict != "same":
                     verdicts[side.name] = verdict
-                elif one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated:
-                    self.counts[side.name]["errors"] += 1
             if verdicts:
                 outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
                 nodes = nodes_of(*outcomes.values())
@@ -354,12 +436,6 @@ class Comparison:
                     DifferingCycle(ours.decision.pod.key, self.cycles, step.is_retry, told, causes)
                 )
         self.cycles += 1
-
-    def agreement(self, name: str) -> AgreementCounts:
-        """The agreement of that side with the first, counted."""
-        counts = self.counts[name]
-        verdicts = [counts[verdict] for verdict in VERDICTS]
-        return AgreementCounts(sum(verdicts), verdicts[0], counts["errors"], *verdicts[1:])
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> ComparisonDocument:
         """Everything."""
@@ -446,7 +522,7 @@ class Comparison:
             gained=losses_of(gained, leader),
             first_difference=first_difference,
             differing_decisions=len(differing),
-            agreement=self.agreement(name),
+            agreement=self.agreements[name].record(),
             causes=tuple(CauseCount(*cause, cycles) for cause, cycles in counts.most_common()),
         )
 

@@ -237,16 +237,28 @@ def headline(found: ComparisonDocument) -> Iterator[str]:
 def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
     """The cycles of both: what is the same, what is another of the first one's best nodes, and what is
     different."""
+    first = against.first
+    second = against.second
     found = against.agreement
+    also = found.equal_for_both
+    alone = found.equal_for_second_alone
     yield f"{count_of(found.decisions, 'decision')} by both: {found.same} the same"
     if found.errors:
         yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
     if found.equally_good:
-        yield f"  {found.equally_good} equally good: another node that {against.first} scores just as high"
+        yield f"  {found.equally_good} equally good: another node that {first} scores just as high" + (
+            f"; {second} scores both the same in {also}" if also else ""
+        )
     if found.different:
-        yield f"  {found.different} different"
+        yield f"  {found.different} different" + (
+            f"; {second} scores both nodes the same in {alone}" if alone else ""
+        )
     if found.gated:
         yield f"  {found.gated} gated: only one side tries the pod, because of its scheduling gates"
+    yield (
+        f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
+        f" whatever the tie-break, {second} picks one of {first}'s best in {found.best_within}"
+    )
 
 
 def decision_text(decision: ComparedDecision | None) -> str:

@@ -196,11 +196,11 @@ def _on_all_nodes(
 def agrees(comparison: Comparison) -> bool:
     """Whether each decision is the same, or another node that the old release scores as high, and none ends
     in an error of an extender."""
-    counts = comparison.counts[PROFILE]
-    fails = counts["errors"] > 0 and any(
-        not isinstance(one, UncalledExtender) for one in comparison.sides[0].engine.algorithm.extenders
+    found = comparison.agreements[PROFILE]
+    fails = found.counts["errors"] > 0 and any(
+        not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders
     )
-    return not counts["different"] and not counts["gated"] and not fails
+    return not found.counts["different"] and not found.counts["gated"] and not fails
 
 
 @attrs.frozen(eq=False, repr=False)
