@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/runtime/waiting_pods_map.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import attrs
@@ -113,7 +113,3 @@ class WaitingPods:
             yield
         finally:
             self.by_uid = before
-
-    def replace(self, waiting: Iterable[WaitingPod]) -> None:
-        """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
-        self.by_uid = {one.pod.uid: one for one in waiting}

@@ -25,7 +25,6 @@ from ..arrays.types import NO_ROWS, Rows, Scores, is_anywhere
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..pods.template import Template
-from ..rebuilt import rebuilt_from
 from ..rule import ROWWISE, WIDE, Predicate, Priority, PriorityError, Reads
 from . import verify
 
@@ -264,7 +263,6 @@ BYTES_A_ROW = 8
 """What an answer weighs at most for each row of the table: one number."""
 
 
-@rebuilt_from("table", "limit")
 @attrs.define(eq=False, repr=False)
 class AnswerCache:
     """The answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""
