@@ -351,7 +351,8 @@ def weights(release: Release) -> dict[str, int]:
 
 def points_of(plugin: str, among: Names = tuple(POINTS)) -> Names:
     """The extension points that *plugin* joins in the newest release, in order."""
-    return tuple(point for point in among if DEFAULT_REGISTRY[plugin].joins(point))
+    joined = DEFAULT_REGISTRY[plugin].joined()
+    return tuple(point for point in among if point in joined)
 
 
 def points_in(release: Release, plugin: str, among: Names = tuple(POINTS)) -> Names:

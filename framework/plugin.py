@@ -160,9 +160,9 @@ class Plugin:
         return pod
 
     @classmethod
-    def joins(cls, point: str) -> bool:
-        """Whether the plugin has the extension point *point*, named as in a configuration."""
-        return hasattr(cls, POINTS[point])
+    def joined(cls) -> Set[str]:
+        """The extension points that the plugin joins, named as in a configuration."""
+        return {point for point, method in POINTS.items() if hasattr(cls, method)}
 
 
 def prepare_nothing(*asked: Any) -> None:

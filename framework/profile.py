@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import attrs
@@ -179,6 +179,8 @@ class _Builder:
     handle: Handle
     made: dict[str, Any] = attrs.Factory(dict)
     """Name -> plugin, at whichever points it runs."""
+    joined: dict[str, Set[str]] = attrs.Factory(dict)
+    """Name -> the extension points that the plugin joins."""
 
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
@@ -188,7 +190,8 @@ class _Builder:
         twice = next((name for i, name in enumerate(given) if name in given[:i]), None)
         if twice is not None:
             raise PolicyError(f"repeated config for plugin {twice}")
-        self.made = {name: self._construct(name) for name in self._needed()}
+        for name in self._needed():
+            self._construct(name)
         for point in _EXPANSION:
             for _, text in self._objections(point):
                 raise PolicyError(text)
@@ -250,7 +253,8 @@ class _Builder:
         names = dict.fromkeys(name for found in self.profile.plugins.values() for name in found.names)
         return sorted(name for name in names if name in self.registry)
 
-    def _construct(self, name: str) -> Plugin:
+    def _construct(self, name: str) -> None:
+        """Make the plugin called *name*."""
         context = self.config.context
         args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
@@ -266,9 +270,11 @@ class _Builder:
         try:
             if faults := aggregated(arg_faults(name, args, "", context)):
                 raise PolicyError(faults)
-            return made(self.registry[name], args, self.handle)
+            plugin = made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
+        self.made[name] = plugin
+        self.joined[name] = plugin.joined()
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
@@ -293,7 +299,7 @@ class _Builder:
             faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
             found += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
             if not faults:
-                self.made[name] = self._construct(name)
+                self._construct(name)
         for point in _EXPANSION:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
@@ -310,7 +316,7 @@ class _Builder:
         return found
 
     def _joins(self, name: str, point: str) -> bool:
-        return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
+        return point in self.joined[name] and (name, point) not in self.handle.cells.points_lacked
 
     def _expanded(self, point: str) -> list[str]:
         explicit = self.profile.at(point).names
@@ -343,9 +349,7 @@ class _Builder:
     def _weights(self) -> dict[str, int]:
         entries = [*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled]
         scoring = {
-            entry.name: entry.weight or 1
-            for entry in reversed(entries)
-            if self.made[entry.name].joins("score")
+            entry.name: entry.weight or 1 for entry in reversed(entries) if "score" in self.joined[entry.name]
         }
         found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
         if self.config.context.cells.adds_up_weights:

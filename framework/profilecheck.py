@@ -67,7 +67,9 @@ def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> Profi
     for point, default in _NEEDED.items():
         given = plugins.get(point, PluginSet())
         off = {entry.name for entry in given.disabled}
-        others = [name for name in everywhere if known[name].joins(point) and off.isdisjoint((name, "*"))]
+        others = [
+            name for name in everywhere if point in known[name].joined() and off.isdisjoint((name, "*"))
+        ]
         if not (given.enabled or others):
             plugins[point] = PluginSet((PluginEntry(default.name),))
     return attrs.evolve(

@@ -35,7 +35,7 @@ BESIDE = (
     "concerns",
     "filter_key",
     "score_key",
-    "joins",
+    "joined",
     "filter_clauses",
     "score_sums",
     "score_concerns",

@@ -26,7 +26,7 @@ def _disks(pod: Template) -> tuple[Volume, ...]:
 
 def has_disks(pod: Template) -> bool:
     """Whether *pod* has volumes that can conflict with those of another pod."""
-    return bool(pod.volumes) and bool(_disks(pod))
+    return bool(_disks(pod))
 
 
 def disks_conflict(one: Volume, other: Volume) -> bool:

@@ -376,7 +376,7 @@ def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells)
     """The default profile with *plugins* at all of their points."""
     points: Mapping[str, Sequence[type[Plugin]]] = {"multiPoint": plugins}
     if cells.lists_points:
-        points = {point: [plugin for plugin in plugins if plugin.joins(point)] for point in POINTS}
+        points = {point: [plugin for plugin in plugins if point in plugin.joined()] for point in POINTS}
     enabled = {
         point: {"enabled": [{"name": plugin.name} for plugin in found]}
         for point, found in points.items()

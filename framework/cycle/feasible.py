@@ -23,6 +23,7 @@ from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
+from ..plugin import Plugin
 from ..profile import Profile
 from ..status import Code, Status, error, unresolvable, unschedulable
 from .diagnosis import Diagnosis
@@ -56,15 +57,22 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
     return None
 
 
+def _concerned(pod: Template, profile: Profile) -> frozenset[Plugin]:
+    """The plugins with a PreFilter that may have something to say of *pod*."""
+    found = pod.notes.get(profile.slot)
+    if found is None:
+        found = pod.notes[profile.slot] = frozenset(
+            plugin for plugin in profile.points["preFilter"] if plugin.concerns(pod)
+        )
+    return found
+
+
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     """Run the PreFilter plugins in order until one ends it."""
     found = EVERYTHING
     rejection = None
     cells = profile.algorithm.release.framework
-    concerned = cycle.template.notes.get(profile.slot)
-    if concerned is None:
-        concerned = frozenset(one for one in profile.points["preFilter"] if one.concerns(cycle.template))
-        cycle.template.notes[profile.slot] = concerned
+    concerned = _concerned(cycle.template, profile)
     for plugin in profile.points["preFilter"]:
         answer = ask(plugin, cycle) if plugin in concerned else None
         if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
@@ -147,8 +155,9 @@ class PluginCheck:
         return known[1]
 
     def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
+        concerned = _concerned(pod, self.profile)
         for plugin in self.profile.points["preFilter"]:
-            if plugin.concerns(pod):
+            if plugin in concerned:
                 if not (
                     plugin.pre_filter_by_class or plugin.pre_filter_skips or plugin.pre_filter_reads_volumes
                 ):

@@ -44,7 +44,7 @@ class VolumeRestrictions(Plugin):
             self.without_pre_filter = self.follows_pods = None
 
     def concerns(self, pod: Template) -> bool:
-        return has_disks(pod) or bool(_claims(pod))
+        return bool(pod.volumes) and (has_disks(pod) or bool(_claims(pod)))
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.volumes
