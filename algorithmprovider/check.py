@@ -18,16 +18,20 @@ from .catalogue import CATALOGUE, Catalogue
 from .extenders import names_in_calling_order
 from .gates import GivenGates, resolved_gates
 from .policy import (
+    DEFAULT_PROVIDER,
     NEW_VERSION,
     NEW_VERSION_REFUSED,
     OLD_VERSION,
     Policy,
+    Registry,
+    Selection,
     decoded,
     faults_of_form,
+    in_running_order,
     notes_on_form,
     read_policy,
+    select,
 )
-from .providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001

@@ -29,8 +29,7 @@ from ..exceptions import ManifestError, PolicyError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed
 from .gates import resolved_gates
-from .policy import Policy, read_policy
-from .providers import DEFAULT_PROVIDER, resolve
+from .policy import DEFAULT_PROVIDER, Policy, read_policy, resolve
 
 # --- files --------------------------------------------------------------------------------------------------
 

@@ -16,13 +16,22 @@ from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import PolicyCells, Release
 from ..core.release.fact import RuleFact, rule_facts
 from ..core.release.gates import gates_that
+from .config.configuration import default_plugins
 from .config.fielderrors import Context
-from .config.profiles import default_plugins
-from .facttable import OtherPatches, ReleaseFact, facts_between, facts_of
+from .interface import POINTS
 from .migrate.draft import COUNTED_ELSEWHERE
 from .registry import DEFAULT_REGISTRY, registry_of
-from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
-from .status import POINTS
+from .releases import (
+    ALL_PATCH_LEVELS,
+    ALL_RELEASES,
+    FRAMEWORK_RELEASES,
+    OTHER_PATCHES,
+    OtherPatches,
+    ReleaseFact,
+    facts_between,
+    facts_of,
+    find_any_release,
+)
 
 Part = Literal["predicates", "priorities", "plugins", "gates"]
 SAME = "the same"

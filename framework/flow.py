@@ -40,18 +40,24 @@ from ..core.preemption.select import UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
 from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder, basic_checks
-from .adapters import filter_error
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.batching import Batches, Signer
 from .cycle.binding import FrameworkBinding
-from .cycle.diagnosis import Diagnosis
-from .cycle.feasible import EVERYTHING, FrameworkDetails, PluginCheck, pre_enqueue, run_pre_filter, search
+from .cycle.feasible import (
+    EVERYTHING,
+    Diagnosis,
+    FrameworkDetails,
+    PluginCheck,
+    pre_enqueue,
+    run_pre_filter,
+    search,
+)
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
-from .cycle.state import FrameworkCycle
+from .interface import FrameworkCycle
 from .plugin import MAX_NODE_SCORE
-from .profile import Profile, Registry, build_profiles, handle_of
+from .profile import Profile, Registry, build_profiles, filter_error, handle_of
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
 from .registry import registry_of

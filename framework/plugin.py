@@ -48,10 +48,8 @@ from ..core.pods.requests import exact_sums
 from ..core.pods.template import Entry, StateKey, Template
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from ..core.rule import Reads
-from .cycle.state import FrameworkCycle, PreFilterResult
+from .interface import OURS, POINTS, Code, FrameworkCycle, PreFilterResult, Status, WaitingPod, WaitingPods
 from .queue.events import Action, ClusterEvent, Hint
-from .status import OURS, POINTS, Code, Status
-from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""

@@ -8,8 +8,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import NODE_NETWORK_UNAVAILABLE, NODE_NOT_READY, NODE_OUT_OF_DISK, NODE_UNSCHEDULABLE
-from .rule import predicate
+from .rule import NODE_NETWORK_UNAVAILABLE, NODE_NOT_READY, NODE_OUT_OF_DISK, NODE_UNSCHEDULABLE, predicate
 
 _WANTED: dict[str, tuple[str, Reason]] = {
     "Ready": ("True", NODE_NOT_READY),

@@ -11,8 +11,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Predicate, Reads
-from .reasons import NODE_LABEL_PRESENCE_VIOLATED
-from .rule import predicate
+from .rule import NODE_LABEL_PRESENCE_VIOLATED, predicate
 
 
 def node_label_presence(name: str, labels: Sequence[str], presence: bool) -> Predicate:

@@ -14,8 +14,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE
-from .rule import predicate
+from .rule import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE, predicate
 
 
 def _under(condition: str, reason: Reason, nodes: Batch) -> Failures | None:

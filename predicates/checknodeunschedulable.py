@@ -9,8 +9,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import NODE_UNSCHEDULABLE
-from .rule import predicate
+from .rule import NODE_UNSCHEDULABLE, predicate
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 

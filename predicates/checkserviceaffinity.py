@@ -20,8 +20,7 @@ from ..core.matching.nodeselectors import pairs_mask
 from ..core.matching.owners import services_of
 from ..core.pods.template import Entry, StateKey, Template
 from ..core.rule import Predicate, Reads
-from .reasons import SERVICE_AFFINITY_VIOLATED
-from .rule import predicate
+from .rule import SERVICE_AFFINITY_VIOLATED, predicate
 
 READS = Reads.NODE | Reads.CLUSTER | Reads.LISTINGS
 

@@ -9,8 +9,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
-from .rule import has_volumes, predicate
+from .rule import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT, has_volumes, predicate
 
 _REASONS = ((VOLUME_NODE_CONFLICT,), (VOLUME_BIND_CONFLICT,), (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT))
 

@@ -29,8 +29,7 @@ from ..core.matching.spread import (
 )
 from ..core.pods.template import StateKey, Template
 from ..core.rule import Reads
-from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
-from .rule import predicate
+from .rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, predicate
 
 NAME = "EvenPodsSpread"
 Limits = list[tuple[TopologySpreadConstraint, str | None, int]]

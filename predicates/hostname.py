@@ -7,8 +7,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import POD_NOT_MATCH_HOST_NAME
-from .rule import predicate
+from .rule import POD_NOT_MATCH_HOST_NAME, predicate
 
 
 @predicate(

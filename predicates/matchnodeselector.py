@@ -10,8 +10,7 @@ from ..core.failures import Failures
 from ..core.matching.nodeselectors import pod_node_affinity_mask, required_node_affinity
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import NODE_SELECTOR_NOT_MATCH
-from .rule import predicate
+from .rule import NODE_SELECTOR_NOT_MATCH, predicate
 
 
 def _asked(pod: Template) -> Hashable:

@@ -17,7 +17,6 @@ from ..core.pods.template import StateKey, Template, claim_name
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
-from .csimigration import migrated_plugins
 from .maxvolumecount import (
     NO_LIMIT,
     Fault,
@@ -27,8 +26,7 @@ from .maxvolumecount import (
     nodes_limit_volumes,
     own_limit,
 )
-from .reasons import MAX_VOLUME_COUNT_EXCEEDED
-from .rule import has_volumes, predicate
+from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins, predicate
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"

@@ -18,10 +18,8 @@ from ..core.pods.template import StateKey, Template, claim_name, is_made_for_pod
 from ..core.release import VolumeCells
 from ..core.rule import Predicate, Reads
 from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
-from .csimigration import migrated_plugins
 from .novolumezoneconflict import NO_NAME
-from .reasons import MAX_VOLUME_COUNT_EXCEEDED
-from .rule import has_volumes
+from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins
 
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""

@@ -8,8 +8,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import StateKey, Template
 from ..core.rule import Reads
-from .reasons import DISK_CONFLICT
-from .rule import has_volumes, predicate
+from .rule import DISK_CONFLICT, has_volumes, predicate
 
 _DISKS: StateKey[tuple[Volume, ...]] = StateKey("NoDiskConflict")
 

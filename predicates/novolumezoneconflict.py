@@ -15,8 +15,7 @@ from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.volumesearch import delays_binding
-from .reasons import VOLUME_ZONE_CONFLICT
-from .rule import has_volumes, predicate
+from .rule import VOLUME_ZONE_CONFLICT, has_volumes, predicate
 
 NO_NAME = "PersistentVolumeClaim had no name"
 

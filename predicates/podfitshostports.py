@@ -13,8 +13,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Port, Template
 from ..core.rule import Predicate, Reads
-from .reasons import POD_NOT_FITS_HOST_PORTS
-from .rule import predicate
+from .rule import POD_NOT_FITS_HOST_PORTS, predicate
 
 ANY_ADDRESS = "0.0.0.0"
 

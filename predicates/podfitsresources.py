@@ -16,8 +16,7 @@ from ..core.failures import Failures, Reason, Reasons
 from ..core.pods.requests import NATIVE, PODS, is_extended_resource
 from ..core.pods.template import StateKey, Template
 from ..core.rule import Reads
-from .reasons import insufficient
-from .rule import predicate
+from .rule import insufficient, predicate
 
 TOO_MANY_PODS = insufficient(PODS)
 

@@ -11,8 +11,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
-from .rule import predicate
+from .rule import TAINTS_TOLERATIONS_NOT_MATCH, predicate
 
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 """The effects of taints that keep pods away."""

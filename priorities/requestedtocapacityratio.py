@@ -14,8 +14,7 @@ from ..core.pods.requests import CPU, MEMORY
 from ..core.pods.template import Template
 from ..core.rule import Priority, Reads
 from ..exceptions import PolicyError
-from .rule import MAX_PRIORITY, priority
-from .shares import free_share, request, requested_with
+from .rule import MAX_PRIORITY, free_share, priority, request, requested_with
 
 Point = tuple[int, int]
 """Utilization in percent, score from 0 to 10."""

@@ -13,8 +13,7 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider import resolve
-from ..algorithmprovider.policy import read_policy
-from ..algorithmprovider.providers import DEFAULT_PROVIDER
+from ..algorithmprovider.policy import DEFAULT_PROVIDER, read_policy
 from ..api.objects import KubeObject, Pod
 from ..api.objects.quantity import Quantity
 from ..api.reading.decode import decode
@@ -31,9 +30,8 @@ from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNa
 from ..extenders.choice import make_extenders
 from ..extenders.extender import FAULT
 from ..extenders.scripted import ScriptedPost
-from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
-from ..framework.config.profiles import GROUP
-from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
+from ..framework.config.configuration import GROUP, KIND, KubeSchedulerConfiguration, read_configuration
+from ..framework.policy import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release, framework_release
 from ..framework.schedulerspec import build_engine

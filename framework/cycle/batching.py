@@ -23,9 +23,8 @@ from ...core.decision.decision import Details
 from ...core.decision.verdict import judge
 from ...core.pods.template import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
+from ..interface import OURS, FrameworkCycle
 from ..profile import Profile
-from ..status import OURS
-from .state import FrameworkCycle
 
 GATE = "OpportunisticBatching"
 POINTS = ("preFilter", "filter", "preScore", "score")

@@ -22,15 +22,13 @@ from ...core.engine import Engine
 from ...core.pods.template import Template
 from ...core.release import Release
 from ...exceptions import CacheError
+from ..interface import MAX_TIMEOUT, Code, FrameworkCycle, Status, WaitingPod, error
 from ..plugin import Plugin
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes
 from ..profile import Profile
 from ..queue.queue import FrameworkQueue
-from ..status import Code, Status, error
-from ..waitingpods import MAX_TIMEOUT, WaitingPod
-from .state import FrameworkCycle
 
 PREEMPTION = "DefaultPreemption"
 

@@ -12,14 +12,13 @@ from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError
 from ...core.preemption.dryrun import DryRuns
 from ...core.preemption.select import UnschedulableTemplate
+from ..interface import Code, FrameworkCycle, PostFilterContext, PostFilterResult, Status
 from ..plugin import Plugin
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources
 from ..profile import Profile
-from ..status import Code, Status
-from .diagnosis import Diagnosis
+from .feasible import Diagnosis
 from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_preempt
-from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
 def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bool:

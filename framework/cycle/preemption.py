@@ -33,8 +33,8 @@ from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
-from .diagnosis import Diagnosis
-from .state import FrameworkCycle, PostFilterContext, PostFilterResult
+from ..interface import FrameworkCycle, PostFilterContext, PostFilterResult
+from .feasible import Diagnosis
 
 _PROTECTIONS = {
     "counted down": counted_down,

@@ -14,10 +14,9 @@ from ...core.decision.extender import Extender
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
 from ...core.rule import Priority, PriorityError
+from ..interface import Code, FrameworkCycle
 from ..plugin import MAX_NODE_SCORE
 from ..profile import Profile
-from ..status import Code
-from .state import FrameworkCycle
 
 EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""

@@ -20,9 +20,9 @@ from ...core.release import Release
 from ...core.release.fact import rule_facts
 from ...exceptions import UnknownNameError
 from ..config.apiversions import is_flat
-from ..config.profiles import LATEST
+from ..config.configuration import LATEST
+from ..interface import POINTS
 from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
-from ..status import POINTS
 
 
 class Note(Record):

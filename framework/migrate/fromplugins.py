@@ -15,8 +15,7 @@ import attrs
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import Policy
-from ...algorithmprovider.providers import DEFAULT_PROVIDER
+from ...algorithmprovider.policy import DEFAULT_PROVIDER, Policy
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
 from ...api.reading.unknownfields import TYPE_META, removed, unknown_fields
 from ...api.record import copied
@@ -24,17 +23,23 @@ from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import NEW_HTTPS, WEIGHT, with_profiles
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
-from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
+from ..config.configuration import (
+    GROUP,
+    KIND,
+    KubeSchedulerConfiguration,
+    ProfileConfig,
+    fields_without,
+    read_configuration,
+)
 from ..config.fielderrors import Context
-from ..config.profiles import GROUP, ProfileConfig
-from ..policy.profile import (
+from ..policy import (
     AFFINITY,
     DEFAULT_AFFINITY_WEIGHT,
     SPREAD,
     configuration_of_policy,
     configuration_of_provider,
 )
-from ..versions import cells_in
+from ..releases import cells_in
 from .draft import (
     ALONE,
     BINDER,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ...api.objects import Pod
-from ..cycle.state import FrameworkCycle
+from ..interface import FrameworkCycle, Status
 from ..plugin import Plugin
-from ..status import Status
 
 
 class DefaultBinder(Plugin):

@@ -8,9 +8,9 @@ import attrs
 
 from ...api.objects import KubeObject, Pod
 from ...core.pods.template import Template
-from ..cycle.diagnosis import Diagnosis
+from ..cycle.feasible import Diagnosis
 from ..cycle.preemption import Evaluator
-from ..cycle.state import FrameworkCycle, PostFilterResult
+from ..interface import FrameworkCycle, PostFilterResult
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 

@@ -44,12 +44,11 @@ from ...core.pods.template import StateKey, Template
 from ...core.release import DeviceCells, with_gates
 from ...core.rule import Reads, Reduction
 from ...priorities.rule import normalize_reduce
-from ..cycle.diagnosis import Diagnosis
-from ..cycle.state import FrameworkCycle
+from ..cycle.feasible import Diagnosis
 from ..hints import claim_changes, claims_are_made
+from ..interface import SKIP, FrameworkCycle, Status, error, unresolvable, unschedulable
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable, unschedulable
 
 # --- Binding conditions -------------------------------------------------------------------------------------
 # Drivers set them in the status of a claim. Upstream: isClaimReadyForBinding.

@@ -38,17 +38,16 @@ from ...predicates.matchinterpodaffinity import (
     refusing,
     unmet_clauses,
 )
-from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
-from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
-from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
+from ...predicates.rule import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
+from ...predicates.rule import POD_AFFINITY_RULES_NOT_MATCH as UNMET
+from ...predicates.rule import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
 from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated, label_selector_fault
-from ..cycle.state import FrameworkCycle
 from ..hints import affine_node_changes, affine_pod_changes
+from ..interface import SKIP, FrameworkCycle, Status, error, unresolvable
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable
 
 FIELDS = {
     REQUIRED_AFFINITY: "requiredAffinityTerms",

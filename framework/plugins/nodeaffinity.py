@@ -25,11 +25,10 @@ from ...core.rule import PriorityError, Reads, Reduction
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults
-from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints import node_matches_affinity
+from ..interface import SKIP, FrameworkCycle, PreFilterResult, Status, error, reason, unresolvable
 from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, reason, unresolvable
 
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"

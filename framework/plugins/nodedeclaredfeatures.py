@@ -12,11 +12,10 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ..cycle.state import FrameworkCycle
 from ..hints import declared_features_change
+from ..interface import SKIP, FrameworkCycle, Status, reason
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, reason
 
 GATE = "NodeDeclaredFeatures"
 

@@ -9,10 +9,9 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ..cycle.state import FrameworkCycle
+from ..interface import FrameworkCycle, reason
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import reason
 
 
 class NodeName(Plugin):

@@ -9,8 +9,8 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...predicates.podfitshostports import pod_fits_host_ports
-from ..cycle.state import FrameworkCycle
 from ..hints import pod_leaves_ports
+from ..interface import FrameworkCycle
 from ..plugin import Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 

@@ -24,7 +24,7 @@ from ...core.rule import Reads
 from ...predicates.podfitsresources import Sought, checked_resources
 from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions
 from ...priorities.requestedtocapacityratio import FULL, broken_line
-from ...priorities.shares import (
+from ...priorities.rule import (
     both_requested_with,
     capacity_of,
     free_share,
@@ -33,11 +33,10 @@ from ...priorities.shares import (
     used_share,
 )
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
-from ..cycle.state import FrameworkCycle
 from ..hints import class_gives, node_has_room, pod_leaves_room
+from ..interface import SKIP, FrameworkCycle, Status, reason, unresolvable
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, reason, unresolvable
 
 SIDECARS_ARE_OFF = unresolvable(
     "Pod has a restartable init container and the SidecarContainers feature is disabled"

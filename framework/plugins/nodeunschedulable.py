@@ -9,8 +9,8 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...predicates.checknodeunschedulable import check_node_unschedulable
-from ..cycle.state import FrameworkCycle
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
+from ..interface import FrameworkCycle
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 

@@ -17,13 +17,12 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...exceptions import PolicyError
 from ...predicates.checkserviceaffinity import READS, service_affinity_failures
-from ...predicates.reasons import NODE_LABEL_PRESENCE_VIOLATED
+from ...predicates.rule import NODE_LABEL_PRESENCE_VIOLATED
 from ...priorities.nodepreferavoidpods import node_prefer_avoid_pods
 from ...priorities.requestedtocapacityratio import FULL
 from ...priorities.resourcelimits import resource_limits
-from ...priorities.rule import MAX_PRIORITY
+from ...priorities.rule import MAX_PRIORITY, free_share, request
 from ...priorities.selectorspread import peers
-from ...priorities.shares import free_share, request
 from ..config.args import (
     CPU_AND_MEMORY,
     NodeLabelArgs,
@@ -31,7 +30,7 @@ from ..config.args import (
     ServiceAffinityArgs,
     ShapePoint,
 )
-from ..cycle.state import FrameworkCycle
+from ..interface import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 from .noderesources import (

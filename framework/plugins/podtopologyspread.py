@@ -24,13 +24,12 @@ from ...core.matching.spread import Domains
 from ...core.pods.template import StateKey, Template
 from ...core.rule import PriorityError, Reads
 from ...predicates.matchinterpodaffinity import first_of
-from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
+from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
-from ..cycle.state import FrameworkCycle
 from ..hints import Spread, spread_node_changes, spread_pod_changes
+from ..interface import SKIP, FrameworkCycle, Status, error
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error
 from .spreadconstraints import (
     HARD,
     HOSTNAME,

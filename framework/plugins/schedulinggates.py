@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ...api.objects import Pod
 from ..hints import gates_end
+from ..interface import Status, unresolvable
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import Status, unresolvable
 
 
 class SchedulingGates(Plugin):

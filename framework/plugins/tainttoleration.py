@@ -16,11 +16,10 @@ from ...core.rule import Reads, Reduction
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
-from ..cycle.state import FrameworkCycle
 from ..hints import node_is_tolerated, tolerations_change
+from ..interface import FrameworkCycle, reason
 from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
-from ..status import reason
 
 
 class TaintToleration(Plugin):

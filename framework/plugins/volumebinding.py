@@ -22,13 +22,12 @@ from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.match import storage_left
 from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
-from ...predicates.reasons import VOLUME_BIND_CONFLICT
+from ...predicates.rule import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
-from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
+from ..interface import SKIP, FrameworkCycle, PreFilterResult, Status, error, unresolvable
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable
 from .noderesources import scaled_line, utilization
 
 HOSTNAME = "kubernetes.io/hostname"

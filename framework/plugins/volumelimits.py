@@ -25,11 +25,10 @@ from ...predicates.maxvolumecount import (
     disk_failures,
     leave_counts,
 )
-from ..cycle.state import FrameworkCycle
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
+from ..interface import SKIP, FrameworkCycle, Status
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status
 
 
 class _VolumeLimits(Plugin):

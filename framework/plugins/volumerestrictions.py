@@ -14,11 +14,10 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.binder import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
-from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, pod_leaves_disk
+from ..interface import SKIP, FrameworkCycle, Status, unresolvable
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, unresolvable
 
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 

@@ -18,12 +18,11 @@ from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
-from ...predicates.reasons import VOLUME_ZONE_CONFLICT
-from ..cycle.state import FrameworkCycle
+from ...predicates.rule import VOLUME_ZONE_CONFLICT
 from ..hints import claim_is_named, class_waits, volume_moves
+from ..interface import SKIP, FrameworkCycle, Status, error, failing, unresolvable
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, failing, unresolvable
 
 BETA_LABELS = (BETA_ZONE, BETA_REGION)
 LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)

@@ -14,7 +14,7 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...algorithmprovider.providers import PROVIDERS
+from ...algorithmprovider.policy import PROVIDERS
 from ...api.objects import KubeObject, Node, Pod
 from ...api.ownfields import current_manifest
 from ...api.record import plain

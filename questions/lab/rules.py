@@ -13,7 +13,7 @@ import msgspec
 
 from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry
+from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry
 from ...api.inventory import config_maps
 from ...api.load import Loaded
 from ...api.objects.pods import DEFAULT_SCHEDULER
@@ -23,9 +23,8 @@ from ...exceptions import KubeclassicError, UnknownNameError
 from ...framework.config.apiversions import WEIGHT, is_flat
 from ...framework.config.configuration import KIND, default_document
 from ...framework.options import GivenOptions, options_of
-from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
+from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES, cells_in
 from ...framework.schedulerspec import SchedulerSpec
-from ...framework.versions import cells_in
 from .scenarios import Json, LabState
 
 MOVABLE = (

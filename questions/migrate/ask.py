@@ -21,8 +21,7 @@ from ...algorithmprovider.config import (
 )
 from ...algorithmprovider.extenders import UncalledExtender
 from ...algorithmprovider.gates import parse_gates
-from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
-from ...algorithmprovider.providers import resolve
+from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy, resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.secrets import without_secrets
 from ...api.record import Count, Record, plain
@@ -53,7 +52,7 @@ from ...framework.migrate.fromplugins import carried, listed, migrate_profile, r
 from ...framework.migrate.frompolicy import SPREAD_BY_SELECTOR
 from ...framework.migrate.frompolicy import migrate as translate
 from ...framework.options import FIELDS, declared_of
-from ...framework.policy.check import release_with_policies
+from ...framework.policy import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles
 from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
 from ...framework.schedulerspec import build_engine, refusals

@@ -14,7 +14,7 @@ from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
 from ...api.view import REST, TEXT, BulletList, Paragraph, Section, Table, View, columns_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import UnknownNameError
-from ...framework.policy.check import check_file, profile_to_check, release_with_policies
+from ...framework.policy import check_file, profile_to_check, release_with_policies
 from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from ...framework.releases import find_any_release
 from ...framework.userrules import catalogue_of, plugins_of

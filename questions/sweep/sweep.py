@@ -12,11 +12,11 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import Catalogue
-from ...algorithmprovider.providers import Registry
+from ...algorithmprovider.policy import Registry
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from ...framework.config.profiles import PluginEntry, PluginSet
+from ...framework.config.configuration import PluginEntry, PluginSet
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
 from ...framework.registry import registry_of

@@ -67,7 +67,7 @@ class SideSpec:
     def _profiles(self, release: Release, kept: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
         """The profiles that *release* makes of what the side reads."""
         from ...framework.config.configuration import read_configuration
-        from ...framework.policy.profile import configuration_of_policy
+        from ...framework.policy import configuration_of_policy
 
         if isinstance(self.given, Policy) and release.policies is not None:
             return configuration_of_policy(self.given, release, percentage=kept.percentage)

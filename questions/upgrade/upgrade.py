@@ -19,8 +19,15 @@ from ...api.record import UNSET, Count, Record, UnsetType, says
 from ...core.decision.decision import Decision
 from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
-from ...framework.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
-from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
+from ...framework.releases import (
+    ALL_PATCH_LEVELS,
+    BY_ID,
+    OTHER_PATCHES,
+    OtherPatches,
+    ReleaseFact,
+    facts_between,
+    undone,
+)
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...framework.config.profiles import PluginEntry, Plugins, PluginSet
+from ...framework.config.configuration import PluginEntry, Plugins, PluginSet
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.explain.values import NodeReport

@@ -29,7 +29,7 @@ from ...framework.plugins.volumelimits import AzureDiskLimits, CinderLimits, EBS
 from ...predicates.maxcsivolumecount import csi_excess
 from ...predicates.maxvolumecount import Count as DiskCount
 from ...predicates.maxvolumecount import disk_count
-from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
+from ...predicates.rule import MAX_VOLUME_COUNT_EXCEEDED
 from ..drainrules import is_mirror
 from ..reasons import shortage_of
 from ..scenario import Scenario

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from kubeclassic.core.rule import Reads
+from kubeclassic.framework.interface import error, unresolvable, unschedulable
 from kubeclassic.framework.plugin import Plugin, each_node
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
-from kubeclassic.framework.status import error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, enabled, scheduler
 

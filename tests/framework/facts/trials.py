@@ -14,11 +14,10 @@ from kubeclassic.exceptions import PolicyError
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.interface import PreFilterResult, unresolvable, unschedulable
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
-from kubeclassic.framework.status import unresolvable, unschedulable
 from kubeclassic.live.scheduler.scheduler import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import case, disabled, enabled, node, pod, policy, profile

@@ -12,8 +12,14 @@ from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph, Table
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.facttable import BY_ID, ReleaseFact, facts_of, undone
-from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
+from kubeclassic.framework.releases import (
+    ALL_PATCH_LEVELS,
+    ALL_RELEASES,
+    BY_ID,
+    ReleaseFact,
+    facts_of,
+    undone,
+)
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
 from kubeclassic.questions.upgrade.ask import upgrade
