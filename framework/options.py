@@ -262,12 +262,11 @@ class SchedulerOptions(ABC):
     )
     extenders: Sequence[Extender] | str | None = option(
         None,
-        "What to do with configured extenders: ignore them, call them (they receive pods and nodes), call them and save their answers "
-        "in FILE, or use saved answers.  [default: only run calls them]",
+        "What to do with configured extenders: ignore them, or call them (they receive pods and nodes).  [default: only run calls them]",
         takes="extenders",
-        metavar="off|call|record FILE|replay FILE",
+        metavar="off|call",
         types=(Iterable,),
-        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
+        wanted="a list of extenders, or a text: off or call",
         key="extenders",
         example="call",
         words="extenders",
