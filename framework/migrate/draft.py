@@ -54,8 +54,6 @@ PRE_SCORERS = frozenset(
     }
 )
 """The plugins with a PreScore."""
-SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
-"""The plugins that score if they are enabled under multiPoint."""
 OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
 PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
 """The priorities that prefer few peers."""
@@ -136,19 +134,17 @@ LISTING: Mapping[str, Release] = {
 """Those with profiles that list plugins for each point."""
 
 
-def target_release(name: str, argument: str) -> Release:
-    """The release called *name*, which can run a profile.
+def target_release(name: str, argument: str, *, is_policy: bool) -> Release:
+    """The release called *name*, which can run what a profile, or a Policy, becomes.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` about *argument* if it cannot.
     """
+    known = TARGETS if is_policy else {**LISTING, **TARGETS}
     found = framework_release(name)
-    if found is None or found.version not in (*LISTING, *TARGETS):
-        why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-        if found is None:
-            why = "has no profiles"
-        is_older = found is not None or name in ALL_RELEASES
-        older = f"; {name} {why}: give it the Policy itself, which it reads" if is_older else ""
-        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
+    if found is None or found.version not in known:
+        is_older = is_policy and (found is not None or name in ALL_RELEASES)
+        older = f"; give {name} the Policy itself, which it reads" if is_older else ""
+        raise UnknownNameError(f"{argument}: expected {', '.join(known)}, got {name}{older}")
     return found
 
 
@@ -248,31 +244,21 @@ class ProfileDraft:
         always = (name for name in (BINDER, GATES) if not self.is_gone(name))
         plugins = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
         alone = alone or {}
-        scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
-        everywhere = _plugins(plugins)
-        unwanted = ["*"]
-        if SELECTOR_SPREAD in self.weights:
-            # Upstream: validation refuses this plugin at every single extension point, but does not look under
-            # multiPoint.
-            everywhere.append({"name": SELECTOR_SPREAD, "weight": self.weights[SELECTOR_SPREAD]})
-            unwanted = [name for name in plugins if name in SCORERS and name not in scored]
-        disabled = {
-            "multiPoint": ["*"],
-            "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
-            "score": unwanted,
-        }
         enabled = {
-            "multiPoint": everywhere,
+            "multiPoint": _plugins(plugins),
             "preScore": _plugins(
-                [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
+                [*(name for name in self.weights if name in PRE_SCORERS), *alone.get("preScore", ())]
             ),
-            "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
+            "score": [{"name": name, "weight": weight} for name, weight in self.weights.items()],
             **{point: _plugins(alone[point]) for point in ALONE if alone.get(point)},
         }
         profile: JsonDict = {
             "schedulerName": scheduler_name,
             "plugins": {
-                point: {"disabled": _plugins(disabled.get(point, ())), "enabled": enabled[point]}
+                point: {
+                    "disabled": _plugins(["*"] if point in ("multiPoint", "preScore", "score") else ()),
+                    "enabled": enabled[point],
+                }
                 for point in ("multiPoint", *POINTS)
                 if point in enabled
             },
