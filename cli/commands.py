@@ -67,11 +67,7 @@ class Asking:
 
         given = self.given
         scenario = given if isinstance(given, Scenario) else getattr(given, "scenario", None)
-        its = (
-            {"releases": [given.engine.release.version], "rules": given.rules}
-            if isinstance(given, Input)
-            else {}
-        )
+        its = {"releases": [given.engine.release.version]} if isinstance(given, Input) else {}
         return about(scenario, [*self.paths, *self.options.read()], **{**its, **found.origin()})
 
 

@@ -71,12 +71,7 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
     given = Input(
-        scenario=scenario,
-        spec=spec,
-        order=options.order,
-        defaults=options.defaults,
-        strict=options.strict,
-        rules=settled.in_words(),
+        scenario=scenario, spec=spec, order=options.order, defaults=options.defaults, strict=options.strict
     )
     return given.noted(setup.release)
 

@@ -63,7 +63,6 @@ def answered(asking: Asking) -> int:
             None,
             asking.paths,
             releases=[found.release],
-            rules=setup.in_words(),
             warnings=in_groups(notices),
             unread=list(unread_sentences(notices)),
         )

@@ -67,8 +67,6 @@ class Input:
     """Whether objects were completed and admitted as the API server does it."""
     strict: bool = False
     """Whether nothing may be left unread."""
-    rules: Sequence[str] = ()
-    """The options that choose rules, in words."""
 
     def noted(self, release: str | None) -> Input:
         """The same, with what its release does not read; *release*: as it was asked for, None for the
