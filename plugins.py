@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .framework.interface import Status as Status
-    from .framework.interface import unresolvable as unresolvable
-    from .framework.interface import unschedulable as unschedulable
-    from .framework.interface import wait as wait
     from .framework.plugin import NodeView as NodeView
     from .framework.plugin import Plugin as Plugin
+    from .framework.plugin import Status as Status
     from .framework.plugin import each_node as each_node
+    from .framework.plugin import unresolvable as unresolvable
+    from .framework.plugin import unschedulable as unschedulable
+    from .framework.plugin import wait as wait
 else:
     from .exports import lazy
 

@@ -3,7 +3,7 @@ arrays and the engine of core.
 
 The map:
 
-* :mod:`.plugin`, :mod:`.interface`: what a plugin is, its answers, and its methods by extension point
+* :mod:`.plugin`: what a plugin is, its answers, and its methods by extension point
 * :mod:`.plugins`: the default plugins; :mod:`.registry`: which plugins a profile may name
 * :mod:`.config`: the component configuration, its defaults, gates and validation
 * :mod:`.releases`: the cells of each release

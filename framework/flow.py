@@ -55,8 +55,7 @@ from .cycle.feasible import (
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
-from .interface import FrameworkCycle
-from .plugin import MAX_NODE_SCORE
+from .plugin import MAX_NODE_SCORE, FrameworkCycle
 from .profile import Profile, Registry, build_profiles, filter_error, handle_of
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue

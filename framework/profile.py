@@ -40,8 +40,19 @@ from ..exceptions import PolicyError
 from .config.args import NodeResourcesFitArgs, arg_faults
 from .config.configuration import KubeSchedulerConfiguration, ProfileConfig, sorter_args
 from .config.fielderrors import ProfileFault, aggregated, fault_of
-from .interface import OURS, POINTS, Code, Points, PostFilterResult, PreFilterResult, Status, WaitingPods
-from .plugin import MAX_NODE_SCORE, Handle, Plugin
+from .plugin import (
+    MAX_NODE_SCORE,
+    OURS,
+    POINTS,
+    Code,
+    Handle,
+    Plugin,
+    Points,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    WaitingPods,
+)
 from .queue.events import ClusterEvent
 
 # --- Filter and Score of a plugin as a predicate and a priority ---------------------------------------------

@@ -48,7 +48,7 @@ ROWS = {
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
-    "framework/interface.py framework/queue/events.py": CORE,
+    "framework/queue/events.py": CORE,
     "framework/hints.py": f"{CORE} predicates",
     "framework/plugin.py": f"{CORE} framework",
     "framework/config": f"{CONFIG} priorities",

@@ -9,8 +9,8 @@ import yaml
 from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
-from kubeclassic.framework.interface import Code, Status
 from kubeclassic.framework.options import Classic, options_of
+from kubeclassic.framework.plugin import Code, Status
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, NEWEST_RELEASE
 from kubeclassic.plugins import Plugin, each_node, unresolvable
 from kubeclassic.results import Decision

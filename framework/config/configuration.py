@@ -28,8 +28,7 @@ from ...choices import FIRST_FRAMEWORK
 from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
-from ..interface import POINTS
-from ..plugin import Plugin
+from ..plugin import POINTS, Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE, cells_in
 from . import apiversions
 from .apiversions import (

@@ -23,7 +23,7 @@ from ...core.decision.decision import Details
 from ...core.decision.verdict import judge
 from ...core.pods.template import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
-from ..interface import OURS, FrameworkCycle
+from ..plugin import OURS, FrameworkCycle
 from ..profile import Profile
 
 GATE = "OpportunisticBatching"

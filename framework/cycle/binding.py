@@ -22,8 +22,7 @@ from ...core.engine import Engine
 from ...core.pods.template import Template
 from ...core.release import Release
 from ...exceptions import CacheError
-from ..interface import MAX_TIMEOUT, Code, FrameworkCycle, Status, WaitingPod, error
-from ..plugin import Plugin
+from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, WaitingPod, error
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes

@@ -25,8 +25,7 @@ from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
-from ..interface import Code, FrameworkCycle, PreFilterResult, Status, error, unresolvable, unschedulable
-from ..plugin import Plugin
+from ..plugin import Code, FrameworkCycle, Plugin, PreFilterResult, Status, error, unresolvable, unschedulable
 from ..profile import Profile
 
 # --- The diagnosis of a pod that fits nowhere: the status of each node, and the FitError --------------------

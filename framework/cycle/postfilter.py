@@ -12,8 +12,7 @@ from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import FitError
 from ...core.preemption.dryrun import DryRuns
 from ...core.preemption.select import UnschedulableTemplate
-from ..interface import Code, FrameworkCycle, PostFilterContext, PostFilterResult, Status
-from ..plugin import Plugin
+from ..plugin import Code, FrameworkCycle, Plugin, PostFilterContext, PostFilterResult, Status
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources
 from ..profile import Profile

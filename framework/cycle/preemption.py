@@ -33,7 +33,7 @@ from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
-from ..interface import FrameworkCycle, PostFilterContext, PostFilterResult
+from ..plugin import FrameworkCycle, PostFilterContext, PostFilterResult
 from .feasible import Diagnosis
 
 _PROTECTIONS = {

@@ -14,8 +14,7 @@ from ...core.decision.extender import Extender
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
 from ...core.rule import Priority, PriorityError
-from ..interface import Code, FrameworkCycle
-from ..plugin import MAX_NODE_SCORE
+from ..plugin import MAX_NODE_SCORE, Code, FrameworkCycle
 from ..profile import Profile
 
 EXTENDER_SCALE = 10

@@ -21,7 +21,7 @@ from ...core.release.fact import rule_facts
 from ...exceptions import UnknownNameError
 from ..config.apiversions import is_flat
 from ..config.configuration import LATEST
-from ..interface import POINTS
+from ..plugin import POINTS
 from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
 
 

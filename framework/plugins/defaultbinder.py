@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...api.objects import Pod
-from ..interface import FrameworkCycle, Status
-from ..plugin import Plugin
+from ..plugin import FrameworkCycle, Plugin, Status
 
 
 class DefaultBinder(Plugin):

@@ -10,8 +10,7 @@ from ...api.objects import KubeObject, Pod
 from ...core.pods.template import Template
 from ..cycle.feasible import Diagnosis
 from ..cycle.preemption import Evaluator
-from ..interface import FrameworkCycle, PostFilterResult
-from ..plugin import Plugin
+from ..plugin import FrameworkCycle, Plugin, PostFilterResult
 from ..queue.events import Action, ClusterEvent
 
 

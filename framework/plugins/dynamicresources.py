@@ -46,8 +46,17 @@ from ...core.rule import Reads, Reduction
 from ...priorities.rule import normalize_reduce
 from ..cycle.feasible import Diagnosis
 from ..hints import claim_changes, claims_are_made
-from ..interface import SKIP, FrameworkCycle, Status, error, unresolvable, unschedulable
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Status,
+    error,
+    unresolvable,
+    unschedulable,
+)
 from ..queue.events import Action, ClusterEvent
 
 # --- Binding conditions -------------------------------------------------------------------------------------

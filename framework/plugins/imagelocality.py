@@ -11,8 +11,7 @@ from ...core.arrays.types import Scores
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes
-from ..interface import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Plugin
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
 
 
 class ImageLocality(Plugin):

@@ -45,8 +45,7 @@ from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated, label_selector_fault
 from ..hints import affine_node_changes, affine_pod_changes
-from ..interface import SKIP, FrameworkCycle, Status, error, unresolvable
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error, unresolvable
 from ..queue.events import Action, ClusterEvent
 
 FIELDS = {

@@ -26,8 +26,17 @@ from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults
 from ..hints import node_matches_affinity
-from ..interface import SKIP, FrameworkCycle, PreFilterResult, Status, error, reason, unresolvable
-from ..plugin import MAX_NODE_SCORE, Plugin
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    FrameworkCycle,
+    Plugin,
+    PreFilterResult,
+    Status,
+    error,
+    reason,
+    unresolvable,
+)
 from ..queue.events import Action, ClusterEvent
 
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)

@@ -13,8 +13,7 @@ from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..hints import declared_features_change
-from ..interface import SKIP, FrameworkCycle, Status, reason
-from ..plugin import Plugin
+from ..plugin import SKIP, FrameworkCycle, Plugin, Status, reason
 from ..queue.events import Action, ClusterEvent
 
 GATE = "NodeDeclaredFeatures"

@@ -9,8 +9,7 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ..interface import FrameworkCycle, reason
-from ..plugin import Plugin
+from ..plugin import FrameworkCycle, Plugin, reason
 from ..queue.events import Action, ClusterEvent
 
 

@@ -10,8 +10,7 @@ from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...predicates.podfitshostports import pod_fits_host_ports
 from ..hints import pod_leaves_ports
-from ..interface import FrameworkCycle
-from ..plugin import Plugin, prepare_nothing
+from ..plugin import FrameworkCycle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 
 

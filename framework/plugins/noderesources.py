@@ -34,8 +34,17 @@ from ...priorities.rule import (
 )
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..hints import class_gives, node_has_room, pod_leaves_room
-from ..interface import SKIP, FrameworkCycle, Status, reason, unresolvable
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Status,
+    prepare_nothing,
+    reason,
+    unresolvable,
+)
 from ..queue.events import Action, ClusterEvent
 
 SIDECARS_ARE_OFF = unresolvable(

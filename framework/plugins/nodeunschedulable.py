@@ -10,8 +10,7 @@ from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
-from ..interface import FrameworkCycle
-from ..plugin import Plugin
+from ..plugin import FrameworkCycle, Plugin
 from ..queue.events import Action, ClusterEvent
 
 

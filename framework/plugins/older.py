@@ -30,8 +30,7 @@ from ..config.args import (
     ServiceAffinityArgs,
     ShapePoint,
 )
-from ..interface import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 from .noderesources import (
     ScoredResources,

@@ -27,8 +27,7 @@ from ...predicates.matchinterpodaffinity import first_of
 from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
 from ..hints import Spread, spread_node_changes, spread_pod_changes
-from ..interface import SKIP, FrameworkCycle, Status, error
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error
 from ..queue.events import Action, ClusterEvent
 from .spreadconstraints import (
     HARD,

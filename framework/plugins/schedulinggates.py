@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ...api.objects import Pod
 from ..hints import gates_end
-from ..interface import Status, unresolvable
-from ..plugin import Plugin
+from ..plugin import Plugin, Status, unresolvable
 from ..queue.events import Action, ClusterEvent
 
 

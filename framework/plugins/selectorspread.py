@@ -12,8 +12,7 @@ from ...core.arrays.types import Scores
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...priorities.selectorspread import zone_reduction
-from ..interface import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing
 from .spreadconstraints import deduced_peers
 
 

@@ -17,8 +17,7 @@ from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
 from ..hints import node_is_tolerated, tolerations_change
-from ..interface import FrameworkCycle, reason
-from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing, reason
 from ..queue.events import Action, ClusterEvent
 
 

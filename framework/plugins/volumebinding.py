@@ -25,8 +25,7 @@ from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
 from ...predicates.rule import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..hints import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
-from ..interface import SKIP, FrameworkCycle, PreFilterResult, Status, error, unresolvable
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, PreFilterResult, Status, error, unresolvable
 from ..queue.events import Action, ClusterEvent
 from .noderesources import scaled_line, utilization
 

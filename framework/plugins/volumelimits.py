@@ -26,8 +26,7 @@ from ...predicates.maxvolumecount import (
     leave_counts,
 )
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
-from ..interface import SKIP, FrameworkCycle, Status
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status
 from ..queue.events import Action, ClusterEvent
 
 

@@ -15,8 +15,7 @@ from ...core.rule import Reads
 from ...core.volumes.binder import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..hints import claim_is_named, pod_leaves_disk
-from ..interface import SKIP, FrameworkCycle, Status, unresolvable
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, unresolvable
 from ..queue.events import Action, ClusterEvent
 
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'

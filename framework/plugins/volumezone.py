@@ -20,8 +20,7 @@ from ...core.volumes.volumesearch import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
 from ...predicates.rule import VOLUME_ZONE_CONFLICT
 from ..hints import claim_is_named, class_waits, volume_moves
-from ..interface import SKIP, FrameworkCycle, Status, error, failing, unresolvable
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, error, failing, unresolvable
 from ..queue.events import Action, ClusterEvent
 
 BETA_LABELS = (BETA_ZONE, BETA_REGION)

@@ -8,8 +8,7 @@ from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
-from kubeclassic.framework.interface import Code, WaitingPod, WaitingPods, unschedulable
-from kubeclassic.framework.plugin import Handle, Plugin
+from kubeclassic.framework.plugin import Code, Handle, Plugin, WaitingPod, WaitingPods, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 

@@ -3,8 +3,7 @@
 from typing import ClassVar
 
 from kubeclassic.core.rule import Reads
-from kubeclassic.framework.interface import error, unresolvable, unschedulable
-from kubeclassic.framework.plugin import Plugin, each_node
+from kubeclassic.framework.plugin import Plugin, each_node, error, unresolvable, unschedulable
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, enabled, scheduler

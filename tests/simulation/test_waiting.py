@@ -7,8 +7,8 @@ import pytest
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.record import UNSET
-from kubeclassic.framework.interface import wait
 from kubeclassic.framework.options import Framework
+from kubeclassic.framework.plugin import wait
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.questions.simulate.pods import PodRecord

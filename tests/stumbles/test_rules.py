@@ -12,8 +12,8 @@ from kubeclassic import Cluster, Scheduler
 from kubeclassic.core.guard import RuleGuard
 from kubeclassic.core.rule import PriorityError, Reduction
 from kubeclassic.exceptions import PolicyError, RuleError
-from kubeclassic.framework.interface import Code, Status
 from kubeclassic.framework.options import Classic, Framework
+from kubeclassic.framework.plugin import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import dumped, manifest, node, pod

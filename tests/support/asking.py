@@ -7,8 +7,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.interface import Status
-from kubeclassic.framework.plugin import Handle
+from kubeclassic.framework.plugin import Handle, Status
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 

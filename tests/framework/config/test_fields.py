@@ -16,7 +16,7 @@ from kubeclassic.framework.config.configuration import (
     configuration_fields,
     read_configuration,
 )
-from kubeclassic.framework.interface import POINTS
+from kubeclassic.framework.plugin import POINTS
 from tests.support.frameworkbuild import document
 from tests.support.refusals import refusal_text
 

@@ -4,8 +4,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from kubeclassic.framework.interface import PreFilterResult, unresolvable, unschedulable
-from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.plugin import Plugin, PreFilterResult, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 

@@ -1,7 +1,6 @@
 """PostFilter plugins in turn: what they are given, and which answer ends it."""
 
-from kubeclassic.framework.interface import PostFilterResult, error, unresolvable, unschedulable
-from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.plugin import Plugin, PostFilterResult, error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, disabled, enabled, scheduler
 

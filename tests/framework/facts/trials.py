@@ -15,8 +15,7 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.interface import PreFilterResult, unresolvable, unschedulable
-from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.plugin import Plugin, PreFilterResult, unresolvable, unschedulable
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.live.scheduler.scheduler import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for

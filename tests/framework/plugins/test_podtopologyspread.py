@@ -8,7 +8,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import judged
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.interface import Code, Status
+from kubeclassic.framework.plugin import Code, Status
 from tests.support.asking import cycle_of, found_by, scores
 from tests.support.build import manifest, node, obj, overlay, owned_by, pod
 from tests.support.spreadbuild import (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.framework.interface import unresolvable
+from kubeclassic.framework.plugin import unresolvable
 from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod

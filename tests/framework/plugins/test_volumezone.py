@@ -4,7 +4,7 @@ import pytest
 
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_ZONE
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.framework.interface import SKIP, unresolvable
+from kubeclassic.framework.plugin import SKIP, unresolvable
 from kubeclassic.framework.plugins.volumezone import VolumeZone
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from kubeclassic.core.queue.backoff import SECOND, Clock, nanoseconds
-from kubeclassic.framework.interface import unresolvable
+from kubeclassic.framework.plugin import unresolvable
 from kubeclassic.framework.plugins.schedulinggates import SchedulingGates
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action

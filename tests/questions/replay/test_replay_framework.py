@@ -4,8 +4,7 @@ user's plugins step by step."""
 import pytest
 import yaml
 
-from kubeclassic.framework.interface import error, unschedulable
-from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.plugin import Plugin, error, unschedulable
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE
 from tests.support.build import manifest, node, obj, owned_by
