@@ -58,7 +58,7 @@ from ..core.preemption.claimusers import ClaimUsers
 from ..core.preemption.dryrun import DryRuns
 from ..core.preemption.layout import PodLayout
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
-from ..core.rule import Predicate, Reads
+from ..core.rule import Predicate, Reads, every_pod
 from .queue.events import Action, ClusterEvent, Hint
 
 # --- Statuses -----------------------------------------------------------------------------------------------
@@ -443,18 +443,16 @@ class Plugin:
         """The points in which releases differ; a user's plugin may have something else of this name."""
         return self.handle.cells
 
-    def concerns(self, pod: Template) -> bool:
-        """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
-        return True
+    concerns = staticmethod(every_pod)
+    """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
 
     def filter_key(self, pod: Template) -> Hashable:
         """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached
         answers."""
         return pod
 
-    def score_concerns(self, pod: Template) -> bool:
-        """False for pods for which every node gets the same score, whatever happens to the cluster."""
-        return True
+    score_concerns = staticmethod(every_pod)
+    """False for pods for which every node gets the same score, whatever happens to the cluster."""
 
     def score_key(self, pod: Template) -> Hashable:
         """The part of the pod that the raw scores depend on."""

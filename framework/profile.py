@@ -39,7 +39,7 @@ from ..core.rule import Algorithm, Predicate, Priority, PriorityError, Reads, ev
 from ..exceptions import PolicyError
 from .config.args import NodeResourcesFitArgs, arg_faults
 from .config.configuration import KubeSchedulerConfiguration, ProfileConfig, sorter_args
-from .config.fielderrors import ProfileFault, aggregated, fault_of
+from .config.fielderrors import Context, ProfileFault, aggregated, fault_of
 from .plugin import (
     MAX_NODE_SCORE,
     OURS,
@@ -88,16 +88,11 @@ def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Pr
         name=plugin.name,
         check=check,
         reads=plugin.filter_reads,
-        concerns=every_pod if missing is not None else _concerns(plugin.concerns, Plugin.concerns),
+        concerns=every_pod if missing is not None else plugin.concerns,
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
     )
-
-
-def _concerns(own: Callable[[Template], bool], usual: object) -> Callable[[Template], bool]:
-    """A plugin's *own* method; one that leaves out no pod, as the *usual* one, is not asked about each."""
-    return every_pod if getattr(own, "__func__", None) is usual else own
 
 
 def _wrapped(plugin: Any, text: str) -> str:
@@ -128,9 +123,7 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
         key=plugin.score_key,
         reduce=getattr(plugin, "normalize_score", None),
         whole_list=plugin.scores_together,
-        concerns=every_pod
-        if missing is not None
-        else _concerns(plugin.score_concerns, Plugin.score_concerns),
+        concerns=every_pod if missing is not None else plugin.score_concerns,
         sums=None if missing is not None else getattr(plugin, "score_sums", None),
         reads_devices=getattr(plugin, "score_devices", None),
     )
@@ -449,9 +442,16 @@ class _Builder:
     """Name -> plugin, at whichever points it runs."""
     joined: dict[str, Set[str]] = attrs.Factory(dict)
     """Name -> the extension points that the plugin joins."""
+    context: Context = attrs.field(init=False)
+    names: Mapping[str, list[str]] = attrs.field(init=False)
+    """Extension point, or multiPoint -> the plugins that are enabled there."""
+
+    def __attrs_post_init__(self) -> None:
+        self.context = self.config.context
+        self.names = {point: found.names for point, found in self.profile.plugins.items()}
 
     def build(self) -> Profile:
-        if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
+        if self.config.release.configuration.weights_come_first and self.context.cells.adds_up_weights:
             _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
         # Refuse arguments that are given twice, where that was not checked with the configuration.
         given = [entry.name for entry in self.profile.plugin_config]
@@ -518,12 +518,12 @@ class _Builder:
         return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
-        names = dict.fromkeys(name for found in self.profile.plugins.values() for name in found.names)
+        names = dict.fromkeys(name for found in self.names.values() for name in found)
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> None:
         """Make the plugin called *name*."""
-        context = self.config.context
+        context = self.context
         args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
             managed = [
@@ -536,8 +536,8 @@ class _Builder:
             if managed and isinstance(args, NodeResourcesFitArgs):
                 args = attrs.evolve(args, ignored_resources=tuple(managed))
         try:
-            if faults := aggregated(arg_faults(name, args, "", context)):
-                raise PolicyError(faults)
+            if faults := arg_faults(name, args, "", context):
+                raise PolicyError(aggregated(faults))
             plugin = made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
@@ -547,7 +547,7 @@ class _Builder:
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
         seen: set[str] = set()
-        for name in self.profile.at(point).names:
+        for name in self.names.get(point, ()):
             if name not in self.made:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
             elif not self._joins(name, point):
@@ -560,7 +560,7 @@ class _Builder:
         """Everything for which the profile is refused; a plugin that cannot be made is told once."""
         found: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
-        context = self.config.context
+        context = self.context
         for name in self._needed():
             args = self.profile.args_of(name, context)
             place = places.get(name, f"arguments of {name}")
@@ -572,7 +572,7 @@ class _Builder:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
                     found.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
-        for name in self.profile.at("multiPoint").names:
+        for name in self.names.get("multiPoint", ()):
             if name not in self.registry:
                 text = f'{_type_of(_EXPANSION[0])} "{name}" does not exist'
                 found.append(ProfileFault("plugins.multiPoint", text, f'"{name}"'))
@@ -587,13 +587,13 @@ class _Builder:
         return point in self.joined[name] and (name, point) not in self.handle.cells.points_lacked
 
     def _expanded(self, point: str) -> list[str]:
-        explicit = self.profile.at(point).names
+        explicit = self.names.get(point, [])
         disabled = {plugin.name for plugin in self.profile.at(point).disabled}
         if "*" in disabled:
             return explicit
         added: list[str] = []
         overridden: set[str] = set()
-        for name in self.profile.at("multiPoint").names:
+        for name in self.names.get("multiPoint", ()):
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
             if not self._joins(name, point) or name in disabled:
@@ -620,6 +620,6 @@ class _Builder:
             entry.name: entry.weight or 1 for entry in reversed(entries) if "score" in self.joined[entry.name]
         }
         found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
-        if self.config.context.cells.adds_up_weights:
+        if self.context.cells.adds_up_weights:
             _check_total(found.values())
         return found

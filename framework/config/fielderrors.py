@@ -163,10 +163,11 @@ class Context:
 
     version: str = ""
     """Empty: the default one."""
+    cells: ConfigurationCells = attrs.field(init=False, eq=False)
+    """The cells of the release for configurations of the version."""
 
-    @property
-    def cells(self) -> ConfigurationCells:
-        """The cells of the release for configurations of the version."""
+    @cells.default
+    def _cells(self) -> ConfigurationCells:
         return cells_in(self.release.configuration, self.version)
 
     @property

@@ -24,6 +24,7 @@ from ...core.decision.verdict import FitError, Outcome, Verdict
 from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
+from ...core.rule import every_pod
 from ...exceptions import ExtenderError
 from ..plugin import Code, FrameworkCycle, Plugin, PreFilterResult, Status, error, unresolvable, unschedulable
 from ..profile import Profile
@@ -319,7 +320,9 @@ def _concerned(pod: Template, profile: Profile) -> frozenset[Plugin]:
     found = pod.notes.get(profile.slot)
     if found is None:
         found = pod.notes[profile.slot] = frozenset(
-            plugin for plugin in profile.points["preFilter"] if plugin.concerns(pod)
+            plugin
+            for plugin in profile.points["preFilter"]
+            if plugin.concerns is every_pod or plugin.concerns(pod)
         )
     return found
 

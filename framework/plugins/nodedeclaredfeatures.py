@@ -33,7 +33,7 @@ class NodeDeclaredFeatures(Plugin):
     )
 
     def concerns(self, pod: Template) -> bool:
-        return self.handle.enabled(GATE) and bool(self.needs(pod.spec))
+        return self.handle.gates.get(GATE, False) and bool(self.needs(pod.spec))
 
     def filter_key(self, pod: Template) -> Hashable:
         return self.needs(pod.spec)
@@ -57,7 +57,8 @@ class NodeDeclaredFeatures(Plugin):
 
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
         """The features that a pod needs."""
-        restarts = any(container.restarts_all for container in (*spec.containers, *spec.init_containers))
+        containers = (*spec.containers, *spec.init_containers)
+        restarts = any(each.restart_policy_rules and each.restarts_all for each in containers)
         shares = self.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
         return (
             *(["RestartAllContainersOnContainerExits"] if restarts else ()),
