@@ -28,7 +28,7 @@ from .declaring.setup import NamedSetup, Setup
 
 if TYPE_CHECKING:
     from ..live.client.api import Transport
-    from ..live.client.credentials import Access
+    from ..live.client.http import Access
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
 

@@ -14,7 +14,7 @@ The map:
 * :mod:`.schedulerspec`: from a configuration to an engine, for every release
 * :mod:`.migrate`: from a Policy to a profile
 
-A pod's way, in reading order: ``queue/eventhandlers``, ``queue/queue``, ``flow``, ``cycle/feasible``,
+A pod's way, in reading order: ``queue/queue``, ``flow``, ``cycle/feasible``,
 ``cycle/score``; if the pod fits nowhere ``cycle/postfilter``, ``cycle/preemption``; at the end
 ``cycle/binding``.
 """

@@ -18,7 +18,7 @@ from ..core.release.fact import RuleFact, rule_facts
 from ..core.release.gates import gates_that
 from .config.configuration import default_plugins
 from .config.fielderrors import Context
-from .migrate.draft import COUNTED_ELSEWHERE
+from .migrate.profiles import COUNTED_ELSEWHERE
 from .plugin import POINTS
 from .registry import DEFAULT_REGISTRY, registry_of
 from .releases import (

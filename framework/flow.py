@@ -57,8 +57,7 @@ from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
 from .plugin import MAX_NODE_SCORE, FrameworkCycle
 from .profile import Profile, Registry, build_profiles, filter_error, handle_of
-from .queue.eventhandlers import FrameworkEvents, queue_for
-from .queue.queue import FrameworkQueue
+from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
 from .registry import registry_of
 
 

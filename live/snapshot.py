@@ -28,8 +28,7 @@ from .client.api import (
     read_object,
     resource,
 )
-from .client.credentials import Access
-from .client.http import HttpTransport
+from .client.http import Access, HttpTransport
 
 ROLE = "ClusterRole kubeclassic-looker of examples/deploy/looker.yaml"
 Listed = Mapping[str, Sequence[Manifest]]

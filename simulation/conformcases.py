@@ -28,8 +28,8 @@ from ..core.queue.priority import make_queue
 from ..exceptions import CacheError, ManifestError, did_you_mean
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by
-from ..framework.queue.eventhandlers import queue_for
 from ..framework.queue.events import EVENTS
+from ..framework.queue.queue import queue_for
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 
 Json = dict[str, Any]

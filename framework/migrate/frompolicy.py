@@ -34,7 +34,7 @@ from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
 from ..config.configuration import default_plugins
 from ..config.fielderrors import Context
 from ..releases import PROFILE_RELEASE
-from .draft import (
+from .profiles import (
     CHECKS_ALL,
     COUNTED_ELSEWHERE,
     DEVICES,

@@ -24,7 +24,7 @@ from ...api.objects import JsonDict, JsonObject
 from ...api.reading.documents import parsed
 from ...api.reading.secrets import without_user
 from ...exceptions import ManifestError, did_you_mean, one_line
-from .credentials import (
+from .http import (
     ANONYMOUS,
     NO_HEADER,
     VERSIONS,

@@ -29,8 +29,7 @@ from ...core.engine import Engine
 from ...exceptions import visible
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api, ClientTransport, MeasuredRequest, Transport
-from ..client.credentials import Access, plugin_of
-from ..client.http import HttpTransport
+from ..client.http import Access, HttpTransport, plugin_of
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder

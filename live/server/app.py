@@ -36,8 +36,7 @@ from ...core.queue.backoff import Clock
 from ...exceptions import KubeclassicError
 from ...simulation.scenario import Scenario
 from ..client.api import PODS, Api, Transport
-from ..client.credentials import Access
-from ..client.http import HttpTransport
+from ..client.http import Access, HttpTransport
 from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
 from ..process.process import last_line

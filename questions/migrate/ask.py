@@ -47,9 +47,8 @@ from ...exceptions import wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
-from ...framework.migrate.draft import Migration, Note, target_release
-from ...framework.migrate.fromplugins import carried, migrate_profile, running
 from ...framework.migrate.frompolicy import migrate as translate
+from ...framework.migrate.profiles import Migration, Note, carried, migrate_profile, running, target_release
 from ...framework.options import FIELDS, declared_of
 from ...framework.policy import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles

@@ -159,7 +159,7 @@ def _spec_of(
 
 def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
     """The profile for *target* that a Policy or a profile becomes, which *first* runs."""
-    from ...framework.migrate.fromplugins import carried, migrate_profile, running
+    from ...framework.migrate.profiles import carried, migrate_profile, running
 
     if isinstance(given, Mapping):
         return carried(given, first, target).document

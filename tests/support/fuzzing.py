@@ -32,9 +32,8 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.schedulerspec import build_engine
-from kubeclassic.live.client.credentials import VERSIONS as EXEC_VERSIONS
-from kubeclassic.live.client.credentials import ExecPlugin
-from kubeclassic.live.client.http import tls_context
+from kubeclassic.live.client.http import VERSIONS as EXEC_VERSIONS
+from kubeclassic.live.client.http import ExecPlugin, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.questions.importing import columnmap
 from kubeclassic.questions.replay.inputs.inputs import read_inputs
