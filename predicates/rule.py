@@ -144,7 +144,7 @@ def migrated_plugins(csi_node: CSINode | None, cycle: Cycle) -> frozenset[str]:
     gates = cycle.algorithm.gates
     if csi_node is None or (cells.migration_gate and not gates.get(cells.migration_gate)):
         return frozenset()
-    listed = csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
+    listed = csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(",")
     return cells.always_migrated | {
         name for name in listed if name in PLUGINS and gates.get(PLUGINS[name].gate)
     }

@@ -1,7 +1,7 @@
 """Profiles while they are written, and a configuration of one release as another release reads it.
 
-It stays as it is, or is written in another version, or as other plugins. A Policy of the first releases of the
-framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
+It stays as it is, or is written in another version, or as other plugins. A Policy of the first releases of
+the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
 """
 
 from __future__ import annotations

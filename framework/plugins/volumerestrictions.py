@@ -107,9 +107,7 @@ class VolumeRestrictions(Plugin):
 
 def _claims(pod: Template) -> tuple[str, ...]:
     """The claims that *pod* names, without those of generic ephemeral volumes."""
-    return tuple(
-        volume.persistent_volume_claim for volume in pod.volumes if volume.persistent_volume_claim is not None
-    )
+    return tuple(volume.claim.claim_name for volume in pod.volumes if volume.claim is not None)
 
 
 def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:
