@@ -54,7 +54,7 @@ def has_profiles(configuration: JsonObject) -> bool:
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
-def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "") -> list[Document]:
+def documents_in(path: PathLike, begins: str = "") -> list[Document]:
     """The documents in *path* (``-``: *stdin*): items of lists, and Policies and component configurations in
     ConfigMaps.
 
@@ -66,7 +66,7 @@ def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "")
             told = os.stat(path)
             pieces: Iterable[File] = _files_of_pipe(os.fspath(path), told.st_dev, told.st_ino)
         else:
-            pieces = read_files(path, stdin)
+            pieces = read_files(path)
         files = (
             File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in pieces
         )
@@ -172,10 +172,10 @@ def _refused(begins: str) -> Iterator[None]:
         raise PolicyError(f"{begins}{error}") from None
 
 
-def policy_document(path: PathLike, stdin: IO[Any] | None = None) -> Document:
+def policy_document(path: PathLike) -> Document:
     """The Policy in the file *path* (``-``: *stdin*), not decoded yet. Raises
     :class:`~kubeclassic.exceptions.PolicyError`."""
-    return policy_among(documents_in(path, stdin, "invalid policy: "), path)
+    return policy_among(documents_in(path, "invalid policy: "), path)
 
 
 def configuration_document(path: PathLike) -> Document:
@@ -471,7 +471,7 @@ class PolicyFile:
 def read_policy_file(path: Path) -> PolicyFile:
     """The contents of the file *path* (``-``: standard input). Raises
     :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
-    found = documents_in(path, begins="invalid policy: ")
+    found = documents_in(path, "invalid policy: ")
     if not configurations_among(found):
         return PolicyFile(policy_among(found, path), AlgorithmConfiguration())
     written = configuration_among(found, path)
