@@ -36,8 +36,7 @@ from ..scheduler.events import Events, Recorder
 from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS, end_at_signals, unless
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveState
-from ..scheduler.writes import ClusterApi, DryApi
+from ..scheduler.state import ClusterApi, DryApi, LiveState
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
 from .metering import SchedulerMetrics, build_values

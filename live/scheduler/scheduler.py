@@ -34,9 +34,8 @@ from ...exceptions import CacheError, ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from .state import LiveState
-from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
-from .writes import (
+from .state import (
+    LiveState,
     NewCondition,
     is_unknown,
     read_until_answered,
@@ -45,6 +44,7 @@ from .writes import (
     with_condition,
     with_nomination,
 )
+from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 
 FIRST_READ_PAUSE = 0.2
 LONGEST_READ_PAUSE = 60.0

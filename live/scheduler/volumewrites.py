@@ -23,8 +23,7 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
 from ..client.api import ApiError, resource
-from .state import LiveState
-from .writes import DELETE_OPTIONS, decoded
+from .state import DELETE_OPTIONS, LiveState, decoded
 
 CONFLICT = 409
 CONFLICTS = 5

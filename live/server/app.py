@@ -41,7 +41,7 @@ from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
 from ..process.process import last_line
 from ..scheduler.following import STATUS, follow
-from ..scheduler.writes import binding
+from ..scheduler.state import binding
 from .bodies import (
     UNPROCESSABLE,
     BindingArgs,

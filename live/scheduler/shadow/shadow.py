@@ -51,8 +51,7 @@ from ...informers.informers import informers_of
 from ...process.logs import Log
 from ..events import Recorder
 from ..following import end_at_signals, follow, unless
-from ..state import LiveState
-from ..writes import DryApi
+from ..state import DryApi, LiveState
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement, judged
 
 UNORDERED = 8
