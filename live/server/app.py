@@ -25,7 +25,6 @@ from ...api.objects import JsonObject, KubeObject, Node, Pod, PriorityClass
 from ...api.ownfields import compact_json
 from ...api.words import count_of
 from ...core.arrays.types import Ints, Mask, Rows, Scores
-from ...core.cluster.listings import LISTED
 from ...core.decision.decision import Details
 from ...core.decision.preemptionplan import Victims
 from ...core.decision.score import ScoreError
@@ -112,12 +111,6 @@ class ServedCluster(SchedulingState):
             log.info(f"release {engine.release.version}, {there}")
             for line in engine.describe():
                 log.info(line)
-
-    @property
-    def object_count(self) -> int:
-        """The number of objects."""
-        listed = sum(len(getattr(self.listings, name)) for name in LISTED.values())
-        return self.engine.node_count + len(self.router.pods) + listed + len(self._classes)
 
     # --- events ---------------------------------------------------------------------------------------------
 
@@ -463,18 +456,12 @@ class ExtenderApp:
         )
         show = self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
-        show("objects", "Objects in the cluster.", lambda: cluster.object_count)
         show(
             "seconds_behind",
             "Seconds for which the API server could not be followed.",
             lambda: self.seconds_behind,
         )
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
-        show(
-            "questions_waiting",
-            "Questions that wait for the engine, and the one that it answers.",
-            lambda: self.worker.waiting,
-        )
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         behind = self._behind()
