@@ -24,7 +24,6 @@ from ...core.decision.verdict import FitError, Outcome, Verdict
 from ...core.incremental.quick import Detour
 from ...core.pods.template import StateKey, Template
 from ...core.release import FrameworkCells
-from ...core.rule import every_pod
 from ...exceptions import ExtenderError
 from ..plugin import Code, FrameworkCycle, Plugin, PreFilterResult, Status, error, unresolvable, unschedulable
 from ..profile import Profile
@@ -319,10 +318,12 @@ def _concerned(pod: Template, profile: Profile) -> frozenset[Plugin]:
     """The plugins with a PreFilter that may have something to say of *pod*."""
     found = pod.notes.get(profile.slot)
     if found is None:
+        filters = profile.points["filter"]
+        concerned = {rule.name for rule in profile.algorithm.predicates_for(pod)}
         found = pod.notes[profile.slot] = frozenset(
             plugin
             for plugin in profile.points["preFilter"]
-            if plugin.concerns is every_pod or plugin.concerns(pod)
+            if (plugin.name in concerned if plugin in filters else plugin.concerns(pod))
         )
     return found
 
