@@ -28,7 +28,7 @@ from ...core.arrays.types import Ints, Mask, Rows, Scores
 from ...core.decision.decision import Details
 from ...core.decision.preemptionplan import Victims
 from ...core.decision.score import ScoreError
-from ...core.decision.verdict import Verdict
+from ...core.decision.verdict import Outcome
 from ...core.driver import SchedulingState
 from ...core.engine import Engine, FilterError
 from ...core.queue.backoff import Clock
@@ -377,32 +377,16 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, l
         error = verdict.error(row)
         if error is not None:
             raise CannotDecide(error)
-    for at, text in zip(failed.tolist(), _texts(verdict, rows[failed]), strict=True):
-        texts[at] = text
+    shared: dict[Outcome, str] = {}
+    for at, outcome in zip(failed.tolist(), verdict.outcomes(rows[failed]), strict=True):
+        if outcome not in shared:
+            shared[outcome] = ", ".join(reason.text for reason in verdict.reasons(int(rows[at])))
+        texts[at] = shared[outcome]
     away = np.flatnonzero(outside).tolist()
     for at in away:
         refusal = details.refusal(int(rows[away[0]]))
         texts[at] = "" if refusal is None else ", ".join(refusal.reasons)
     return fits, unresolvable, texts
-
-
-def _texts(verdict: Verdict, rows: Rows) -> list[str]:
-    """The reasons against each of *rows*; nodes with the same findings share the text."""
-    if not len(rows):
-        return []
-    keys = np.zeros(len(rows), np.int64)
-    for _, failures in verdict.plain.findings:
-        codes = failures.codes[rows]
-        keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    shared = [
-        ", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()
-    ]
-    texts = [shared[i] for i in which.reshape(-1).tolist()]
-    for at, row in enumerate(rows.tolist() if verdict.place else ()):
-        if row in verdict.place:  # With nominated pods a node has findings of its own.
-            texts[at] = ", ".join(reason.text for reason in verdict.reasons(row))
-    return texts
 
 
 T = TypeVar("T")
