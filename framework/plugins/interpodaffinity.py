@@ -158,12 +158,9 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not self.cells.unreadable_terms_are_none and self._looks_at_existing(pod):
-            text = pod.notes.get(_FAULTS)
-            if text is None:
-                text = pod.notes[_FAULTS] = _faults(pod, self.cells)
-            if text:
-                return error(f"failed to parse pod: {text}")
+        reads_terms = not self.cells.unreadable_terms_are_none and self._looks_at_existing(pod)
+        if reads_terms and (text := _faults(pod, self.cells)):
+            return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
@@ -230,11 +227,14 @@ def _faults(pod: Template, cells: FrameworkCells) -> str:
     """The faults of the selectors of *pod*'s terms, preferred ones included; empty where there is none."""
     if not pod.has_pod_affinity:
         return ""
-    texts: list[str] = []
-    for role in ROLES:
-        if unreadable(pod, role) is not None:
-            terms = [term for term, _ in terms_of(pod, role)]
-            selectors = [one for term in terms for one in (term.label_selector, term.namespace_selector)]
-            faults = (label_selector_fault(selector, cells) for selector in selectors)
-            texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
-    return aggregated(texts)
+    found = pod.notes.get(_FAULTS)
+    if found is None:
+        texts: list[str] = []
+        for role in ROLES:
+            if unreadable(pod, role) is not None:
+                terms = [term for term, _ in terms_of(pod, role)]
+                selectors = [one for term in terms for one in (term.label_selector, term.namespace_selector)]
+                faults = (label_selector_fault(selector, cells) for selector in selectors)
+                texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
+        found = pod.notes[_FAULTS] = aggregated(texts)
+    return found

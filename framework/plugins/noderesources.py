@@ -290,7 +290,7 @@ class NodeResourcesFit(_ScoresDevices):
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             sought = pod.notes[self.sought_slot] = Sought.of(
-                pod, self._checked(pod), reason(self.cells.too_many_pods_text)
+                pod, tuple(self._checked(pod)), reason(self.cells.too_many_pods_text)
             )
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
         # 1.16 does.
