@@ -30,6 +30,7 @@ from ...algorithmprovider.policy import (
 from ...api.meaning.labels import is_valid_label_key
 from ...api.objects import JsonDict
 from ...core.release import Release
+from ...exceptions import UnknownNameError
 from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
 from ..config.configuration import default_plugins
 from ..config.fielderrors import Context
@@ -45,6 +46,8 @@ from .profiles import (
     OWN_DEFAULTS,
     PEER_SPREADING,
     RULES,
+    SELECTOR_SPREAD,
+    TARGETS,
     Migration,
     ProfileDraft,
     left_out,
@@ -52,6 +55,10 @@ from .profiles import (
 )
 
 BIND_TIMEOUT = 600
+SPREAD_BY_SELECTOR = [
+    name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins
+]
+"""The targets with plugin SelectorSpread."""
 
 
 def migrate(
@@ -60,13 +67,20 @@ def migrate(
     config: AlgorithmConfiguration | None = None,
     *,
     target: Release = PROFILE_RELEASE,
+    selector_spread: bool = False,
 ) -> Migration:
     """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of
     version v1 for *target*.
 
-    *config*: the component configuration that the release was started with. Raises
-    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy.
+    *config*: the component configuration that the release was started with. *selector_spread*: plugin
+    SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
+    :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
     """
+    if selector_spread and target.version not in SPREAD_BY_SELECTOR:
+        raise UnknownNameError(
+            f"selector spread: expected {', '.join(SPREAD_BY_SELECTOR)}, got it for {target.version}, which has no such plugin"
+        )
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate(release)
@@ -76,7 +90,9 @@ def migrate(
         config.source.provider or DEFAULT_PROVIDER,
         config.hard_pod_affinity_weight,
     )
-    draft = _PolicyDraft(target, policy=policy or Policy(), release=release, chosen=chosen)
+    draft = _PolicyDraft(
+        target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread
+    )
     draft.filter()
     draft.score()
     return draft.finished(config, asked.percentage)
@@ -227,6 +243,7 @@ class _PolicyDraft(ProfileDraft):
     policy: Policy
     release: Release
     chosen: Selection
+    selector_spread: bool
     _fractions: dict[str, Fraction] = attrs.Factory(dict)
     """The weights before they are whole."""
     _usages: list[ResourceStrategy] = attrs.Factory(list)
@@ -329,6 +346,13 @@ class _PolicyDraft(ProfileDraft):
             if strategy.document is not None:
                 self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
                 self._fractions["NodeResourcesFit"] = strategy.weight
+        if self.selector_spread and (weight := sum(self._spread.pop(name, 0) for name in PEER_SPREADING)):
+            self._fractions[SELECTOR_SPREAD] = Fraction(weight)
+            self.note(
+                SELECTOR_SPREAD,
+                "plugin SelectorSpread has the old formula, but is taken under multiPoint only; do not count on it in later releases"
+                "; pods with constraints of their own are not spread",
+            )
         if self._spread:
             self._spread_by_topology()
         if self._labels:
@@ -390,7 +414,7 @@ class _PolicyDraft(ProfileDraft):
         if not rule.plugins:
             self.note(name, left_out(name), OLDER_RULES if rule.is_refused else None)
             return
-        if rule.is_noted:
+        if rule.is_noted and not (name in PEER_SPREADING and self.selector_spread):
             self.note(name, rule.sentence)
         if name in USAGES:
             if name == "RequestedToCapacityRatioPriority":

@@ -22,10 +22,11 @@ from ...api.record import UNSET, Record, UnsetType, copied, plain
 from ...core.release import ConfigurationCells, Release
 from ...core.release.fact import rule_facts
 from ...exceptions import PolicyError, UnknownNameError
-from ..config.apiversions import WEIGHT, is_flat, with_profiles
+from ..config.apiversions import NEW_HTTPS, WEIGHT, is_flat, with_profiles
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
 from ..config.configuration import (
     GROUP,
+    KIND,
     LATEST,
     KubeSchedulerConfiguration,
     ProfileConfig,
@@ -41,7 +42,7 @@ from ..policy import (
     configuration_of_policy,
     configuration_of_provider,
 )
-from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
+from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, cells_in, framework_release
 
 
 class Note(Record):
@@ -73,6 +74,8 @@ PRE_SCORERS = frozenset(
     }
 )
 """The plugins with a PreScore."""
+SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
+"""The plugins that score if they are enabled under multiPoint."""
 OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
 PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
 """The priorities that prefer few peers."""
@@ -153,17 +156,19 @@ LISTING: Mapping[str, Release] = {
 """Those with profiles that list plugins for each point."""
 
 
-def target_release(name: str, argument: str, *, is_policy: bool) -> Release:
-    """The release called *name*, which can run what a profile, or a Policy, becomes.
+def target_release(name: str, argument: str) -> Release:
+    """The release called *name*, which can run a profile.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` about *argument* if it cannot.
     """
-    known = TARGETS if is_policy else {**LISTING, **TARGETS}
     found = framework_release(name)
-    if found is None or found.version not in known:
-        is_older = is_policy and (found is not None or name in ALL_RELEASES)
-        older = f"; give {name} the Policy itself, which it reads" if is_older else ""
-        raise UnknownNameError(f"{argument}: expected {', '.join(known)}, got {name}{older}")
+    if found is None or found.version not in (*LISTING, *TARGETS):
+        why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        if found is None:
+            why = "has no profiles"
+        is_older = found is not None or name in ALL_RELEASES
+        older = f"; {name} {why}: give it the Policy itself, which it reads" if is_older else ""
+        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
     return found
 
 
@@ -263,21 +268,31 @@ class ProfileDraft:
         always = (name for name in (BINDER, GATES) if not self.is_gone(name))
         plugins = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
         alone = alone or {}
+        scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
+        everywhere = _entries(plugins)
+        unwanted = ["*"]
+        if SELECTOR_SPREAD in self.weights:
+            # Upstream: validation refuses this plugin at every single extension point, but does not look under
+            # multiPoint.
+            everywhere.append({"name": SELECTOR_SPREAD, "weight": self.weights[SELECTOR_SPREAD]})
+            unwanted = [name for name in plugins if name in SCORERS and name not in scored]
+        disabled = {
+            "multiPoint": ["*"],
+            "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
+            "score": unwanted,
+        }
         enabled = {
-            "multiPoint": _entries(plugins),
+            "multiPoint": everywhere,
             "preScore": _entries(
-                [*(name for name in self.weights if name in PRE_SCORERS), *alone.get("preScore", ())]
+                [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
             ),
-            "score": [{"name": name, "weight": weight} for name, weight in self.weights.items()],
+            "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
             **{point: _entries(alone[point]) for point in ALONE if alone.get(point)},
         }
         profile: JsonDict = {
             "schedulerName": scheduler_name,
             "plugins": {
-                point: {
-                    "disabled": _entries(["*"] if point in ("multiPoint", "preScore", "score") else ()),
-                    "enabled": enabled[point],
-                }
+                point: {"disabled": _entries(disabled.get(point, ())), "enabled": enabled[point]}
                 for point in ("multiPoint", *POINTS)
                 if point in enabled
             },
@@ -675,3 +690,76 @@ def _given(
         yield {**entry, "name": name, "args": args}
     if document.get(WEIGHT) is not None:
         yield {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": document[WEIGHT]}}
+
+
+# --- the profile that a release makes of a Policy -----------------------------------------------------------
+
+
+def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
+    """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
+    made = running(policy, target, config, config.percentage)
+    (profile,) = made.profiles
+    cells = target.configuration
+    version = cells.default_version
+    for name in cells.api_versions:  # the newest that takes all plugins
+        known = cells_in(target.configuration, name)
+        if not made.plugin_names & known.refused_plugins:
+            version = name
+            cells = known
+    notes: list[Note] = []
+    if made.checks_all:
+        notes.append(
+            Note(
+                "alwaysCheckAllPredicates",
+                "left out: a profile cannot say it; the same nodes fit, with fewer reasons",
+            )
+        )
+    if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
+        notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
+    notes += (
+        Note(entry.name, "cpu and memory count, as a profile cannot be without resources")
+        for entry in profile.plugin_config
+        if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
+    )
+    extenders, faults = written_extenders(made.extenders)
+    document: JsonDict = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
+    if made.percentage:
+        document["percentageOfNodesToScore"] = made.percentage
+    plugins = {
+        point: {
+            "disabled": [{"name": "*"}],
+            "enabled": [
+                {"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})}
+                for plugin in profile.at(point).enabled
+            ],
+        }
+        for point in {**cells.point_plugins, **profile.plugins}
+        if f"profiles.plugins.{point}" not in cells.fields_lacked
+    }
+    arguments = [
+        {"name": entry.name, "args": as_json(entry.args)}
+        for entry in profile.plugin_config
+        if entry.args is not None
+    ]
+    document["profiles"] = [
+        {
+            "schedulerName": profile.scheduler_name or DEFAULT_SCHEDULER,
+            "plugins": plugins,
+            **({"pluginConfig": arguments} if arguments else {}),
+        }
+    ]
+    if extenders:
+        document["extenders"] = (
+            list(map(_as_in_a_policy, extenders, made.extenders))
+            if NEW_HTTPS in cells.fields_lacked
+            else extenders
+        )
+    return Migration(document, (*notes, *faults))
+
+
+def _as_in_a_policy(written: JsonDict, extender: ExtenderConfig) -> JsonDict:
+    """An extender as v1alpha2 has it: with the fields of a Policy."""
+    found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
+    if "httpTimeout" in found:
+        return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)}
+    return found

@@ -43,16 +43,25 @@ from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.release import Release
 from ...core.rule import Algorithm
-from ...exceptions import wrong_type
+from ...exceptions import UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
+from ...framework.migrate.frompolicy import SPREAD_BY_SELECTOR
 from ...framework.migrate.frompolicy import migrate as translate
-from ...framework.migrate.profiles import Migration, Note, carried, migrate_profile, running, target_release
+from ...framework.migrate.profiles import (
+    Migration,
+    Note,
+    carried,
+    listed,
+    migrate_profile,
+    running,
+    target_release,
+)
 from ...framework.options import FIELDS, declared_of
 from ...framework.policy import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles
-from ...framework.releases import DEFAULT_FRAMEWORK, framework_release
+from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
 from ...framework.schedulerspec import build_engine, refusals
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
@@ -100,6 +109,7 @@ class Migrating:
     """The Policy in its JSON form."""
     release: Release
     target: Release
+    selector_spread: bool = False
     max_pd_vols: int | None = None
 
     profile: Mapping[str, Any] | None = None
@@ -189,9 +199,11 @@ class Migrating:
             plugins = running(policy, release, config) if release.policies is not None else None
             if plugins is None:
                 config.resolve(release, policy=policy)
+            if target.configuration.lists_points:
+                return listed(policy, config, target)
             if plugins is not None:
                 return migrate_profile(plugins, target)
-            return translate(policy, release, config, target=target)
+            return translate(policy, release, config, target=target, selector_spread=self.selector_spread)
 
 
 def _on_all_nodes(
@@ -332,11 +344,18 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
     named = framework_release(release)
     if profile is None and options.to == DEFAULT_FRAMEWORK and named is not None and named.policies is None:
         release, to = DEFAULT_RELEASE, release
-    target = target_release(to, options.called("to"), is_policy=profile is None)
+    target = target_release(to, options.called("to"))
     if profile is None:
         before = release_with_policies(release)
     else:
         before = release_with_profiles(options.release, profile)
+    if options.selector_spread and not before.predicates:
+        text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
+        raise UnknownNameError(f"selector spread: got it for release {before.version}, {text}")
+    if options.selector_spread and target.configuration.lists_points:
+        raise UnknownNameError(
+            f"selector spread: got it for a profile of {target.version}, whose own translation is taken"
+        )
     switches = parse_gates(options.gates) if isinstance(options.gates, str) else dict(options.gates or {})
     return Migrating(
         policy=policy,
@@ -344,6 +363,7 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
         written=written,
         release=before,
         target=target,
+        selector_spread=options.selector_spread,
         max_pd_vols=max_pd_vols,
         profile=profile,
         extenders=options.extenders,
@@ -465,10 +485,13 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     option = "policy" if report.source == "Policy" else "profile"
     if against.agreement.different or against.agreement.gated:
         yield "Check whether each decision that differs is acceptable."
+        may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
+        spread = [" or try --selector-spread,"] * may_spread
         pair = (
             f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
         )
-        yield f"Change a weight of the profile by hand, and compare again: kubeclassic compare CLUSTER {pair}"
+        change = f"Change a weight of the profile by hand,{''.join(spread)} and compare again: "
+        yield f"{change}kubeclassic compare CLUSTER {pair}"
         course = f"kubeclassic upgrade CLUSTER --from {report.release} --to {report.target} --{option} FILE"
         yield f"See in which release each of them changes, and why: {course}"
     if any("left out" in note.text for note in report.notes):

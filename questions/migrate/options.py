@@ -64,6 +64,9 @@ class MigrateOptions(AskedOptions):
         types=(str, Mapping),
         wanted=declared_of(FIELDS["gates"]).wanted,
     )
+    selector_spread: bool = option(
+        False, "Spread pods with plugin SelectorSpread, the old formula (up to 1.28)."
+    )
     check: GivenCluster | None = option(
         None,
         "A cluster in which both decide on every pending pod, in the same state.",

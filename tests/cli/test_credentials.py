@@ -73,7 +73,7 @@ RULES = (
 CALLS = (" --extenders call", "")
 MIGRATED = (
     "policy.json --release 1.16",
-    "policy.json --release 1.16 --to 1.28",
+    "policy.json --release 1.16 --to 1.18",
     "policy.json --release 1.20",
     "old.yaml --release 1.20",
 )

@@ -66,7 +66,7 @@ def test_target(asked, run):
 def test_a_target_without_plugins(run):
     """A release without plugins is no target."""
     told = str(run("-", "--to", "1.16", stdin="{}").exception)
-    assert told.endswith("1.36, got 1.16; give 1.16 the Policy itself, which it reads")
+    assert told.endswith("1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads")
 
 
 def test_a_refusal_leaves_the_file_alone(run, tmp_path):
@@ -105,6 +105,7 @@ def test_differences(run):
     lines = [line for line in said(result.stderr) if line and not line.startswith(("warning: ", "("))]
     assert lines[0] == "6 of 22 decisions are different with the profile: all by NodeResourcesFit."
     assert lines[1] == "What to do next:"
+    assert sum("--selector-spread" in line for line in lines) == 1
     assert all(" before, " in line and "NodeResourcesFit: profile " in line for line in different)
     assert "  6 different" in result.stderr
     assert yaml.safe_load(result.stdout)["profiles"]

@@ -142,10 +142,11 @@ def test_published_schemas_leave_room():
 @pytest.mark.parametrize(
     "policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))]
 )
-def test_migrated_policies_are_as_the_schema_says(policy, monkeypatch, capsys):
+@pytest.mark.parametrize("more", [[], ["--selector-spread"]])
+def test_migrated_policies_are_as_the_schema_says(policy, more, monkeypatch, capsys):
     """The JSON of policy migrate, a KubeSchedulerConfiguration, is as its schema says."""
     monkeypatch.chdir(ROOT / "examples" / "policies")
-    status = run(["policy", "migrate", policy, "-o", "json"])
+    status = run(["policy", "migrate", policy, "-o", "json", *more])
     told = capsys.readouterr()
     assert (status, "type not found" in told.err) in ((0, False), (2, True))
     assert status or faults("policy-migrate", json.loads(told.out)) == []

@@ -121,13 +121,15 @@ def test_what_else_is_told():
 
 
 def test_the_question_takes_these_releases():
-    """A release with plugins is translated so; one that reads Policies is no target."""
+    """A release with plugins is translated so; points of the other translation mean nothing there."""
     found = migrate(
         {**HEAD, "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}, "1.21", to="1.24"
     )
     assert found.profile["apiVersion"].endswith("/v1beta3")
-    for to in ("1.17", "1.21"):
-        with pytest.raises(
-            UnknownNameError, match=rf"to: expected 1\.23, .*, got {to}; give {to} the Policy"
-        ):
-            migrate(HEAD, "1.16", to=to)
+    with pytest.raises(UnknownNameError, match="this release runs plugins already"):
+        migrate(HEAD, "1.21", selector_spread=True)
+    with pytest.raises(UnknownNameError, match=r"to: expected 1\.18, .*, got 1\.17"):
+        migrate(HEAD, "1.16", to="1.17")
+    assert migrate(HEAD, "1.16", to="1.21").profile["apiVersion"].endswith("/v1beta1")
+    with pytest.raises(UnknownNameError, match=r"for a profile of 1\.21, whose own translation is taken"):
+        migrate(HEAD, "1.16", to="1.21", selector_spread=True)

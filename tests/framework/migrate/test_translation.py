@@ -3,7 +3,6 @@ accepted."""
 
 import json
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -115,10 +114,18 @@ def test_translation(case):
     target = FRAMEWORK_RELEASES[case.get("target", PROFILE_RELEASE.version)]
     config = AlgorithmConfiguration(**given) if "configuration" in case else None
     found = migrate(
-        None if policy is None else read_policy(policy), RELEASES[case["release"]], config, target=target
+        None if policy is None else read_policy(policy),
+        RELEASES[case["release"]],
+        config,
+        target=target,
+        selector_spread=case.get("selectorSpread", False),
     )
     assert (found.document, [str(note) for note in found.notes]) == (case["becomes"], case["notes"])
     accepted(found, target)
+
+
+NO_PROFILE = " runs the plugins of a Policy or a provider, to which a configuration can only add some: give it the Policy itself, which it reads"
+"""Why 1.17 is no target, although it reads a configuration with plugins."""
 
 
 # --- Targets ------------------------------------------------------------------------------------------------
@@ -129,28 +136,23 @@ def test_what_the_target_reads(target):
     """The document is of the newest version that the target reads; a release that has no profiles is no
     target."""
     if target in TARGETS:
-        found = migrate(None, RELEASES["1.16"], target=target_release(target, "to", is_policy=True))
+        found = migrate(None, RELEASES["1.16"], target=target_release(target, "to"))
         newest = FRAMEWORK_RELEASES[target].configuration.api_versions[-1]
         assert found.document["apiVersion"] == f"kubescheduler.config.k8s.io/{newest}"
         return
-    older = f"got {target}; give {target} the Policy itself, which it reads"
-    text = refusal_text(UnknownNameError, partial(target_release, is_policy=True), target, "to")
-    assert text.startswith("to: expected 1.23, ")
-    assert text.endswith(f"1.36, {older}")
     if target in LISTING:
-        assert target_release(target, "to", is_policy=False) is LISTING[target]
+        assert target_release(target, "to") is LISTING[target]
+        return
+    text = refusal_text(UnknownNameError, target_release, target, "to")
+    assert text.startswith("to: expected 1.18, ")
+    assert text.endswith(f"1.36, got {target}; {target}{NO_PROFILE}")
 
 
 def test_other_targets():
-    """A release with predicates reads the Policy too, but no profile; of another nothing is said."""
-    older = "; give 1.16 the Policy itself, which it reads"
-    for name, is_policy, end in (
-        ("1.16", True, older),
-        ("1.16", False, "got 1.16"),
-        ("1.99", True, "got 1.99"),
-    ):
-        text = refusal_text(UnknownNameError, partial(target_release, is_policy=is_policy), name, "--to")
-        assert text.endswith(end)
+    """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
+    older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
+    for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36, got 1.99")):
+        assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
 
 
 @each_target
@@ -176,6 +178,20 @@ def test_limits_of_disks(target):
         "NodeVolumeLimits" if gone else "EBSLimits"
     }
     assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
+
+
+@each_target
+def test_the_old_formula(target):
+    """Plugin SelectorSpread is refused for a release that does not have it, with those that do."""
+    policy = read_policy({"priorities": [{"name": "SelectorSpreadPriority", "weight": 1}]})
+    if "SelectorSpread" not in target.configuration.gone_plugins:
+        accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
+        return
+    with pytest.raises(
+        UnknownNameError,
+        match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$",
+    ):
+        migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
 
 
 @pytest.mark.parametrize(
