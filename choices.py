@@ -23,4 +23,3 @@ LOCKED = "locked"  # simulation/sides.py
 MODES = ("locked", "free")  # simulation/sides.py
 LEAVE_OUT = "leave-out"  # framework/options.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py
-EXTENDERS = ("off", "call")  # extenders/choice.py

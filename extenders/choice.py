@@ -1,14 +1,15 @@
-"""From a configuration to its extenders, and how they are reached: over HTTP or not at all."""
+"""From a configuration to its extenders, and how they are reached: over HTTP, not at all, recorded or
+replayed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig
-from ..choices import EXTENDERS
 from ..core.decision.extender import Extender
 from ..core.release import Release
 from ..exceptions import UnknownNameError
@@ -16,6 +17,8 @@ from ..exceptions import UnknownNameError
 if TYPE_CHECKING:
     from .extender import HttpExtender
     from .overhttp import Post
+
+WAYS = "off, call, record FILE or replay FILE"
 
 OpenPost = Callable[[ExtenderConfig], "Post"]
 """How an extender is reached."""
@@ -41,22 +44,45 @@ def make_extenders(
 
 @attrs.frozen(repr=False)
 class ConfiguredExtenders:
-    """The extenders that a Policy or a configuration names, reached by *how*, which has the word of
+    """The extenders that a Policy or a configuration names, reached by *how*, which has the words of
     ``--extenders``.
 
-    Without a word none is called: a file that others wrote must not say where a cluster's manifests are sent.
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another word.
+    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for other words.
     """
 
     how: str | None = None
 
     def __attrs_post_init__(self) -> None:
-        if self.how not in (None, *EXTENDERS):
-            raise UnknownNameError(f'extenders: expected {" or ".join(EXTENDERS)}, got "{self.how}"')
+        word, _, file = self._words
+        if (word, bool(file.strip())) not in (
+            ("off", False),
+            ("call", False),
+            ("record", True),
+            ("replay", True),
+        ):
+            raise UnknownNameError(f'extenders: expected {WAYS}, got "{self.how}"')
+
+    @property
+    def _words(self) -> tuple[str, str, str]:
+        return ("off" if self.how is None else self.how).partition(" ")
 
     def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]:
-        """New extenders."""
-        return make_extenders(configs, release) if configs and self.how == "call" else ()
+        """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a record that cannot be
+        read."""
+        word, _, file = self._words
+        if word == "off" or not configs:
+            return ()
+        if word == "call":
+            return make_extenders(configs, release)
+        from .overhttp import Recorded, RecordingPost, Replayed
+
+        path = Path(file.strip())
+        if word == "replay":
+            replayed = Replayed.read(path)
+            return make_extenders(configs, release, lambda config: replayed)
+        recorded = Recorded(path)
+        return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
 
 
 def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:

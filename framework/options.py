@@ -251,11 +251,12 @@ class SchedulerOptions(ABC):
     )
     extenders: Sequence[Extender] | str | None = option(
         None,
-        "What to do with configured extenders: ignore them, or call them (they receive pods and nodes).  [default: only run calls them]",
+        "What to do with configured extenders: ignore them, call them (they receive pods and nodes), call them and save their answers "
+        "in FILE, or use saved answers.  [default: only run calls them]",
         takes="extenders",
-        metavar="off|call",
+        metavar="off|call|record FILE|replay FILE",
         types=(Iterable,),
-        wanted="a list of extenders, or a text: off or call",
+        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
         key="extenders",
         example="call",
     )

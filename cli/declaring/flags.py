@@ -7,13 +7,14 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 import click
 
-from ...choices import EXTENDERS, LEAVE_OUT, TIE_BREAKS
+from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...exceptions import KubeclassicError, QuantityError
 from ...framework.options import FIELDS, declared_of
 from ...live.process.logs import FORMS, TEXT_LINES
@@ -138,6 +139,26 @@ class ConfigurationText(TextType):
 CONFIGURATION = ConfigurationText()
 
 
+class ExtendersOption(click.Option):
+    """``off``, ``record FILE`` or ``replay FILE``: the file may be a word of its own."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the option take a second word where it needs one."""
+        super().add_to_parser(parser, ctx)
+        for name in self.opts:
+            found = parser._long_opt[name]
+            found.process = partial(self._process, found.process)
+
+    def _process(self, process: Callable[[str, Any], None], value: str, state: Any) -> None:
+        if value in ("record", "replay"):
+            if not state.rargs:
+                raise click.BadOptionUsage(
+                    self.opts[0], f"{self.opts[0]}: expected {value} FILE, got {value}"
+                )
+            value = f"{value} {state.rargs.pop(0)}"
+        process(value, state)
+
+
 def in_bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """A number of bytes that is given as a quantity, such as 64Mi."""
     if value is None:
@@ -192,7 +213,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "factor": {"type": click.FloatRange(min=0, min_open=True)},
     "ratio": {"type": ratio},
     "configuration": {"type": CONFIGURATION},
-    "extenders": {"type": click.Choice(EXTENDERS)},
+    "extenders": {"cls": ExtendersOption},
 }
 """What a flag takes -> how click reads it."""
 

@@ -46,9 +46,9 @@ class CompareOptions(ClusterOptions, MorePods):
     """Schedule the pending pods with several configurations, and show which pods get another node, and why.
 
     A configuration is a release, or a list of KEY=VALUE, quoted as in a shell: release, policy, profile,
-    config, provider, feature-gates, percentage, tie-break, max-pd-vols, extenders (off or call), rules
-    (MODULE:NAME, as for --rules; several with commas). Give up to eight, --a to --h. All are compared with
-    --a, which also decides which pods are pending and in which order.
+    config, provider, feature-gates, percentage, tie-break, max-pd-vols, extenders (off, 'record FILE' or
+    'replay FILE'), rules (MODULE:NAME, as for --rules; several with commas). Give up to eight, --a to --h.
+    All are compared with --a, which also decides which pods are pending and in which order.
 
     With --mode locked all decide in the same state, and only the decisions of --a take effect, so no
     difference follows from an earlier one. With --mode free each has its own copy of the cluster, so later

@@ -177,7 +177,8 @@ def drain(given: Input, options: DrainOptions, observer: Observer) -> DrainResul
     total, unit = (given.scenario.node_count * ORDERS, "tries") if options.auto else (len(asked), "nodes")
     with without_collection():
         with observer.telling("scheduling"):
-            spec = given.spec
+            # All schedulers have the same extenders: what is recorded of these is one record.
+            spec = attrs.evolve(given.spec, extenders=tuple(given.engine.extenders))
             left_out = () if options.pending_first else given.scenario.pending
             scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
             steady = settle(

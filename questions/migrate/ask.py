@@ -502,7 +502,7 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
         if report.left_out:
             how = "the check did not call them"
         else:
-            how = "the check called them"
+            how = "the check called them, or took their kept answers"
         yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
     yield f"Compare it with the running scheduler before you replace that: {shadow}"

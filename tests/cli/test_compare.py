@@ -75,7 +75,7 @@ def test_every_key_counts(tmp_path):
     assert newer.algorithm.percentage == 30
     packing = NamedSetup.parse("c", "provider=ClusterAutoscalerProvider").engine()
     assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
-    assert NamedSetup.parse("d", "extenders=call").setup.get("extenders") == "call"
+    assert NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
     profile.write_text(header + "profiles: [{plugins: {score: {enabled: [{name: Coscheduling}]}}}]\n")
     assert (
         "Coscheduling"

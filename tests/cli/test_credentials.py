@@ -70,7 +70,7 @@ RULES = (
     "--release 1.20 --policy policy.json",
     "--release 1.34 --profile profile.yaml",
 )
-CALLS = (" --extenders call", "")
+CALLS = (" --extenders call", " --extenders 'record answers.jsonl'", "")
 MIGRATED = (
     "policy.json --release 1.16",
     "policy.json --release 1.16 --to 1.18",
@@ -79,11 +79,11 @@ MIGRATED = (
 )
 LINES = (
     *(
-        f"{asked} {rules}{CALLS[(i + j) % 2]}"
+        f"{asked} {rules}{CALLS[(i + j) % 3]}"
         for i, asked in enumerate(ASKED)
         for j, rules in enumerate(RULES)
     ),
-    *(f"policy migrate {what} --check cluster.json{CALLS[i % 2]}" for i, what in enumerate(MIGRATED, 2)),
+    *(f"policy migrate {what} --check cluster.json{CALLS[i % 3]}" for i, what in enumerate(MIGRATED, 2)),
     *(
         f"policy check {name}.json --release {release}"
         for name in ("policy", "twice")
@@ -149,12 +149,12 @@ def shown(words, form, folder):
     if words[:2] != ["policy", "migrate"] or written:  # the profile itself has what it needs
         yield done.stdout if words[:2] != ["policy", "migrate"] else ""
     yield done.stderr
-    yield from (path.read_text() for path in written if path.exists())
+    yield from (path.read_text() for path in (*written, folder / "answers.jsonl") if path.exists())
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_no_output_has_a_credential(line, folder):
-    """What is printed and written to pages has neither the marker nor a key that holds it; an
+    """What is printed, written to pages and recorded has neither the marker nor a key that holds it; an
     extender is named by its host."""
     if "--extenders" in line:
         line = line.replace("policy.json", "called.json").replace("profile.yaml", "called.yaml")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kubeclassic.extenders import choice
 from tests.apiserver import NEW_SERVER, Store, User, serving_store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
@@ -85,6 +86,17 @@ def test_older_flag():
 def test_any_scheduler(more):
     """The options of the scheduler are taken."""
     assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
+
+
+def test_all_schedulers_share_them(monkeypatch):
+    """Extenders are set up once, so that a record of their answers is one of all passes."""
+    opened = []
+    monkeypatch.setattr(
+        choice.ConfiguredExtenders, "__call__", lambda asked, configs, release: opened.append(asked.how) or ()
+    )
+    policy = "examples/policies/kubernetes-with-extender.json"
+    ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
+    assert opened == ["record answers"]
 
 
 def test_no():

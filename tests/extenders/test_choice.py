@@ -1,6 +1,8 @@
-"""Extenders by a configuration: called or switched off, on the command line and in Python."""
+"""Extenders by a configuration: called, switched off, recorded and replayed, on the command line and in
+Python."""
 
 import json
+import pickle
 
 import attrs
 import pytest
@@ -8,10 +10,17 @@ import yaml
 
 from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.cli import run
-from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
-from kubeclassic.extenders.overhttp import PostError, PostReply
-from kubeclassic.framework.options import options_of
+from kubeclassic.extenders.overhttp import (
+    PostError,
+    PostReply,
+    Recorded,
+    RecordError,
+    RecordingPost,
+    Replayed,
+)
+from kubeclassic.framework.options import Classic, options_of
 from tests.support.manifests import dumped
 from tests.support.program import inside, ran
 
@@ -104,16 +113,103 @@ def test_one_that_cannot_be_reached():
     assert hosts(profile=PROFILE, extenders="call") == [REFUSED, REFUSED]
 
 
-@pytest.mark.parametrize("words", ["on", "record FILE", "off now", ""])
+def test_recorded_and_replayed(answering, tmp_path):
+    """What is recorded is replayed without a call, as often as wanted."""
+    file = tmp_path / "calls.jsonl"
+    recorded = hosts(policy=POLICY, extenders=f"record {file}")
+    answering.calls = 0
+    again = [hosts(policy=POLICY, extenders=f"replay {file}") for _ in range(2)]
+    assert again == [recorded, recorded] == [["c", "c"]] * 2
+    assert answering.calls == 0
+    assert len(file.read_text().splitlines()) == 2
+
+
+def test_a_request_that_was_not_recorded(answering, tmp_path):
+    """A replay of another simulation ends with an error, even if the extender may be ignored."""
+    file = tmp_path / "calls.jsonl"
+    file.write_text("")
+    ignorable = {**POLICY, "extenders": [{**POLICY["extenders"][0], "ignorable": True}]}
+    with pytest.raises(
+        RecordError,
+        match=r"calls\.jsonl: expected .*, got no answer to a request to http://127\.0\.0\.1:1/x/filter",
+    ):
+        hosts(policy=ignorable, extenders=f"replay {file}")
+
+
+@pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
 def test_other_words(words):
     """Other words are refused."""
-    with pytest.raises(UnknownNameError, match="expected off or call"):
+    with pytest.raises(UnknownNameError, match="expected off, call, record FILE or replay FILE"):
         hosts(policy=POLICY, extenders=words)
+
+
+def test_a_copy_goes_on_in_python(answering):
+    """A scheduler with extenders can be pickled."""
+    scheduler = pickle.loads(
+        pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []})))
+    )
+    assert scheduler.schedule("p").host == "a"
+    copied = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off"))))
+    assert copied.schedule("p").host == "a"
+
+
+# --- Records ------------------------------------------------------------------------------------------------
+
+
+def test_answers_in_order_and_then_the_last(tmp_path):
+    """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
+    record = Recorded(tmp_path / "r")
+    answers = iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
+    recording = RecordingPost(lambda url, body, timeout: next(answers), record)
+    assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
+    with pytest.raises(PostError):
+        RecordingPost(Answering(fails=True), record)("v", b"x", 1)
+    replayed = Replayed.read(tmp_path / "r")
+    assert [replayed("u", b"x", 1) for _ in range(3)] == [
+        PostReply(200, b"1"),
+        PostReply(500, b"\xff"),
+        PostReply(500, b"\xff"),
+    ]
+    with pytest.raises(PostError, match=r"^gone$"):
+        replayed("v", b"x", 1)
+
+
+def test_a_copy_goes_on(tmp_path):
+    """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it
+    was."""
+    record = Recorded(tmp_path / "r")
+    answers = iter(PostReply(200, str(number).encode()) for number in range(4))
+    recording = RecordingPost(lambda url, body, timeout: next(answers), record)
+    recording("u", b"x", 1)
+    kept = pickle.dumps(record)
+    recording("u", b"x", 1)
+    RecordingPost(lambda url, body, timeout: PostReply(200, b"new"), pickle.loads(kept))("u", b"x", 1)
+    replayed = Replayed.read(tmp_path / "r")
+    assert replayed("u", b"x", 1).body == b"0"
+    assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
+
+
+@pytest.mark.parametrize(
+    "line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}']
+)
+def test_what_is_no_record(tmp_path, line):
+    """A line of another form is refused with its number."""
+    (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
+    with pytest.raises(RecordError, match=r"r, line 2: expected url, .*, got no recorded request"):
+        Replayed.read(tmp_path / "r")
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    """A missing file, and one that cannot be written, have one line."""
+    with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
+        Replayed.read(tmp_path / "none")
+    with pytest.raises(KubeclassicError, match="cannot be written: is a directory"):
+        RecordingPost(Answering(), Recorded(tmp_path))("u", b'{"NodeNames": []}', 1)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A cluster, a Policy and a profile."""
+    """A cluster, a Policy and a record of two answers."""
     (tmp_path / "cluster.json").write_text(dumped(OBJECTS))
     (tmp_path / "policy.json").write_text(json.dumps(POLICY))
     (tmp_path / "profile.json").write_text(json.dumps(PROFILE))
@@ -174,6 +270,18 @@ def test_errors_are_shown(folder):
     assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
 
+@pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
+@pytest.mark.parametrize(
+    "command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]]
+)
+def test_recorded_errors_are_replayed(folder, command, given):
+    """The file may be a word of its own; what was recorded gives the same output."""
+    first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
+    second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
+    assert first.stdout == second.stdout != ""
+    assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
+
+
 def test_compare(folder):
     """A configuration of compare may switch them off."""
     done = inside(
@@ -191,8 +299,8 @@ def test_compare(folder):
 @pytest.mark.parametrize(
     "words, text",
     [
-        (["--extenders", "record"], "'record' is not one of 'off', 'call'"),
-        (["--extenders"], "'--extenders' requires an argument"),
+        (["--extenders", "replay"], "--extenders: expected replay FILE, got replay"),
+        (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
     ],
 )
 def test_wrong_words(folder, words, text):

@@ -1,6 +1,7 @@
 """Requests over real connections: kept alive, refused, slow, broken, and with certificates."""
 
 import json
+import pickle
 import socket
 import ssl
 import threading
@@ -164,6 +165,14 @@ def test_half_an_answer_in_time():
 def test_other_schemes(url, scheme):
     """A URL without http or https is refused."""
     assert failure(ExtenderConfig(), url) == f'Post "{url}": unsupported protocol scheme "{scheme}"'
+
+
+def test_a_copy_connects_anew():
+    """What reaches an extender can be copied by pickle."""
+    with serving() as port:
+        post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
+        assert post(f"http://127.0.0.1:{port}/x", b"{}", 60).status == 200
+        post.close()
 
 
 @pytest.fixture(scope="module")

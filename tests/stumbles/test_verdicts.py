@@ -115,22 +115,28 @@ def test_errors_on_both_sides_agree_on_nothing(workdir, capsys):
     )
 
 
-def test_called_extenders_count(workdir, extender):
-    """``--extenders call`` works as for ``compare``: then nothing is left out."""
+def test_recorded_answers_count(workdir, extender):
+    """``--extenders record`` and ``replay FILE`` work as for ``compare``: then nothing is left out."""
     policy = written("policy.yaml", {**POLICY, "extenders": [{**EXTENDER, "urlPrefix": extender}]})
     cluster = written("cluster.yaml", NODE, {**NODE, "metadata": {"name": "m"}}, pod("p"))
     asked = ["policy", "migrate", policy, "--release", "1.15", "--check", cluster, "--report"]
-    assert run([*asked, "called.html", "--extenders", "call"]) in (0, 1)
-    page = plain(Path("called.html").read_text())
-    assert "leaving out" not in page
-    assert "the check called them" in page
+    assert run([*asked, "recorded.html", "--extenders", "record", "answers"]) in (0, 1)
+    assert Path("answers").stat().st_size
+    assert run([*asked, "replayed.html", "--extenders", "replay", "answers"]) in (0, 1)
+    for name in ("recorded.html", "replayed.html"):
+        page = plain(Path(name).read_text())
+        assert "leaving out" not in page
+        assert "the check called them, or took their kept answers" in page
 
 
 def test_python_takes_the_same(workdir):
     """In Python it is ``migrate(..., extenders=...)``, with the same words."""
     found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
     assert found.report.left_out == 1
-    with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: expected off or call, got "offf"$'):
+    with pytest.raises(
+        kubeclassic.KubeclassicError,
+        match=r'^extenders: expected off, call, record FILE or replay FILE, got "offf"$',
+    ):
         kubeclassic.migrate(POLICY, "1.15", check=CLUSTER, extenders="offf")
     assert (
         "--extenders needs --check"
