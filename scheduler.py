@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from .api.cluster import Cluster
 from .api.inventory import is_placed, why_not_waiting
@@ -25,6 +26,7 @@ from .core.rule import Algorithm
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
 from .extenders.choice import asked_extenders
+from .framework.copying import Frozen, freeze_run, freeze_spec, thaw_run, thaw_spec
 from .framework.options import Classic, Framework, settled_options
 from .framework.profile import Profile
 from .framework.schedulerspec import SchedulerSpec
@@ -48,7 +50,9 @@ class Scheduler:
         and for ``"auto"``, the release nearest to that of the nodes that the cluster has now; the newest if
         they say none, 1.16 for ``Classic()``.
 
-    Its decisions can be copied and pickled, and so can the cluster; the scheduler itself cannot.
+    A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on
+    as this one would and follows the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is
+    copied as well.
 
     Raises :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type,
     :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, and
@@ -60,14 +64,18 @@ class Scheduler:
         found = settled_options(
             options, "options", lambda: [node.status.kubelet_version for node in cluster.nodes]
         )
-        spec = SchedulerSpec.of(found, asked_extenders(found.extenders)).read()
-        self._start(cluster, spec.engine(cluster.config_maps), spec.scheduler_names)
+        self._spec: SchedulerSpec | None = SchedulerSpec.of(found, asked_extenders(found.extenders)).read()
+        self._start(cluster, self._spec.engine(cluster.config_maps), self._spec.scheduler_names)
 
     @classmethod
     def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
         """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no
-        profiles."""
+        profiles.
+
+        It cannot be copied or pickled, as it is not known what the engine was made from.
+        """
         made = cls.__new__(cls)
+        made._spec = None
         made._start(cluster, engine, engine.scheduler_names(scheduler_name))
         return made
 
@@ -80,10 +88,28 @@ class Scheduler:
     def __repr__(self) -> str:
         return f"<Scheduler: release {self.algorithm.release.version} for {self.cluster!r}>"
 
-    def __reduce__(self) -> NoReturn:
-        raise KubeclassicError(
-            "a scheduler cannot be copied or pickled: make a new one for a copy of its cluster"
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: the cluster, what the scheduler was made from, and its state; of a
+        subclass, its attributes too."""
+        if self._spec is None:
+            raise KubeclassicError(
+                "a scheduler that was made of an engine cannot be copied or pickled: make it by Scheduler(cluster, ...)"
+            )
+        state = freeze_run(self._run, _objects(self.cluster))
+        more = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("cluster", "scheduler_names", "_spec", "_run")
+        }
+        return _thawed, (type(self), self.cluster, freeze_spec(self._spec), state), more or None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scheduler:
+        make, (kind, cluster, spec, state), more = self.__reduce__()
+        # A spec never changes: it is shared, and so are the rules in it, which need not be of a kind that can
+        # be pickled.
+        made: Scheduler = make(kind, copy.deepcopy(cluster, memo), spec, copy.deepcopy(state, memo))
+        vars(made).update(copy.deepcopy(more or {}, memo))
+        return made
 
     @property
     def algorithm(self) -> Algorithm:
@@ -207,3 +233,19 @@ def check_pods(pods: object) -> None:
     """Raise :class:`~kubeclassic.exceptions.WrongTypeError` for a single pod where several are wanted."""
     if isinstance(pods, str | Mapping | Pod) or not isinstance(pods, Iterable | None):
         raise wrong_type("pods", pods, "several, such as a list; schedule() takes one")
+
+
+def _thawed(kind: type[Scheduler], cluster: Cluster, spec: Frozen, state: Frozen) -> Scheduler:
+    """The scheduler that was copied or pickled, for *cluster*, which is a copy of its own or the same."""
+    made = kind.__new__(kind)
+    made._spec = thaw_spec(spec)
+    made.cluster = cluster
+    made.scheduler_names = made._spec.scheduler_names
+    made._run = thaw_run(state, made._spec.engine(cluster.config_maps), _objects(cluster))
+    cluster.follow(made._run, told=True)
+    return made
+
+
+def _objects(cluster: Cluster) -> dict[str, Any]:
+    """The objects of a cluster by name; a copy of it has equal ones by the same names."""
+    return {f"object {number}": item for number, item in enumerate(cluster.objects)}

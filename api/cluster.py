@@ -300,10 +300,11 @@ class Cluster:
             for follower in tuple(self._followers):
                 follower.delete(item)
 
-    def follow(self, follower: Follower) -> None:
-        """Tell *follower* of all objects and of every later change, as long as something refers to it."""
+    def follow(self, follower: Follower, *, told: bool = False) -> None:
+        """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as
+        something refers to it."""
         with no_garbage_collection():
-            for item in self.objects:
+            for item in () if told else self.objects:
                 follower.put(item)
         self._followers.add(follower)
 

@@ -322,6 +322,9 @@ class ClassicFlow:
         finally:
             self.equivalence = equivalence
 
+    def shared_parts(self) -> Mapping[str, Any]:
+        return {}
+
     def describe(self) -> Iterator[str]:
         algorithm = self.engine.algorithm
         yield f"predicates: {', '.join(predicate.name for predicate in algorithm.predicates)}"

@@ -19,9 +19,11 @@ from .decision.verdict import FilterPass, Verdict, judge
 from .incremental import verify
 from .incremental.board import Board
 from .incremental.quick import Detour, QuickPath
+from .rebuilt import rebuilt_from
 from .rule import PriorityError
 
 
+@rebuilt_from("quick_path")
 @attrs.define(eq=False, repr=False)
 class BoardDetails:
     """The details of the cycles of one algorithm. What rules out the quick path rules them out too, but that

@@ -460,6 +460,9 @@ class FrameworkFlow:
             self._blamed = blamed
             self.claim_users = users
 
+    def shared_parts(self) -> Mapping[str, Any]:
+        return {"config": self.config}
+
     def describe(self) -> Iterator[str]:
         for profile in self.profiles.values():
             yield f"profile {profile.scheduler_name}"

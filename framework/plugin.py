@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from math import inf
@@ -349,6 +349,10 @@ class WaitingPods:
             yield
         finally:
             self.by_uid = before
+
+    def replace(self, waiting: Iterable[WaitingPod]) -> None:
+        """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
+        self.by_uid = {one.pod.uid: one for one in waiting}
 
 
 # --- Plugins ------------------------------------------------------------------------------------------------

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copyreg
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import attrs
@@ -93,13 +91,6 @@ def build_engine(
         **options,
     )
 
-
-def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(values)
-
-
-# A spec goes to other processes with the read-only mappings of its release, which pickle cannot write itself.
-copyreg.pickle(MappingProxyType, lambda found: (_read_only, (dict(found),)))
 
 ConfigMaps = Mapping[tuple[str, str], JsonObject]
 Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"

@@ -31,7 +31,7 @@ ROWS = {
     "api/words.py": "exceptions.py api",
     "api/view.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
-    "core/release core/failures.py core/bindingcycle.py": CORE,
+    "core/release core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
     "core/pods": CORE,
     "core/arrays": CORE,
     "core/rule.py core/cluster core/binding.py": CORE,

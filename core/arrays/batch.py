@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...api.objects import Map, Node, Taint
 from ..pods.requests import CPU, MEMORY, PODS
 from ..pods.template import Entry, Port
+from ..rebuilt import rebuilt_from
 from .census import PodCount, Query
 from .columns import ColumnView, NodeColumn, grown
 from .table import FIRST_RESOURCE, POD_COUNT, NodeTable, Statuses
@@ -95,6 +96,7 @@ class EditCounts:
         self.seen = len(edits)
 
 
+@rebuilt_from("table", "rows")
 @attrs.define(eq=False, slots=False, repr=False)
 class Batch:
     """*n* nodes of a table. Arrays have one entry a node, in the batch's order; they are not to be written

@@ -8,7 +8,7 @@ about a given pod is looked up by its labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -202,6 +202,10 @@ class Census:
     """How many counters there were when it forgot templates for the first time since they began anew; 0: it
     has not."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles: the pods that are present, without the queries."""
+        return _counted, (self.labels, list(self.present()))
+
     def counter(self, query: Query) -> PodCount:
         """The counter of *query*; the first time all present pods are counted for it."""
         found = self.counters.get(query)
@@ -329,3 +333,12 @@ class Census:
             self.terms_revision += 1
             self.revision += 1
         return found
+
+
+def _counted(
+    labels: dict[str, NodeColumn[str | None]], present: Iterable[tuple[Template, int, int]]
+) -> Census:
+    census = Census(labels)
+    for template, row, count in present:
+        census.add(template, row, count)
+    return census

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..rebuilt import rebuilt_from
 from .trail import NEVER, Revisions, distinct
 from .types import NO_ROWS, Ints, Mask, Rows, ValueCodes
 
@@ -170,6 +171,7 @@ STEP_COST = 1 << 7
 """To look at one step takes as long as to look at that many rows."""
 
 
+@rebuilt_from()
 @attrs.define(eq=False, repr=False)
 class Derived:
     """A value derived from a table, which can be derived again: a copy begins empty."""

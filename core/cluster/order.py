@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays.table import NodeTable
 from ..arrays.types import NO_ROWS, Rows
+from ..rebuilt import rebuilt_from
 from ..release.framework import ReadsByCursor
 from .cache import Cache
 from .snapshot import Snapshot
@@ -67,6 +68,7 @@ def _rows(names: Sequence[str], row_of: Mapping[str, int]) -> Rows:
     return np.fromiter(map(row_of.__getitem__, names), np.intp, len(names))
 
 
+@rebuilt_from("cache", "table")
 @attrs.define(eq=False, repr=False)
 class RoundOrder(Order):
     """The endless rounds of the node tree. Upstream: NodeTree.Next in

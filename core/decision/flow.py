@@ -161,6 +161,9 @@ class Flow(Protocol):
     def preserving_state(self) -> AbstractContextManager[None]:
         """A context in which decisions do not change the flow's own state."""
 
+    def shared_parts(self) -> Mapping[str, Any]:
+        """Name -> an object made from the configuration alone. A copy stores the name only."""
+
     def describe(self) -> Iterator[str]:
         """Lines that list the rules in running order."""
 

@@ -29,6 +29,7 @@ from ...api.objects.quantity import Quantity
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
 from ..cluster.listings import Listings
+from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
 from .allocationplan import DevicePlanner
 from .claimjudging import AllocationError, Judge
@@ -65,6 +66,7 @@ BEST_ALTERNATIVE = 8
 FirstAvailableDeviceRequestMaxSize."""
 
 
+@rebuilt_from("table", "listings", "cells")
 @attrs.define(eq=False, repr=False)
 class Devices:
     """The devices of a cluster, and what claims can have of them."""
@@ -255,6 +257,7 @@ Totals = tuple[Ints, Ints]
 """Devices and those in use: int64[rows] each."""
 
 
+@rebuilt_from("table", "listings")
 @attrs.define(eq=False, repr=False)
 class DeviceTotals:
     """The devices that give extended resources, counted for all rows of a table. Slices of any generation

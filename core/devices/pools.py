@@ -18,6 +18,7 @@ from ..arrays.table import NodeTable
 from ..arrays.types import NO_INTS, Ints, Mask
 from ..cluster.listings import DeviceId, Listings
 from ..matching.nodeselectors import node_selector_mask
+from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
 from .celfunctions import DeviceSelectorError, quantity_value, semver_value
 
@@ -173,6 +174,7 @@ class Pool:
         return f"pool {self.name} is invalid: duplicate device name {self.invalid}"
 
 
+@rebuilt_from("table", "listings", "cells")
 @attrs.define(eq=False, repr=False)
 class Pools:
     """The pools of all rows of a table, brought up to date by :meth:`refresh`.

@@ -25,6 +25,7 @@ from ..arrays.types import NO_ROWS, Rows, Scores, is_anywhere
 from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from ..rule import ROWWISE, WIDE, Predicate, Priority, PriorityError, Reads
 from . import verify
 
@@ -263,6 +264,7 @@ BYTES_A_ROW = 8
 """What an answer weighs at most for each row of the table: one number."""
 
 
+@rebuilt_from("table", "limit")
 @attrs.define(eq=False, repr=False)
 class AnswerCache:
     """The answers of one scheduler, up to *limit* bytes; 0 keeps nothing."""

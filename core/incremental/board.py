@@ -21,6 +21,7 @@ from ..cluster.order import Order
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from ..rule import every_pod
 from . import verify
 from .answers import AnswerCache, Still, Unanswerable
@@ -247,6 +248,7 @@ BOARD_OBJECTS = 1 << 12
 """Bytes of a board and of its answers beside their arrays, as tracemalloc has measured them."""
 
 
+@rebuilt_from("answers", "limit")
 @attrs.define(eq=False, repr=False)
 class Boards:
     """The boards of the templates in use, up to *limit* bytes; those not asked for longest are dropped."""

@@ -29,6 +29,7 @@ from ...api.objects import (
     Volume,
     WeightedPodAffinityTerm,
 )
+from ..rebuilt import rebuilt_from
 from ..release import Gates, Release, Requests, VolumeCells, with_gates
 
 # --- notes --------------------------------------------------------------------------------------------------
@@ -43,7 +44,11 @@ T = TypeVar("T")
 @attrs.frozen(eq=False, unsafe_hash=False, repr=False)
 class StateKey(Generic[T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only
-    for ``repr``."""
+    for ``repr``.
+
+    A slot that is pickled together with its owner stays the same key. One of a module does not: what a plugin
+    keeps for a waiting pod, which copies hold, needs a slot of the plugin's own or a plain key.
+    """
 
     name: str
 
@@ -108,6 +113,24 @@ NO_AFFINITY = Affinity()
 NO_RESOURCES = frozenset[str]()
 
 
+@rebuilt_from(
+    "pod",
+    "number",
+    "group",
+    "requests",
+    "footprint",
+    "nonzero",
+    "nonzero_footprint",
+    "scored",
+    "balanced",
+    "ports",
+    "claims",
+    "size",
+    "selects_namespaces",
+    "is_huge",
+    "adds_namespaces",
+    "device_resources",
+)
 @attrs.frozen(eq=False, repr=False)
 class Template:
     """An equivalence class of pods, with everything that rules read worked out once.

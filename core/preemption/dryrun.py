@@ -27,6 +27,7 @@ from ..decision.nodesearch import Nominated, judge_twice, nominated, run_effects
 from ..decision.verdict import Verdict, judge
 from ..incremental import verify
 from ..pods.template import SPARE, Entry, Template
+from ..rebuilt import rebuilt_from
 from ..rule import ROWWISE, WIDE, Predicate, Reads
 from .layout import PodLayout, PotentialVictims
 from .victimchoice import GAP, Candidates
@@ -411,6 +412,7 @@ class Outcomes:
         return Candidates.at(layout, at, criteria, self.started[at], layout.entries[at], victims)
 
 
+@rebuilt_from("layout", "limit")
 @attrs.define(eq=False, repr=False)
 class DryRuns:
     """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any

@@ -16,6 +16,7 @@ from ..arrays.columns import grown
 from ..arrays.table import NodeTable
 from ..arrays.types import NO_INTS, Ints, Mask, Rows
 from ..pods.template import Entry, Template
+from ..rebuilt import rebuilt_from
 
 NO_PRIORITY = 2**62
 """The priority of a place that no pod takes: it is never preempted."""
@@ -39,6 +40,7 @@ def instant(text: str) -> int:
     return int(re.sub(r"\D", "", text)) if _INSTANT.fullmatch(text) else -1
 
 
+@rebuilt_from("table", "by_start_time", "sorts_again")
 @attrs.define(eq=False, repr=False)
 class PodLayout:
     """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of

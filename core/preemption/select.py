@@ -25,6 +25,7 @@ from ..incremental import verify
 from ..incremental.answers import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
+from ..rebuilt import rebuilt_from
 from .dryrun import (
     ArrayTrial,
     DryRuns,
@@ -261,6 +262,7 @@ class UnschedulableTemplate:
         )
 
 
+@rebuilt_from("quick_path")
 @attrs.define(eq=False, repr=False)
 class UnschedulableCache:
     """The refusals of one scheduler by template, those of the latest templates only."""

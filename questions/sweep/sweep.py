@@ -17,6 +17,7 @@ from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.config.configuration import PluginEntry, PluginSet
+from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
 from ...framework.registry import registry_of
@@ -78,6 +79,9 @@ class Task:
     scheduler_spec: SchedulerSpec
     settings: Settings
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _thawed, (freeze_spec(self.scheduler_spec), dict(self.settings))
+
     @property
     def place(self) -> Place:
         """The place of the input."""
@@ -120,6 +124,10 @@ class Task:
             found[name] = (found[name][0] if name in found else known[name](), weight)
         weighed = tuple(found[name] for name in sorted(found) if found[name][1])
         return spec.engine_of(attrs.evolve(algorithm, priorities=weighed))
+
+
+def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
+    return Task(thaw_spec(scheduler_spec), settings)
 
 
 @attrs.define(eq=False, repr=False)

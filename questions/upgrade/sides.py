@@ -19,6 +19,7 @@ from ...core.release import Release
 from ...exceptions import PolicyError, UnknownNameError
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration
+from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import Classic, Framework
 from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
@@ -49,6 +50,9 @@ class SideSpec:
     own of it."""
     first: str = ""
     """The number of that release."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.given, self.first)
 
     @property
     def version(self) -> str:
@@ -82,6 +86,10 @@ class SideSpec:
         found = read_configuration(document, None, release)
         profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
         return attrs.evolve(found, percentage=kept.percentage, profiles=profiles)
+
+
+def _thawed(version: str, spec: Frozen, *rest: Any) -> SideSpec:
+    return SideSpec(ALL_RELEASES[version], thaw_spec(spec), *rest)
 
 
 def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:

@@ -1,5 +1,6 @@
 """Templates: pods that some rule can tell apart do not share one."""
 
+import pickle
 from itertools import permutations
 
 import pytest
@@ -147,6 +148,22 @@ def test_no_python_call():
     """A slot is hashed and compared as an object is."""
     assert StateKey.__hash__ is object.__hash__
     assert StateKey.__eq__ is object.__eq__
+
+
+def test_a_slot_that_is_pickled_with_its_owner_stays_the_key():
+    """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another
+    one."""
+    notes = CycleState()
+    notes[PORTS] = 1
+    owned, found = pickle.loads(pickle.dumps((PORTS, notes)))
+    assert (found.get(owned), found.get(PORTS)) == (1, None)
+
+
+def test_a_copy_leaves_notes_out():
+    """A template that was pickled starts with empty notes."""
+    template = Templates(RELEASES["1.16"], {}).of(pod("a"))
+    template.notes[PORTS] = 1
+    assert pickle.loads(pickle.dumps(template)).notes == {}
 
 
 # --- Which requests of a pod count while it is resized in place, by example and against a naive choice ------

@@ -1,0 +1,188 @@
+"""The state of a scheduler as bytes, for copies and pickles of it.
+
+What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and
+the reader of the bytes has made it again from a :class:`~.schedulerspec.SchedulerSpec`. Cached answers are
+left out too, as they can be worked out again.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import sys
+from collections.abc import Iterator, Mapping
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider.catalogue import CATALOGUE
+from ..core.engine import Engine
+from ..core.guard import RuleGuard
+from ..core.rule import Predicate, Priority
+from ..core.run import Run
+from .plugin import Plugin
+from .registry import DEFAULT_REGISTRY
+from .schedulerspec import SchedulerSpec
+
+GIVEN = ("args", "handle")
+"""What a plugin is constructed with."""
+
+
+def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
+    for name, profile in engine.profiles.items():
+        for plugin in profile.plugins().values():
+            yield f"plugin {plugin.name} of {name}", plugin
+
+
+OURS = __name__.partition(".")[0]
+KNOWN = frozenset(sys.stdlib_module_names) | {OURS, "numpy"}
+"""Packages whose objects are written to the bytes."""
+Named = Mapping[str, Any]
+
+
+@attrs.frozen(repr=False)
+class Frozen:
+    """Some state: *data*, and the *foreign* objects in it, which are a user's own: the pickler that writes
+    this writes them too."""
+
+    data: bytes
+    foreign: list[Any]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Frozen:
+        return Frozen(self.data, copy.deepcopy(self.foreign, memo))
+
+
+def freeze_spec(spec: SchedulerSpec) -> Frozen:
+    """*spec*, with a user's own rules and plugins among the foreign objects."""
+    return _freeze(spec, _upstream_rules())
+
+
+def thaw_spec(frozen: Frozen) -> SchedulerSpec:
+    """The spec."""
+    found: SchedulerSpec = _thaw(frozen, _upstream_rules())
+    return found
+
+
+def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
+    """The state of *run* and its engine; *objects* are those that its reader has by the same names."""
+    # The attributes of users' plugins, by the plugin's name in :func:`_parts`. Upstream's plugins have no
+    # state that counts.
+    own = (
+        (name, plugin)
+        for name, plugin in _plugins(run.engine)
+        if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
+    )
+    state: dict[str, Any] = {
+        "run": run,
+        "plugins": {
+            name: {
+                key: value
+                for key, value in vars(plugin).items()
+                if not (key in GIVEN or isinstance(value, RuleGuard))
+            }
+            for name, plugin in own
+        },
+        # Profiles are held by name, and so their waiting pods are held apart.
+        "waiting": {name: list(profile.waiting_pods) for name, profile in run.engine.profiles.items()},
+    }
+    return _freeze(state, {**objects, **_parts(run.engine), "latest cycle": run.engine.latest})
+
+
+def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
+    """The run as it was. *fresh* is a new engine of the same spec; its rules and plugins become those of the
+    run."""
+    state = _thaw(frozen, {**objects, **_parts(fresh), "latest cycle": None})
+    # Give users' plugins their attributes back.
+    states = state["plugins"]
+    for name, plugin in _plugins(fresh):
+        vars(plugin).update(states.get(name, {}))
+    for name, profile in fresh.profiles.items():
+        profile.waiting_pods.replace(state["waiting"][name])
+    found: Run = state["run"]
+    for profile in found.engine.profiles.values():
+        profile.handle.listings = found.engine.listings
+    return found
+
+
+def _parts(engine: Engine) -> dict[str, Any]:
+    """The parts of *engine* that follow from the options, by name."""
+    algorithm = engine.algorithm
+    parts = {"release": algorithm.release, "gates": algorithm.gates, **engine.flow.shared_parts()}
+    algorithms = {"algorithm": algorithm}
+    for name, profile in engine.profiles.items():
+        parts |= {f"profile of {name}": profile, f"points of {name}": profile.points}
+        algorithms[f"algorithm of {name}"] = profile.algorithm
+        if profile.cacheable is not None:
+            algorithms[f"cacheable of {name}"] = profile.cacheable
+    parts |= {**algorithms, **dict(_plugins(engine))}
+    for name, algorithm in algorithms.items():
+        parts |= {f"predicate {rule.name} of {name}": rule for rule in algorithm.predicates}
+        parts |= {f"priority {rule.name} of {name}": rule for rule, _ in algorithm.priorities}
+    return parts
+
+
+def _upstream_rules() -> dict[str, Any]:
+    return {
+        f"rule {name}": rule for name, rule in (*CATALOGUE.predicates.items(), *CATALOGUE.priorities.items())
+    }
+
+
+# --- bytes --------------------------------------------------------------------------------------------------
+
+
+def _freeze(state: Any, named: Named) -> Frozen:
+    stream = io.BytesIO()
+    foreign = list[Any]()
+    _Pickler(stream, named, foreign).dump(state)
+    return Frozen(stream.getvalue(), foreign)
+
+
+def _thaw(frozen: Frozen, named: Named) -> Any:
+    return _Unpickler(io.BytesIO(frozen.data), named, frozen.foreign).load()
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
+        super().__init__(stream, protocol=5)
+        self._named: dict[int, str | int] = {
+            id(part): name for name, part in named.items() if part is not None
+        }
+        self._foreign = foreign
+
+    def persistent_id(self, obj: Any) -> str | int | None:
+        """The name of an object that the reader of the bytes has; the index of a foreign one."""
+        found = self._named.get(id(obj))
+        if found is None and _is_foreign(obj):
+            found = self._named[id(obj)] = len(self._foreign)
+            self._foreign.append(obj)
+        return found
+
+    def reducer_override(self, obj: Any) -> Any:
+        """The pickled form of objects that pickle cannot write itself."""
+        return (_read_only, (dict(obj),)) if isinstance(obj, MappingProxyType) else NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
+        super().__init__(stream)
+        self._named = named
+        self._foreign = foreign
+
+    def persistent_load(self, name: Any) -> Any:
+        """The object of that name or index."""
+        return self._foreign[name] if isinstance(name, int) else self._named[name]
+
+
+def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
+    return MappingProxyType(values)
+
+
+def _is_foreign(obj: Any) -> bool:
+    """Whether *obj* is a user's own, or an instance of a class of his: only his own pickler may know how to
+    write it."""
+    if isinstance(obj, Predicate | Priority):
+        return True
+    home = obj.__module__ if isinstance(obj, type | FunctionType) else type(obj).__module__
+    return (home or "").partition(".")[0] not in KNOWN
