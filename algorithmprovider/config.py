@@ -55,7 +55,7 @@ def has_profiles(configuration: JsonObject) -> bool:
 
 
 def documents_in(path: PathLike, begins: str = "") -> list[Document]:
-    """The documents in *path* (``-``: *stdin*): items of lists, and Policies and component configurations in
+    """The documents in *path* (``-``: standard input): items of lists, and Policies and component configurations in
     ConfigMaps.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`, which *begins* so.
@@ -173,7 +173,7 @@ def _refused(begins: str) -> Iterator[None]:
 
 
 def policy_document(path: PathLike) -> Document:
-    """The Policy in the file *path* (``-``: *stdin*), not decoded yet. Raises
+    """The Policy in the file *path* (``-``: standard input), not decoded yet. Raises
     :class:`~kubeclassic.exceptions.PolicyError`."""
     return policy_among(documents_in(path, "invalid policy: "), path)
 

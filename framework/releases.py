@@ -98,12 +98,6 @@ def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
     return MappingProxyType({name: getattr(found, name) for name in names})
 
 
-def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
-    """*cells* as *version* of the configuration has them."""
-    other = cells.versions.get(version)
-    return replace(cells, **other) if other else cells
-
-
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------
 # 1.27 comes from the last with predicates, the others from it, up and down. The texts (core/release/facts) have
 # every cell that is a plain value; here are the others, as changes over the release before, or from 1.26 down

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict
 from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import flag
@@ -30,6 +32,12 @@ FAILURE_DOMAINS = "failureDomains"
 NEW_HTTPS = "extenders.enableHTTPS"
 _SOURCE = named("provider", policy=named("", file=named("path"), configMap=named("namespace name")))
 _LOCKS = named("lockObjectName lockObjectNamespace")
+
+
+def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
+    """*cells* as *version* of the configuration has them."""
+    other = cells.versions.get(version)
+    return replace(cells, **other) if other else cells
 
 
 def is_flat(cells: ConfigurationCells) -> bool:

@@ -29,11 +29,12 @@ from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
 from ..plugin import POINTS, Plugin
-from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE, cells_in
+from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import apiversions
 from .apiversions import (
     FAILURE_DOMAINS,
     WEIGHT,
+    cells_in,
     disables_preemption,
     is_flat,
     of_all_versions,

@@ -26,7 +26,8 @@ from ...api.reading.mismatch import shown as shown_value
 from ...api.record import Record
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
-from ..releases import PROFILE_RELEASE, cells_in
+from ..releases import PROFILE_RELEASE
+from .apiversions import cells_in
 
 _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 

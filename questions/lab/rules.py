@@ -20,10 +20,10 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed
 from ...core.release import ConfigurationCells
 from ...exceptions import KubeclassicError, UnknownNameError
-from ...framework.config.apiversions import WEIGHT, is_flat
+from ...framework.config.apiversions import WEIGHT, cells_in, is_flat
 from ...framework.config.configuration import KIND, default_document
 from ...framework.options import GivenOptions, options_of
-from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES, cells_in
+from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
 from .scenarios import Json, LabState
 
