@@ -1,5 +1,6 @@
-"""Counts and measures what a live scheduler does, as the metrics of 1.34, for every release.
+"""Counts and measures what a live scheduler does, as the metrics of its release.
 
+There are those of the newest release, and those of 1.12 to 1.16, which measure the same otherwise.
 What is not measured here stays 0: single plugins and predicates, which judge all nodes at once.
 """
 
@@ -8,11 +9,21 @@ from __future__ import annotations
 import platform
 import time
 from collections import Counter as Tally
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import attrs
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    Summary,
+    generate_latest,
+)
 
 from ...api.objects import DEFAULT_SCHEDULER, Pod
 from ...core.decision.decision import Decision
@@ -24,57 +35,163 @@ from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.api import MeasuredRequest
 from ..client.http import user_agent
 
-TABLE = """
-leader_election_master_status | Gauge | name |
+Feed = Literal[
+    "attempt",
+    "attempt time",
+    "end to end",
+    "algorithm",
+    "predicates",
+    "priorities",
+    "preemption",
+    "binding",
+    "operation",
+    "preemptions",
+    "victims",
+    "pending",
+    "scheduled tries",
+    "scheduled time",
+    "point",
+    "incoming",
+    "cache",
+    "tasks",
+    "reason",
+    "permit",
+    "volume",
+    "volume error",
+    "leader",
+    "request",
+    "request time",
+    "build",
+    "gate",
+    "background",
+    "background time",
+    "dropped event",
+]
+"""What is measured."""
+
+
+@attrs.frozen
+class Metric:
+    """One metric. Of a counter the name has no ``_total``."""
+
+    name: str
+    kind: str
+    feed: str
+    help: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+    starts: tuple[str, ...] = ()
+    """Values of the one label that are shown from the start, with 0."""
+
+
+def metrics_of(table: str) -> tuple[Metric, ...]:
+    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Three buckets
+    are a start, a factor and a count."""
+    found = []
+    lines = [line.strip() for line in table.strip().splitlines()]
+    for line, text in zip(lines[::2], lines[1::2], strict=True):
+        name, kind, feed, labels, more = map(str.strip, line.split("|"))
+        words = more.split()
+        buckets = tuple(map(float, words)) if more[:1].isdigit() else ()
+        if len(buckets) == 3:
+            start, factor, count = buckets
+            buckets = tuple(start * factor**at for at in range(int(count)))
+        found.append(
+            Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if buckets else tuple(words))
+        )
+    return tuple(found)
+
+
+SHARED = metrics_of("""
+leader_election_master_status | Gauge | leader | name |
     Whether this replica leads, by the name of the lease.
-kubeclassic_events_dropped | Counter |  |
+kubeclassic_events_dropped | Counter | dropped event | |
     Events that were not recorded, as too many waited to be sent.
-rest_client_requests | Counter | code host method |
+rest_client_requests | Counter | request | code host method |
     Requests to the API server.
-rest_client_request_duration_seconds | Histogram | verb host | 0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60
+rest_client_request_duration_seconds | Histogram | request time | verb host | 0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60
     How long an answer took.
-kubernetes_build_info | Gauge | major minor git_version platform |
+kubernetes_build_info | Gauge | build | major minor git_version platform |
     Which release decides.
-kubernetes_feature_enabled | Gauge | name stage |
+kubernetes_feature_enabled | Gauge | gate | name stage |
     Whether a feature gate is on.
-scheduler_volume_scheduling_stage_error | Counter | operation |
+scheduler_volume_scheduling_stage_error | Counter | volume error | operation |
     Volumes that were not bound.
-scheduler_schedule_attempts | Counter | result profile |
+""")
+"""Metrics of every release."""
+NEWER = metrics_of("""
+scheduler_schedule_attempts | Counter | attempt | result profile |
     Attempts to schedule pods, by their result.
-scheduler_scheduling_attempt_duration_seconds | Histogram | result profile | 0.001 2 15
+scheduler_scheduling_attempt_duration_seconds | Histogram | attempt time | result profile | 0.001 2 15
     How long an attempt took, with its binding.
-scheduler_scheduling_algorithm_duration_seconds | Histogram |  | 0.001 2 15
+scheduler_scheduling_algorithm_duration_seconds | Histogram | algorithm | | 0.001 2 15
     How long a decision took.
-scheduler_preemption_victims | Histogram |  | 1 2 7
+scheduler_preemption_victims | Histogram | victims | | 1 2 7
     Pods that had to leave for one.
-scheduler_preemption_attempts | Counter |  |
+scheduler_preemption_attempts | Counter | preemptions | |
     Attempts to make room for a pod.
-scheduler_pending_pods | Gauge | queue | active backoff unschedulable gated
+scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable gated
     Pods that wait, by queue.
-scheduler_pod_scheduling_sli_duration_seconds | Histogram | attempts | 0.01 2 20
+scheduler_pod_scheduling_sli_duration_seconds | Histogram | scheduled time | attempts | 0.01 2 20
     From the queue to the binding, by attempts.
-scheduler_pod_scheduling_attempts | Histogram |  | 1 2 5
+scheduler_pod_scheduling_attempts | Histogram | scheduled tries | | 1 2 5
     Attempts until a pod was bound.
-scheduler_cache_size | Gauge | type | assumed_pods nodes pods
+scheduler_cache_size | Gauge | cache | type | assumed_pods nodes pods
     Nodes, pods and assumed pods that are known.
-scheduler_framework_extension_point_duration_seconds | Histogram | extension_point status profile | 0.0001 2 12
+scheduler_framework_extension_point_duration_seconds | Histogram | point | extension_point status profile | 0.0001 2 12
     How long an extension point took.
-scheduler_queue_incoming_pods | Counter | queue event |
+scheduler_queue_incoming_pods | Counter | incoming | queue event |
     Pods that came into a queue, by event.
-scheduler_goroutines | Gauge | operation |
+scheduler_goroutines | Gauge | tasks | operation |
     Tasks that run beside the cycles.
-scheduler_permit_wait_duration_seconds | Histogram | result | 0.001 2 15
+scheduler_permit_wait_duration_seconds | Histogram | permit | result | 0.001 2 15
     How long pods waited for Permit.
-scheduler_unschedulable_pods | Gauge | plugin profile |
+scheduler_unschedulable_pods | Gauge | reason | plugin profile |
     Waiting pods that a plugin rejected.
-scheduler_preemption_goroutines_execution | Counter | result |
+scheduler_preemption_goroutines_execution | Counter | background | result |
     Preemptions that ended beside the cycles.
-scheduler_preemption_goroutines_duration_seconds | Histogram | result | 0.01 2 20
+scheduler_preemption_goroutines_duration_seconds | Histogram | background time | result | 0.01 2 20
     How long such a preemption took.
-"""
-"""A metric in two lines: name (of a counter without ``_total``), kind, labels, and buckets or the values of
-the one label that are shown from the start; below it the help. Three buckets are a start, a factor and a
-count."""
+""")
+"""Those of 1.34, for every release with profiles."""
+CLASSIC = metrics_of("""
+scheduler_e2e_scheduling_duration_seconds | Histogram | end to end | | 0.001 2 15
+    How long an attempt took, with its binding.
+scheduler_scheduling_algorithm_duration_seconds | Histogram | algorithm | | 0.001 2 15
+    How long a decision took.
+scheduler_scheduling_algorithm_predicate_evaluation_seconds | Histogram | predicates | | 0.001 2 15
+    How long predicates took.
+scheduler_scheduling_algorithm_priority_evaluation_seconds | Histogram | priorities | | 0.001 2 15
+    How long priorities took.
+scheduler_scheduling_algorithm_preemption_evaluation_seconds | Histogram | preemption | | 0.001 2 15
+    How long preemption took.
+scheduler_binding_duration_seconds | Histogram | binding | | 0.001 2 15
+    How long a binding took.
+scheduler_scheduling_duration_seconds | Summary | operation | operation |
+    How long each part of an attempt took.
+scheduler_scheduling_latency_seconds | Summary | operation | operation |
+    The same by the name of 1.12 and 1.13.
+scheduler_schedule_attempts | Counter | attempt | result | scheduled unschedulable error
+    Attempts to schedule pods, by their result.
+scheduler_pod_preemption_victims | Gauge | victims | |
+    Pods that had to leave for the last one.
+scheduler_total_preemption_attempts | Counter | preemptions | |
+    Attempts to make room for a pod.
+scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable
+    Pods that wait, by queue.
+scheduler_volume_scheduling_duration_seconds | Histogram | volume | operation | 0.001 2 15
+    How long volumes took.
+""")
+"""Those of 1.12 to 1.16."""
+
+
+_OPERATIONS: Mapping[str, Feed] = {
+    "predicate_evaluation": "predicates",
+    "priority_evaluation": "priorities",
+    "preemption_evaluation": "preemption",
+    "binding": "binding",
+}
+_EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_evaluation"}
 _MOST_ATTEMPTS = 15
 
 
@@ -82,38 +199,29 @@ class SchedulerMetrics:
     """All metrics of one scheduler, in a registry of its own. Times are in seconds; the parts of a cycle,
     which have no waits in them, are measured here."""
 
-    def __init__(self, *, with_process: bool = False) -> None:
-        """All metrics, each 0; *with_process*: those of this process too, where the system has them."""
+    def __init__(self, *, has_profiles: bool, with_process: bool = False) -> None:
+        """The metrics of a release, all 0; *with_process*: those of this process too, where the system has
+        them."""
         self._profile = ""
         """The schedulerName of the pod that is being tried."""
         self._since = 0.0
         """When the last part ended."""
         self._parts: dict[Phase, str] = {}
         """The parts of the cycle so far, with their statuses."""
+        self.has_profiles = has_profiles
         self.scheduler: Any = None
         """The live scheduler, of which more is read when the metrics are written."""
         self.registry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
-        self.instruments: dict[str, Counter | Gauge | Histogram] = {}
-        lines = TABLE.strip().splitlines()
-        for line, text in zip(lines[::2], lines[1::2], strict=True):
-            name, kind, labels, more = map(str.strip, line.split("|"))
-            words = more.split()
-            options: dict[str, Any] = {}
-            if kind == "Histogram":
-                buckets = tuple(map(float, words))
-                if len(buckets) == 3:
-                    start, factor, count = buckets
-                    buckets = tuple(start * factor**at for at in range(int(count)))
-                options["buckets"] = buckets
-                words = []
-            made = getattr(prometheus_client, kind)(
-                name, text.strip(), labels.split(), registry=self.registry, **options
-            )
-            for value in words:
+        self._fed: dict[str, list[tuple[Metric, Counter | Gauge | Histogram | Summary]]] = {}
+        for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
+            more = {"buckets": metric.buckets} if metric.buckets else {}
+            kind = getattr(prometheus_client, metric.kind)
+            made = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
+            for value in metric.starts:
                 made.labels(value)
-            self.instruments[name] = made
+            self._fed.setdefault(metric.feed, []).append((metric, made))
         if with_process:
             ProcessCollector(registry=self.registry)
 
@@ -123,16 +231,19 @@ class SchedulerMetrics:
             self._read(self.scheduler)
         return generate_latest(self.registry)
 
-    def feed(self, name: str, value: float, /, **labels: str) -> None:
-        """Count or measure *value* by the metric *name* and its *labels*."""
-        instrument = self.instruments[name]
-        child = instrument.labels(**labels) if labels else instrument
-        if isinstance(child, Gauge):
-            child.set(value)
-        elif isinstance(child, Counter):
-            child.inc(value)
-        else:
-            child.observe(value)
+    def feed(self, feed: Feed, value: float, **labels: str) -> None:
+        """Count or measure *value* by *labels*, of which a metric takes those that it has."""
+        for metric, instrument in self._fed.get(feed, ()):
+            if metric.labels:
+                child = instrument.labels(*(labels[name] for name in metric.labels))
+            else:
+                child = instrument
+            if isinstance(child, Gauge):
+                child.set(value)
+            elif isinstance(child, Counter):
+                child.inc(value)
+            else:
+                child.observe(value)
 
     # --- requests -------------------------------------------------------------------------------------------
 
@@ -141,14 +252,10 @@ class SchedulerMetrics:
         method = found.request.method
         host = urlsplit(server).netloc
         self.feed(
-            "rest_client_requests",
-            1,
-            method=method,
-            code=str(found.status) if found.status else "<error>",
-            host=host,
+            "request", 1, method=method, code=str(found.status) if found.status else "<error>", host=host
         )
         if not found.is_stream:
-            self.feed("rest_client_request_duration_seconds", found.seconds, verb=method, host=host)
+            self.feed("request time", found.seconds, verb=method, host=host)
 
     def _read(self, scheduler: Any) -> None:
         """Set the numbers to what is so now."""
@@ -158,21 +265,17 @@ class SchedulerMetrics:
         gated = 0
         if found.unschedulable:
             gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
-        self.feed("scheduler_pending_pods", found.active, queue="active")
-        self.feed("scheduler_pending_pods", found.backoff, queue="backoff")
-        self.feed("scheduler_pending_pods", found.unschedulable - gated, queue="unschedulable")
-        self.feed("scheduler_pending_pods", gated, queue="gated")
-        self.feed("scheduler_goroutines", scheduler.under_way, operation="binding")
+        self.feed("pending", found.active, queue="active")
+        self.feed("pending", found.backoff, queue="backoff")
+        self.feed("pending", found.unschedulable - gated, queue="unschedulable")
+        if self.has_profiles:  # releases without profiles have no gated pods
+            self.feed("pending", gated, queue="gated")
+        self.feed("tasks", scheduler.under_way, operation="binding")
         for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
-            self.feed("scheduler_cache_size", count, type=kind)
-        self.feed("kubernetes_build_info", 1, **build_values(engine.release.version))
+            self.feed("cache", count, type=kind)
+        self.feed("build", 1, **build_values(engine.release.version))
         for name, gate in engine.release.gates.items():
-            self.feed(
-                "kubernetes_feature_enabled",
-                int(engine.gates.get(name, gate.default)),
-                name=name,
-                stage=gate.stage,
-            )
+            self.feed("gate", int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
         # How many pods of the queue each plugin rejected in their last attempts.
         rejected: Tally[tuple[str, str]] = Tally()
         for item in queue.entries():
@@ -181,9 +284,7 @@ class SchedulerMetrics:
             )
         self._rejecting |= set(rejected)
         for plugin, profile in self._rejecting:
-            self.feed(
-                "scheduler_unschedulable_pods", rejected[plugin, profile], plugin=plugin, profile=profile
-            )
+            self.feed("reason", rejected[plugin, profile], plugin=plugin, profile=profile)
 
     # --- a cycle --------------------------------------------------------------------------------------------
 
@@ -208,17 +309,17 @@ class SchedulerMetrics:
             self._measured(part, status, seconds)
 
     def _measured(self, part: Phase, status: str, seconds: float) -> None:
-        self.feed(
-            "scheduler_framework_extension_point_duration_seconds",
-            seconds,
-            extension_point=part.value,
-            status=status,
-            profile=self._profile,
-        )
+        self.feed("point", seconds, extension_point=part.value, status=status, profile=self._profile)
+        if status == SUCCESS and part in _EVALUATIONS:
+            self._operation(_EVALUATIONS[part], seconds)
+
+    def _operation(self, name: str, seconds: float) -> None:
+        self.feed(_OPERATIONS[name], seconds)
+        self.feed("operation", seconds, operation=name)
 
     def _attempt(self, result: str, seconds: float, profile: str) -> None:
-        self.feed("scheduler_schedule_attempts", 1, result=result, profile=profile)
-        self.feed("scheduler_scheduling_attempt_duration_seconds", seconds, result=result, profile=profile)
+        self.feed("attempt", 1, result=result, profile=profile)
+        self.feed("attempt time", seconds, result=result, profile=profile)
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
@@ -228,35 +329,39 @@ class SchedulerMetrics:
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
             self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
-        elif decision.host is None and parts.get(Phase.PRE_FILTER) == SUCCESS:
+            if decision.preemption is not None:
+                self._operation("preemption_evaluation", took)
+        elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
+        elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
+            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their
+            # own, not among the operations.
+            self.feed("priorities", took)
         if decision.host is not None:
-            self.feed("scheduler_scheduling_algorithm_duration_seconds", seconds)
+            self.feed("algorithm", seconds)
         else:
             self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
         if decision.preemption is not None:
-            self.feed("scheduler_preemption_attempts", 1)
+            self.feed("preemptions", 1)
             self.made_plan(decision.preemption)
         self._since = time.perf_counter()
 
     def made_plan(self, plan: Preemption) -> None:
         """The victims for a pod were found, perhaps after its cycle, as extenders were asked."""
         if plan.node is not None:
-            self.feed("scheduler_preemption_victims", len(plan.victims))
+            self.feed("victims", len(plan.victims))
 
     # --- its binding ----------------------------------------------------------------------------------------
 
-    def bound(self, item: QueuedPod, now: float, began: float) -> None:
-        """A pod was bound *now*; its attempt *began* at that time."""
+    def bound(self, item: QueuedPod, now: float, began: float, asked: float) -> None:
+        """A pod was bound *now*; its attempt *began*, and the request was *asked*, at these times."""
         self._attempt("scheduled", now - began, item.pod.spec.scheduler_name)
+        self._operation("binding", now - asked)
+        self.feed("end to end", now - began)
         if item.entered is not None:
             attempts = str(item.attempts) if item.attempts < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
-            self.feed("scheduler_pod_scheduling_attempts", item.attempts)
-            self.feed(
-                "scheduler_pod_scheduling_sli_duration_seconds",
-                now - item.entered / SECOND,
-                attempts=attempts,
-            )
+            self.feed("scheduled tries", item.attempts)
+            self.feed("scheduled time", now - item.entered / SECOND, attempts=attempts)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds*

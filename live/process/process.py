@@ -134,7 +134,7 @@ class Process:
     """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
-        self.metrics = SchedulerMetrics(with_process=True)
+        self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles), with_process=True)
         if self.settings.longest_parked is not None:
             release = self.engine.release
             release = replace(
@@ -172,7 +172,7 @@ class Process:
             rate = self.settings.qps, self.settings.burst
             # Each has a client of its own, with a limit of its own.
             scheduling, telling = (ClientTransport(self.link, self._answered, *rate) for _ in range(2))
-            dropped = partial(self.metrics.feed, "kubeclassic_events_dropped", 1)
+            dropped = partial(self.metrics.feed, "dropped event", 1)
             events = (
                 None
                 if self.is_dry
@@ -258,9 +258,7 @@ class Process:
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )
         self.engine.on_phase = metrics.phase_ended
-        state.queue.on_incoming = lambda queue, event: metrics.feed(
-            "scheduler_queue_incoming_pods", 1, queue=queue, event=event
-        )
+        state.queue.on_incoming = lambda queue, event: metrics.feed("incoming", 1, queue=queue, event=event)
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
         wanted = self.settings.election
@@ -274,7 +272,7 @@ class Process:
                 self.identity,
                 recorder,
                 self.log,
-                lambda leads: metrics.feed("leader_election_master_status", int(leads), name=wanted.name),
+                lambda leads: metrics.feed("leader", int(leads), name=wanted.name),
                 self.wall,
             )
             if thread is not None:

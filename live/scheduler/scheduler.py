@@ -254,10 +254,8 @@ class FrameworkConsequences(Consequences):
         state.queue.hold_back(pod, False)
         error = await self._evict(victims[-1:], pod, plan) or error
         result = "success" if error is None else "error"
-        state.observer.feed(
-            "scheduler_preemption_goroutines_duration_seconds", state.now() - began, result=result
-        )
-        state.observer.feed("scheduler_preemption_goroutines_execution", 1, result=result)
+        state.observer.feed("background time", state.now() - began, result=result)
+        state.observer.feed("background", 1, result=result)
         if error is not None:
             state.log.warning(f"pod {pod.key}: preemption: {error}")
             await state.free()
@@ -484,11 +482,7 @@ class LiveScheduler(Driver):
         await state.free()
         failure = state.binding.permitted(attempt.pod, attempt.host)
         if waiting is not None:
-            state.observer.feed(
-                "scheduler_permit_wait_duration_seconds",
-                waited,
-                result="Success" if failure is None else "Unschedulable",
-            )
+            state.observer.feed("permit", waited, result="Success" if failure is None else "Unschedulable")
         return failure
 
     async def allowed(self, attempt: Attempt) -> None:
@@ -499,6 +493,7 @@ class LiveScheduler(Driver):
             return None
         state = self.state
         plugin = 'running PreBind plugin "VolumeBinding": ' if state.engine.profiles else ""
+        began = state.now()
         text = ""
         try:
             await self.volumes.bind(attempt.pod.bound_to(attempt.host))
@@ -508,8 +503,9 @@ class LiveScheduler(Driver):
             text = f"{plugin}binding volumes: {error}" if plugin else str(error)
         await state.free()
         if not text:
+            state.observer.feed("volume", state.now() - began, operation="bind")
             return None
-        state.observer.feed("scheduler_volume_scheduling_stage_error", 1, operation="bind")
+        state.observer.feed("volume error", 1, operation="bind")
         return state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
@@ -519,11 +515,7 @@ class LiveScheduler(Driver):
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
         profile = attempt.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         self.state.observer.feed(
-            "scheduler_framework_extension_point_duration_seconds",
-            self.state.now() - began,
-            extension_point=point,
-            status=status,
-            profile=profile,
+            "point", self.state.now() - began, extension_point=point, status=status, profile=profile
         )
 
     async def write(self, attempt: Attempt) -> Failure | None:
@@ -545,7 +537,7 @@ class LiveScheduler(Driver):
         failure = None if error is None else state.binding.failure(error)
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:
-            state.observer.bound(attempt.item, state.now(), attempt.began)
+            state.observer.bound(attempt.item, state.now(), attempt.began, asked)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {host}")

@@ -307,7 +307,11 @@ class LiveState(SchedulingState):
     """The time in seconds since 1970."""
     scheduler_name: str = DEFAULT_SCHEDULER
     log: Log = attrs.Factory(Log)
-    observer: SchedulerMetrics = attrs.Factory(SchedulerMetrics)
+    observer: SchedulerMetrics = attrs.field(
+        default=attrs.Factory(
+            lambda self: SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles)), takes_self=True
+        )
+    )
     leads: Callable[[], bool] = lambda: True
     """Whether this replica leads for certain; so it is where there is no other one."""
     awake: asyncio.Event = attrs.Factory(asyncio.Event)

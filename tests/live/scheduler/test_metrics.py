@@ -1,42 +1,56 @@
 """What a process measures of cycles, bindings, its queue and its requests, as prometheus-client writes it."""
 
 import asyncio
+from typing import get_args
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubeclassic.live.client.api import MeasuredRequest, Request
-from kubeclassic.live.process.metering import SchedulerMetrics
+from kubeclassic.live.process.metering import CLASSIC, NEWER, SHARED, Feed, SchedulerMetrics
 from tests.live.scheduler.worlds import at, numbers
 from tests.support.recordings import recorded
 
 SERVER = "http://127.0.0.1:18001"
+LABELS = dict.fromkeys((label for metric in (*SHARED, *NEWER, *CLASSIC) for label in metric.labels), "x")
 
 
-# --- The table ----------------------------------------------------------------------------------------------
+def of(release):
+    """The metrics of a release, without those of this process."""
+    return SchedulerMetrics(has_profiles=release not in CLASSICS)
 
 
-def test_everything_is_taken_and_shown():
-    """Each metric takes what it counts or measures, and what prometheus-client writes can be parsed."""
-    metrics = SchedulerMetrics()
-    for name, instrument in metrics.instruments.items():
-        metrics.feed(name, 0.0015, **dict.fromkeys(instrument._labelnames, "x"))
+# --- Tables -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_everything_is_taken_and_shown(release):
+    """Each feed is taken by every release, and what prometheus-client writes can be parsed."""
+    metrics = of(release)
+    for feed in get_args(Feed):
+        metrics.feed(feed, 0.0015, **LABELS)
     families = list(text_string_to_metric_families(metrics.text().decode()))
-    assert metrics.instruments.keys() <= {family.name for family in families}
+    named = {metric.name for metric in (*SHARED, *(CLASSIC if release == "1.16" else NEWER))}
+    assert named <= {family.name for family in families}
 
 
-def test_names_are_the_recorded_ones():
-    """Most names that the original shows are there, so that dashboards work."""
+@pytest.mark.parametrize("release, table", [("1.15", CLASSIC), ("1.27", NEWER)])
+def test_names_are_the_recorded_ones(release, table):
+    """Most names that the original of a release shows are there, so that dashboards work."""
     text = str(
-        next(exchange.answer for exchange in recorded("1.27", "a1-startup") if exchange.path == "/metrics")
+        next(exchange.answer for exchange in recorded(release, "a1-startup") if exchange.path == "/metrics")
     )
     theirs = {
         line.split()[2].removesuffix("_total")
         for line in text.splitlines()
         if line.startswith("# TYPE scheduler_")
     }
-    missing = theirs - SchedulerMetrics().instruments.keys()
+    ours = {metric.name for metric in (*SHARED, *table)}  # type: ignore[attr-defined]  # they are metrics
+    latencies = {name for name in theirs if "latency_microseconds" in name or name.endswith("_evaluation")}
+    missing = theirs - ours - latencies
     assert missing <= {
         "scheduler_volume_binder_cache_requests",
+        "scheduler_equiv_cache_lookups",
         "scheduler_plugin_execution_duration_seconds",
         "scheduler_plugin_evaluation",
         "scheduler_scheduler_cache_size",
@@ -46,7 +60,7 @@ def test_names_are_the_recorded_ones():
 
 def test_watches_are_counted_and_not_measured():
     """A watch is a request without a time."""
-    metrics = SchedulerMetrics()
+    metrics = of("1.27")
     asked = Request("GET", "/api/v1/nodes")
     metrics.request(MeasuredRequest(asked, 200, 0.03), SERVER)
     metrics.request(MeasuredRequest(asked, 200, 30.0, is_stream=True), SERVER)
@@ -56,6 +70,10 @@ def test_watches_are_counted_and_not_measured():
     assert found[f'rest_client_requests_total{{code="200",{labels},method="GET"}}'] == 2
     assert found[f'rest_client_requests_total{{code="<error>",{labels},method="GET"}}'] == 1
     assert found[f'rest_client_request_duration_seconds_count{{{labels},verb="GET"}}'] == 2
+
+
+CLASSICS = ["1.12", "1.13", "1.14", "1.15", "1.16"]
+PARTS = ("predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding")
 
 
 def counts(found, name):
@@ -82,16 +100,22 @@ async def scheduled(site):
     return replica.metrics()
 
 
-async def test_attempts_with_predicates():
-    """Releases without profiles are measured by the same names."""
-    async with at("1.15") as site:
+@pytest.mark.parametrize("release", CLASSICS)
+async def test_parts_with_predicates(release):
+    """Predicates and priorities are measured for each pod that fits, preemption for the one that does not,
+    bindings once a pod."""
+    async with at(release) as site:
         found = await scheduled(site)
-    label = '{{profile="default-scheduler",result="{}"}}'
-    attempts = "scheduler_schedule_attempts_total"
-    assert found[attempts + label.format("scheduled")] == 3
-    assert (
-        found["scheduler_preemption_attempts_total"] == found[attempts + label.format("unschedulable")] >= 1
-    )
+    named = {part: counts(found, f"scheduler_scheduling_algorithm_{part}_seconds")[""] for part in PARTS[:3]}
+    tries = found["scheduler_total_preemption_attempts_total"]
+    assert tries >= 1
+    wanted = {"predicate_evaluation": 3, "priority_evaluation": 3, "preemption_evaluation": tries}
+    assert named == wanted
+    by_operation = {
+        part: counts(found, "scheduler_scheduling_duration_seconds")[f'{{operation="{part}"}}']
+        for part in PARTS
+    }
+    assert by_operation == {**wanted, "binding": 3}
 
 
 async def test_points_with_profiles():
