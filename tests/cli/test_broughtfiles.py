@@ -263,10 +263,12 @@ def test_nothing_waits(folder):
 
 
 def test_migrating_what_the_release_refuses(folder):
-    """The release that runs the Policy refuses it, and the error says which gate is behind it."""
+    """The release that runs the Policy refuses it whatever it becomes, and the error says which gate is
+    behind it."""
     Path("p.json").write_text(f'{{{HEAD}, "predicates": [{{"name": "EvenPodsSpread"}}]}}')
-    told = ran("policy", "migrate", "p.json", "--release", "1.16", "--to", "1.23", status=2)
-    assert "--feature-gates EvenPodsSpread=true registers it" in told.err
+    for target in ("1.19", "1.23"):
+        told = ran("policy", "migrate", "p.json", "--release", "1.16", "--to", target, status=2)
+        assert "--feature-gates EvenPodsSpread=true registers it" in told.err
     assert (
         "it is release 1.16 that refuses it"
         in ran("upgrade", "cluster.yaml", "--policy", "p.json", "--from", "1.16", status=2).err
