@@ -10,7 +10,7 @@ DEFAULT_FRAMEWORK = "1.27"  # framework/releases.py
 NEWEST_RELEASE = "1.36"  # framework/releases.py
 FIRST_FRAMEWORK = "1.17"  # framework/releases.py
 TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
-ORDERS = ("input", "priority", "queue")  # simulation/scenario.py
+ORDERS = ("input", "priority", "queue")  # simulation/simulate.py
 DELAYS = {  # questions/replay/simulatedcluster.py
     "cycle": 0.0,
     "binding": 0.0,

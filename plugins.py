@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .framework.plugin import NodeView as NodeView
     from .framework.plugin import Plugin as Plugin
+    from .framework.plugin import Status as Status
     from .framework.plugin import each_node as each_node
-    from .framework.status import Status as Status
-    from .framework.status import unresolvable as unresolvable
-    from .framework.status import unschedulable as unschedulable
-    from .framework.status import wait as wait
+    from .framework.plugin import unresolvable as unresolvable
+    from .framework.plugin import unschedulable as unschedulable
+    from .framework.plugin import wait as wait
 else:
     from .exports import lazy
 

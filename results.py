@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .core.decision.decision import Decision as Decision
+    from .questions.asking import Result as Result
     from .questions.capacity.ask import CapacityResult as CapacityResult
     from .questions.compare.ask import CompareResult as CompareResult
     from .questions.conform.ask import ConformResult as ConformResult
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from .questions.newnodes.ask import NewNodesResult as NewNodesResult
     from .questions.replay.ask import ReplayResult as ReplayResult
     from .questions.replay.replay import Replay as Replay
-    from .questions.result import Result as Result
     from .questions.simulate.ask import SimulationResult as SimulationResult
     from .questions.sweep.ask import SweepResult as SweepResult
     from .questions.upgrade.ask import UpgradeResult as UpgradeResult

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from .core.arrays.counts import DomainSum as DomainSum
     from .core.arrays.counts import Sums as Sums
     from .core.arrays.counts import judged as judged
+    from .core.arrays.failures import Failures as Failures
+    from .core.arrays.failures import Reason as Reason
     from .core.cycle import Cycle as Cycle
-    from .core.failures import Failures as Failures
-    from .core.failures import Reason as Reason
+    from .core.cycle import Reads as Reads
     from .core.pods.template import Template as Template
-    from .core.rule import Reads as Reads
     from .predicates.rule import predicate as predicate
     from .priorities.rule import priority as priority
 else:

@@ -14,15 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from .api.cluster import Cluster
-from .api.inventory import is_placed, why_not_waiting
-from .api.objects import Pod
-from .api.objects.pods import DEFAULT_SCHEDULER
-from .core.arrays.batch import Batch
-from .core.cycle import Cycle
-from .core.decision.decision import Decision
+from .api.load import is_placed, why_not_waiting
+from .api.objects import DEFAULT_SCHEDULER, Pod
+from .core.arrays import Batch
+from .core.cycle import Algorithm, Cycle
+from .core.decision import Decision
 from .core.engine import Engine
-from .core.pods.template import Template
-from .core.rule import Algorithm
+from .core.pods import Template
 from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
 from .extenders.choice import asked_extenders

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .catalogue import CATALOGUE, Catalogue
-from .policy import Policy, read_policy
-from .providers import resolve
+from .policy import Policy, read_policy, resolve
 from .releases import DEFAULT_RELEASE, RELEASES
 
 __all__ = ["CATALOGUE", "DEFAULT_RELEASE", "RELEASES", "Catalogue", "Policy", "read_policy", "resolve"]

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ..core.cycle import Predicate, Priority
 from ..core.guard import guarded_predicate, guarded_priority
-from ..core.rule import Predicate, Priority
 from ..exceptions import PolicyError
 from ..predicates import CATALOGUE as PREDICATES
 from ..priorities import CATALOGUE as PRIORITIES

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, Labels, SelectorError
-from ..core.arrays.types import Ints, rounded
-from ..core.decision.ties import PickHost, TopOfHeap
+from ..api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, Labels, SelectorError
+from ..core.arrays import Ints, rounded
+from ..core.decision import PickHost, TopOfHeap
 from ..core.release import Release
 
 FEWEST_NODES = 100

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from ..api.objects import JsonObject
-from ..api.reading.documents import Document
+from ..api.reading import Document
 from ..api.record import DocumentRecord, Names, Record, field
 from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean
@@ -18,16 +18,20 @@ from .catalogue import CATALOGUE, Catalogue
 from .extenders import names_in_calling_order
 from .gates import GivenGates, resolved_gates
 from .policy import (
+    DEFAULT_PROVIDER,
     NEW_VERSION,
     NEW_VERSION_REFUSED,
     OLD_VERSION,
     Policy,
+    Registry,
+    Selection,
     decoded,
     faults_of_form,
+    in_running_order,
     notes_on_form,
     read_policy,
+    select,
 )
-from .providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001

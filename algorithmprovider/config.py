@@ -12,25 +12,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import attrs
 
-from ..api.objects import DEFAULT_SCHEDULER, JsonObject
-from ..api.objects.quantity import MAX_INT64, Int32
-from ..api.reading.documents import Document, File, PathLike, read_files
-from ..api.reading.mismatch import Mismatch, shown
-from ..api.reading.typed import ReadBy, Reader, entries, flag, list_of, read, record, text
-from ..api.reading.unknownfields import is_built_in
+from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, Int32, JsonObject
+from ..api.reading import (
+    Document,
+    File,
+    Mismatch,
+    PathLike,
+    ReadBy,
+    Reader,
+    entries,
+    flag,
+    is_built_in,
+    list_of,
+    read,
+    read_files,
+    record,
+    shown,
+    text,
+)
 from ..choices import KIND as KIND
+from ..core.cycle import Algorithm
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..exceptions import ManifestError, PolicyError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed
 from .gates import resolved_gates
-from .policy import Policy, read_policy
-from .providers import DEFAULT_PROVIDER, resolve
+from .policy import DEFAULT_PROVIDER, Policy, read_policy, resolve
 
 # --- files --------------------------------------------------------------------------------------------------
 
@@ -55,8 +66,8 @@ def has_profiles(configuration: JsonObject) -> bool:
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
-def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "") -> list[Document]:
-    """The documents in *path* (``-``: *stdin*): items of lists, and Policies and component configurations in
+def documents_in(path: PathLike, begins: str = "") -> list[Document]:
+    """The documents in *path* (``-``: standard input): items of lists, and Policies and component configurations in
     ConfigMaps.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`, which *begins* so.
@@ -67,7 +78,7 @@ def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "")
             told = os.stat(path)
             pieces: Iterable[File] = _files_of_pipe(os.fspath(path), told.st_dev, told.st_ino)
         else:
-            pieces = read_files(path, stdin)
+            pieces = read_files(path)
         files = (
             File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in pieces
         )
@@ -173,10 +184,10 @@ def _refused(begins: str) -> Iterator[None]:
         raise PolicyError(f"{begins}{error}") from None
 
 
-def policy_document(path: PathLike, stdin: IO[Any] | None = None) -> Document:
-    """The Policy in the file *path* (``-``: *stdin*), not decoded yet. Raises
+def policy_document(path: PathLike) -> Document:
+    """The Policy in the file *path* (``-``: standard input), not decoded yet. Raises
     :class:`~kubeclassic.exceptions.PolicyError`."""
-    return policy_among(documents_in(path, stdin, "invalid policy: "), path)
+    return policy_among(documents_in(path, "invalid policy: "), path)
 
 
 def configuration_document(path: PathLike) -> Document:
@@ -472,7 +483,7 @@ class PolicyFile:
 def read_policy_file(path: Path) -> PolicyFile:
     """The contents of the file *path* (``-``: standard input). Raises
     :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
-    found = documents_in(path, begins="invalid policy: ")
+    found = documents_in(path, "invalid policy: ")
     if not configurations_among(found):
         return PolicyFile(policy_among(found, path), AlgorithmConfiguration())
     written = configuration_among(found, path)

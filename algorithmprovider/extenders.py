@@ -11,11 +11,9 @@ from typing import Annotated, Any, TypeVar
 
 import attrs
 
-from ..api.meaning.durations import duration
-from ..api.meaning.labels import is_valid_label_key
-from ..api.reading.secrets import without_user
-from ..api.reading.typed import ReadBy, Reader, Table, entries, flag, list_of, record, table_of, whole
-from ..core.pods.requests import is_extended_resource
+from ..api.meaning import duration, is_valid_label_key
+from ..api.reading import ReadBy, Reader, Table, entries, flag, list_of, record, table_of, whole, without_user
+from ..core.pods import is_extended_resource
 from ..core.release import Release
 
 NANOSECONDS = 10**9

@@ -1,26 +1,32 @@
-"""A Policy: a user's own choice of rules. Reads its JSON form and validates it as upstream does.
+"""A Policy: a user's own choice of rules, as it is read and validated, and the algorithm that follows.
 
 Upstream: pkg/scheduler/api/v1/types.go, pkg/scheduler/api/validation ValidatePolicy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, TypeVar
 
+import attrs
 from msgspec import field
 from msgspec.structs import astuple
 
-from ..api.objects import JsonObject, Part
-from ..api.objects.quantity import MAX_INT64
-from ..api.reading.documents import Document
-from ..api.reading.mismatch import Mismatch, shown
-from ..api.reading.typed import ReadBy, read
-from ..api.reading.unknownfields import fields_of, unknown_fields
-from ..core.release import Release
-from ..exceptions import PolicyError
+from ..api.objects import MAX_INT64, JsonObject, Part
+from ..api.reading import Document, Mismatch, ReadBy, fields_of, read, shown, unknown_fields
+from ..core.cycle import Algorithm, Predicate, Priority
+from ..core.release import GateEffect, Gates, Release
+from ..exceptions import PolicyError, UnknownNameError, did_you_mean
+from ..predicates.checknodelabelpresence import node_label_presence
+from ..predicates.checkserviceaffinity import service_affinity
+from ..predicates.rule import metadata_fails
+from ..priorities.nodelabel import node_label
+from ..priorities.requestedtocapacityratio import requested_to_capacity_ratio_of
 from ..priorities.rule import MAX_PRIORITY
-from .extenders import OF_POLICIES, ExtenderConfig, faults
+from ..priorities.serviceantiaffinity import service_anti_affinity
+from .catalogue import CATALOGUE, Catalogue, check_name
+from .extenders import OF_POLICIES, ExtenderConfig, faults, ignored_resources, in_calling_order
+from .gates import UNKNOWN_GATE, GivenGates, resolved_gates
 
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
@@ -275,3 +281,276 @@ def unknown_keys(document: JsonObject) -> Iterator[str]:
     yield from unknown_fields(
         document.get("extenders"), fields_of(ExtenderConfig), "extenders", any_case=True
     )
+
+
+# --- From a release, its gates and a Policy or a provider to the algorithm ----------------------------------
+# Upstream: CreateFromProvider, CreateFromConfig and CreateFromKeys in pkg/scheduler/factory/factory.go;
+# RegisterCustomFitPredicate and RegisterCustomPriorityFunction in pkg/scheduler/factory/plugins.go.
+
+
+# --- registry -----------------------------------------------------------------------------------------------
+
+# The names that may be used: those of a release with its gates, with the functions of a catalogue. One
+# registry is made for each configuration and dropped afterwards. Upstream keeps a single one for the whole
+# process, and a Policy changes it permanently.
+
+R = TypeVar("R", Predicate, Priority)
+DEFAULT_PROVIDER = "DefaultProvider"
+PROVIDERS: Mapping[str, Mapping[str, str]] = {
+    DEFAULT_PROVIDER: {},
+    "ClusterAutoscalerProvider": {"LeastRequestedPriority": "MostRequestedPriority"},
+}
+"""The providers, each with the priorities that replace default ones."""
+
+
+@attrs.define(kw_only=True, repr=False)
+class Registry:
+    """Everything that is registered: functions by name, the providers' sets, and what is mandatory."""
+
+    release: Release
+    predicates: dict[str, Predicate]
+    priorities: dict[str, Callable[[], Priority]]
+    weights: dict[str, int]
+    """Weights of priorities."""
+    mandatory: tuple[str, ...]
+    default_predicates: list[str]
+    default_priorities: list[str]
+
+    @classmethod
+    def of(cls, release: Release, gates: Gates, catalogue: Catalogue) -> Registry:
+        """The rules that *release* registers with *gates*, and those that a user added to *catalogue*."""
+        on = [effect for effect in release.gate_effects if gates[effect.gate]]
+        priorities = [*release.priorities, *_priorities_of(on), *catalogue.added_priorities]
+        predicates = [*_with(release.predicates, on), *catalogue.added_predicates]
+        return cls(
+            release=release,
+            predicates={
+                name: _of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates
+            },
+            priorities={
+                name: _always(_of(catalogue.priorities, name, release.texts["priority"]))
+                for name in priorities
+            },
+            weights={
+                **dict.fromkeys(priorities, 1),
+                **release.default_priorities,
+                **catalogue.added_priorities,
+            },
+            mandatory=next(
+                (effect.mandatory for effect in on if effect.mandatory is not None),
+                release.mandatory_predicates,
+            ),
+            default_predicates=[
+                *_with(release.default_predicates, on, adding=True),
+                *catalogue.added_predicates,
+            ],
+            default_priorities=[
+                *release.default_priorities,
+                *_priorities_of(on, adding=True),
+                *catalogue.added_priorities,
+            ],
+        )
+
+    def provider(self, name: str) -> tuple[list[str], list[str]]:
+        """The predicates and priorities of the provider *name*; raises
+        :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
+        if name not in PROVIDERS:
+            raise PolicyError(f'plugin "{name}" has not been registered')
+        instead = PROVIDERS[name]
+        return self.default_predicates, [
+            instead.get(priority, priority) for priority in self.default_priorities
+        ]
+
+
+def check_names(
+    release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str
+) -> None:
+    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name
+    an option.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    for name in gates:
+        if name not in release.gates:
+            raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
+    if provider and provider not in PROVIDERS:
+        wanted = f", expected {' or '.join(PROVIDERS)}"
+        raise UnknownNameError(f'{called("provider")}: plugin "{provider}" has not been registered{wanted}')
+
+
+def gates_of(name: str, release: Release) -> str:
+    """The gates that *name*, unknown to *release*, may mean, or the place where they are listed."""
+    return (
+        did_you_mean(name, release.gates)
+        or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
+    )
+
+
+def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
+    found = dict.fromkeys(names)
+    for effect in effects:
+        found |= dict.fromkeys(effect.adds if adding else effect.registers)
+        for name in effect.unregisters:
+            found.pop(name, None)
+    return list(found)
+
+
+def _priorities_of(effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
+    wanted = (effect for effect in effects if effect.adds_priority or not adding)
+    return [effect.registers_priority for effect in wanted if effect.registers_priority is not None]
+
+
+def _of(rules: Mapping[str, R], name: str, text: str) -> R:
+    if name not in rules:
+        raise PolicyError(text.format(name=name))
+    return rules[name]
+
+
+def _always(rule: Priority) -> Callable[[], Priority]:
+    return lambda: rule
+
+
+@attrs.frozen(repr=False)
+class Selection:
+    """The choice of a configuration: predicates and priorities by name, also those that never run."""
+
+    registry: Registry
+    predicates: Mapping[str, Predicate]
+    priorities: tuple[tuple[Priority, int], ...]
+    """Sorted by name, each with its weight."""
+    hard_pod_affinity_weight: int
+
+
+def resolve(
+    release: Release,
+    *,
+    gates: GivenGates = None,
+    policy: Policy | JsonObject | None = None,
+    provider: str = DEFAULT_PROVIDER,
+    catalogue: Catalogue = CATALOGUE,
+    hard_pod_affinity_weight: int = 1,
+    percentage: int = 0,
+    preemption: bool = True,
+    equivalence_cache: bool = False,
+    max_pd_vols: int | None = None,
+) -> Algorithm:
+    """The algorithm that *release* runs with this configuration.
+
+    *gates*: those that differ from the release's defaults, or ``A=true,B=false``. *policy*: a Policy in its
+    JSON form; without one the set of *provider*. *percentage*: as the scheduler's constructor gets it; what 0
+    means depends on the release. *max_pd_vols*: what the original reads from KUBE_MAX_PD_VOLS. Pure: nothing
+    is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it
+    refuses.
+    """
+    known = resolved_gates(release, gates)
+    written = read_policy(policy) if isinstance(policy, Mapping) else policy
+    unread = tuple(notes_on_form(written, release))
+    written = written and decoded(written, release)
+    chosen = select(Registry.of(release, known, catalogue), written, provider, hard_pod_affinity_weight)
+    extenders = () if written is None else written.extenders
+    return Algorithm(
+        release=release,
+        gates=known,
+        predicates=in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates)),
+        priorities=chosen.priorities,
+        extenders=in_calling_order(extenders, release),
+        check_all=written is not None and written.always_check_all,
+        hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
+        percentage=percentage,
+        preemption=preemption,
+        max_pd_vols=max_pd_vols,
+        ignored_resources=ignored_resources(extenders),
+        metadata_fails=metadata_fails,
+        equivalence_cache=release.equivalence_cache
+        and (equivalence_cache or known["EnableEquivalenceClassCache"]),
+        has_predicates=bool(chosen.predicates),
+        unread=unread,
+    )
+
+
+def in_running_order(chosen: Mapping[str, Predicate], ordering: Iterable[str]) -> tuple[Predicate, ...]:
+    """The predicates of *chosen* that run, in order."""
+    # Upstream: a predicate whose name is not in the ordering never runs, and nothing says so.
+    return tuple(chosen[name] for name in ordering if name in chosen)
+
+
+def select(
+    registry: Registry, policy: Policy | None, provider: str, hard_pod_affinity_weight: int
+) -> Selection:
+    """The choice from *registry*; rules that the Policy makes are registered there. Raises upstream's errors
+    in upstream's order."""
+    if policy is not None:
+        validate(policy, registry.release)
+    predicates, priorities = registry.provider(provider if policy is None else DEFAULT_PROVIDER)
+    if policy is not None and policy.predicates is not None:
+        predicates = [register_predicate(registry, entry) for entry in policy.predicates]
+    if policy is not None and policy.priorities is not None:
+        priorities = [register_priority(registry, entry) for entry in policy.priorities]
+    if policy is not None and policy.hard_pod_affinity_weight != 0:
+        hard_pod_affinity_weight = int32(policy.hard_pod_affinity_weight)
+    if not 1 <= hard_pod_affinity_weight <= 100:
+        raise PolicyError(
+            f"invalid hardPodAffinitySymmetricWeight: {hard_pod_affinity_weight}, must be in the range 1-100"
+        )
+    functions = {
+        name: registry.predicates[name] for name in dict.fromkeys((*predicates, *registry.mandatory))
+    }
+    weighed = tuple((registry.priorities[name](), registry.weights[name]) for name in sorted(set(priorities)))
+    total = 0
+    for _, weight in weighed:
+        if weight * MAX_PRIORITY > MAX_INT64 - total:
+            raise PolicyError(registry.release.texts["overflow"])
+        total += weight * MAX_PRIORITY
+    return Selection(registry, functions, weighed, hard_pod_affinity_weight)
+
+
+def int32(number: int) -> int:
+    """*number* cut to 32 bits, as upstream does with a Policy's weights when it reads them."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
+def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
+    """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
+    name = entry.name
+    argument = entry.argument
+    if argument is not None:
+        check_arguments(entry)
+        check_name(name)
+        if argument.service_affinity is not None:
+            registry.predicates[name] = service_affinity(name, argument.service_affinity.labels)
+        elif argument.labels_presence is not None:
+            presence = argument.labels_presence
+            registry.predicates[name] = node_label_presence(name, presence.labels, presence.presence)
+    elif name not in registry.predicates:
+        raise PolicyError(f"Invalid configuration: Predicate type not found for {name}")
+    return name
+
+
+def register_priority(registry: Registry, entry: PriorityEntry) -> str:
+    """Register the priority that *entry* asks for under its name and weight, in place of any other; returns
+    the name."""
+    name = entry.name
+    argument = entry.argument
+    if argument is not None:
+        check_arguments(entry)
+        check_name(name)
+        # Upstream: an argument is checked when the list of priorities is made, unless another entry has
+        # replaced it.
+        registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
+    elif name not in registry.priorities:
+        raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
+    registry.weights[name] = entry.weight
+    return name
+
+
+def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> Priority:
+    if argument.service_anti_affinity is not None:
+        return service_anti_affinity(name, argument.service_anti_affinity.label)
+    if argument.label_preference is not None:
+        return node_label(name, argument.label_preference.label, argument.label_preference.presence)
+    assert argument.ratio is not None
+    shape = [(point.utilization, point.score) for point in argument.ratio.shape]
+    resources = (
+        {resource.name: resource.weight for resource in argument.ratio.resources} if reads_resources else {}
+    )
+    return requested_to_capacity_ratio_of(name, shape, resources)

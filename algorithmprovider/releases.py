@@ -30,8 +30,7 @@ from ..core.release import (
     Release,
     VolumeCells,
 )
-from ..core.release.fact import Cells, SetEdit, changed_by, text_of
-from ..core.release.gates import gates_of
+from ..core.release.fact import Cells, SetEdit, changed_by, gates_of, text_of
 from ..exceptions import UnknownNameError
 from . import cells
 

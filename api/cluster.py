@@ -9,16 +9,12 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
-from .controlplane.admission import usage
-from .controlplane.defaults import with_defaults
+from .controlplane import usage, with_defaults
 from .garbage import no_garbage_collection
-from .inventory import find_waiting, read_inventory, take_in, why_not_waiting
-from .load import Loaded, load_documents
-from .meaning.labels import ZONES, zone_of
+from .load import Loaded, find_waiting, load, load_documents, take_in, why_not_waiting
+from .meaning import ZONES, zone_of
 from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
-from .reading.documents import Document, PathLike
-from .reading.notices import Notice
-from .reading.unknownfields import kind_with_group
+from .reading import Document, Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 
@@ -118,9 +114,8 @@ class Cluster:
         for path in paths:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
         made = cls(defaults=defaults, cron_jobs=cron_jobs)
-        inventory = read_inventory(
-            paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin, cron_jobs=cron_jobs
-        )
+        loaded = load(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
+        inventory = take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
         made.warnings = inventory.warnings
         made.ignored = inventory.ignored
         made.config_maps = inventory.config_maps

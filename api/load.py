@@ -1,23 +1,35 @@
-"""Loads manifests and dumps of a cluster as objects, in the order of the files."""
+"""Manifests and dumps of a cluster as objects, in the order of the files; and what the API server and the
+controllers would make of them."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeAlias, TypeVar
 
 import attrs
 from msgspec.structs import replace
 
-from ..exceptions import ManifestError
-from .controlplane.defaults import with_default_selector, with_defaults
-from .controlplane.manifests import GIVEN_BEFORE, identity_of, prefix_of
-from .controlplane.workloads import WORKLOADS
+from ..exceptions import ManifestError, UnknownNameError, did_you_mean
+from .controlplane import (
+    WORKLOADS,
+    Admitted,
+    Made,
+    admit,
+    claims_of_volumes,
+    expand,
+    missing_kinds,
+    with_default_selector,
+    with_defaults,
+    with_device_claims,
+)
 from .garbage import no_garbage_collection
 from .objects import (
     BIND_COMPLETED,
+    DEFAULT_SCHEDULER,
     KINDS,
     JsonObject,
     KubeObject,
@@ -26,19 +38,99 @@ from .objects import (
     Pod,
     ResourceClaim,
 )
-from .reading.decode import decode_kind, describe, pod_of_texts
-from .reading.documents import Document, File, PathLike, read_files
-from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
+from .reading import (
+    CONFIG,
+    NOT_READ,
+    CountsAs,
+    Document,
+    File,
+    Notice,
+    Oddities,
+    PathLike,
+    Validation,
+    check_nesting,
+    decode_kind,
+    describe,
+    has_only,
+    is_built_in,
+    is_simulator_export,
+    kind_with_group,
+    pod_of_texts,
+    read_files,
+    shown,
+    simulator_items,
+    without_kind,
+)
 from .reading.formats.jsonvalues import Uncertain, whole_value
-from .reading.mismatch import shown, without_kind
-from .reading.notices import Notice, Oddities
-from .reading.unknownfields import check_nesting, has_only, is_built_in, kind_with_group
-from .reading.validation import CountsAs, Validation
+
+# --- Manifests of workloads, each with a name; of two with one name the last counts -------------------------
+
+
+Identity: TypeAlias = tuple[str, str, str]
+"""Kind, namespace, name."""
+
+GIVEN_BEFORE = "was given before, the last one counts"
+
+
+def each_once(given: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], tuple[Notice, ...]]:
+    """*given* without those that are given again later; ones with only a ``generateName`` get a number. And a
+    notice for each of those.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
+    """
+    found: dict[Identity, JsonObject] = {}
+    numbers: Counter[Identity] = Counter()
+    twice: dict[Identity, None] = {}
+    for manifest in given:
+        kind, namespace, name = identity_of(manifest)
+        prefix = prefix_of(manifest, kind)
+        if not name and prefix:
+            numbers[kind, namespace, prefix] += 1
+            name = f"{prefix}{numbers[kind, namespace, prefix]}"
+            manifest = {**manifest, "metadata": {**metadata_of(manifest), "name": name}}
+        identity = kind, namespace, name
+        if identity in found and kind not in KINDS:  # of kinds that become objects, loading has said so
+            twice[identity] = None
+        found[identity] = manifest
+    return tuple(found.values()), tuple(
+        Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in twice
+    )
+
+
+def identity_of(manifest: JsonObject) -> Identity:
+    """Kind, namespace and name of a manifest; no name is an empty one."""
+    metadata = metadata_of(manifest)
+    namespace, name = (
+        value if isinstance(value, str) else "" for value in (metadata.get("namespace"), metadata.get("name"))
+    )
+    return str(manifest.get("kind", "")), namespace or "default", name
+
+
+def prefix_of(manifest: JsonObject, where: object) -> str:
+    """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
+    for one without any name."""
+    metadata = metadata_of(manifest)
+    found = metadata.get("generateName")
+    prefix = found if isinstance(found, str) else ""
+    if not prefix and metadata.get("name") in (None, ""):
+        raise ManifestError(f"{where}: metadata.name: expected a name, got nothing")
+    return prefix
+
+
+def metadata_of(manifest: JsonObject) -> JsonObject:
+    """The metadata of a manifest or a list."""
+    metadata = manifest.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+# --- Loading ------------------------------------------------------------------------------------------------
+
 
 K = TypeVar("K", bound=KubeObject)
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
 NO_KIND = "no kind, ignored"
+CSV_HINT = "expected manifests, got a CSV file: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
 NOT_BOUND = f"it is Bound, but has no annotation {BIND_COMPLETED}, so the scheduler takes it as unbound"
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
@@ -78,9 +170,13 @@ def load(
     every object has its own as ``manifest``. Raises :class:`~kubeclassic.exceptions.ManifestError` with the
     place.
     """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    for path in given:
+        if os.fspath(path).endswith((".csv", ".csv.gz")):
+            raise ManifestError(f"{path}: {CSV_HINT}")
     loading = _Loading(defaults, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
     with no_garbage_collection():
-        for file in read_files(paths, stdin):
+        for file in read_files(given, stdin):
             loading = loading.with_file(file)
     return loading.result()
 
@@ -301,3 +397,161 @@ class _Loading:
             dict(self.ignored),
             tuple(self.odd.notices),
         )
+
+
+# --- The objects of a cluster, as its API server and controllers would make them ----------------------------
+
+
+REFUSED = "refused by the API server"
+"""Why a pod is ignored that the API server would refuse."""
+ON_A_NODE = "on a node"
+TABLE_HINT = (
+    "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
+)
+
+
+@attrs.frozen(repr=False)
+class Inventory:
+    """The objects of a cluster in the given order, and what happened to the rest."""
+
+    objects: tuple[KubeObject, ...] = ()
+    ignored: Mapping[str, int] = attrs.Factory(dict)
+    """What is not used -> how many times."""
+    warnings: tuple[Notice, ...] = ()
+    refused: tuple[Notice, ...] = ()
+    """What the API server would refuse, with the reasons; the warnings have them too."""
+    refused_pods: tuple[tuple[Pod, str], ...] = ()
+    """The pods among these, and why."""
+    config_maps: Mapping[tuple[str, str], JsonObject] = attrs.Factory(dict)
+    """Manifests of ConfigMaps, by namespace and name."""
+    daemon_sets: tuple[JsonObject, ...] = ()
+    """Manifests of DaemonSets, which would make pods for more nodes."""
+
+
+def take_in(
+    parts: Sequence[Loaded],
+    known: Sequence[KubeObject] = (),
+    *,
+    defaults: bool = True,
+    cron_jobs: bool = False,
+    priorities: bool = True,
+    whole: bool = False,
+) -> Inventory:
+    """The objects of *parts*, and those that the controllers of their workloads would still make; of CronJobs
+    only with *cron_jobs*.
+
+    *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the
+    first. With *defaults* new objects are admitted as the API server would do it, without *priorities* as one
+    whose gate PodPriority is off; what it would refuse is skipped. If *known* and *parts* are a *whole*
+    cluster, the warnings name the kinds that it lacks.
+    """
+    made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
+    found = (*(item for part in parts for item in part.objects), *made.objects)
+    claims = (
+        claim
+        for item in found
+        if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
+        for claim in claims_of_volumes(item)
+    )
+    given = tuple({item.identity: item for item in (*claims, *found)}.values())
+    admitted = admit(given, known, priorities=priorities) if defaults else Admitted(given)
+    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused)
+    objects = with_device_claims(admitted.objects, known)
+    ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
+    for part in parts:
+        ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
+    lacks_classes = any("PriorityClass" in notice.what for notice in refused)
+    warnings = list[Notice]()
+    for part in parts:
+        warnings += part.warnings
+        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
+            warnings.append(Notice("kind Table", TABLE_HINT))
+    lacks = missing_kinds((*known, *objects), lacks_classes) if whole else ()
+    return Inventory(
+        objects=objects,
+        ignored=ignored,
+        warnings=(*warnings, *made.notices, *refused, *lacks),
+        refused=refused,
+        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)),
+        config_maps=config_maps(parts),
+        daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
+    )
+
+
+def made_by_workloads(
+    parts: Sequence[Loaded],
+    known: Sequence[KubeObject] = (),
+    *,
+    defaults: bool = True,
+    cron_jobs: bool = False,
+) -> Made:
+    """The objects that controllers make for the workloads of *parts*, given the objects of *parts* and
+    *known*.
+
+    A workload that is given twice counts once, as it was given last.
+    """
+    given, repeated = each_once(
+        document
+        for part in parts
+        for kind, found in part.raw.items()
+        if kind in WORKLOADS
+        for document in found
+    )
+    if not given:
+        return Made()
+    made = expand(
+        given,
+        (*known, *(item for part in parts for item in part.objects)),
+        cron_jobs=cron_jobs,
+        strict=defaults,
+    )
+    return attrs.evolve(made, notices=(*repeated, *made.notices))
+
+
+def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:
+    """The manifests of the ConfigMaps of *parts*, by namespace and name."""
+    return {identity_of(found)[1:]: found for part in parts for found in part.raw.get("ConfigMap", ())}
+
+
+# --- pods that wait -----------------------------------------------------------------------------------------
+
+
+def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
+    """The reason why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for
+    one of these."""
+    if pod.is_terminal:
+        return "finished"
+    if pod.spec.node_name:
+        return ON_A_NODE
+    if pod.is_terminating:
+        return "being deleted"
+    is_other = (
+        scheduler_names is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
+    )
+    return "for another scheduler" if is_other else None
+
+
+def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
+    """The pod without a node by ``namespace/name``; ``name`` is enough if only one namespace has it.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` if *pods* have none of that name, or several.
+    """
+    everyone = tuple(pods)
+    is_key = "/" in name
+    named = [pod for pod in everyone if (pod.key if is_key else pod.metadata.name) == name]
+    found = [pod for pod in named if not pod.spec.node_name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{name}"')
+    if named:
+        raise is_placed(name, named[0].spec.node_name)
+    near = did_you_mean(
+        name, [key for pod in everyone if not pod.spec.node_name for key in (pod.key, pod.name)]
+    )
+    raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
+
+
+def is_placed(name: str, node_name: str) -> UnknownNameError:
+    """The error that a pod has a node already."""
+    return UnknownNameError(f'pod: expected a pod without a node, got "{name}", which is on node {node_name}')

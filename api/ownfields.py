@@ -11,9 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from .objects import JsonObject, KubeObject, Pod, ResourceClaim, attributes, is_value, json_names
-from .objects.quantity import Quantity
-from .reading.decode import decode_kind
+from .objects import JsonObject, KubeObject, Pod, Quantity, ResourceClaim, attributes, is_value, json_names
+from .reading import decode_kind
 
 Json: TypeAlias = Any
 

@@ -2,7 +2,7 @@
 nodes.
 
 A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it, each by the kind of a
-part. Notebooks draw it with the templates of the pages (``cli/report/page/notebook.py``), which are loaded
+part. Notebooks draw it with the templates of the pages (``cli/report/page/document.py``), which are loaded
 when a notebook first asks.
 """
 
@@ -98,6 +98,17 @@ MEANINGS = {
     "held": "var(--held)",
 }
 """What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
+
+
+def coloured(words: Mapping[str, str]) -> Mapping[str, str]:
+    """*words* with the colours of their meanings; colours stay.
+
+    >>> coloured({"placed": "good", "b alone": "var(--c1)"})
+    {'placed': 'var(--good)', 'b alone': 'var(--c1)'}
+    """
+    return {word: MEANINGS.get(meaning, meaning) for word, meaning in words.items()}
+
+
 CHANGES: Mapping[str, tuple[str, str]] = {
     "lost": ("no longer fits", "bad"),
     "waits": ("waits", "bad"),
@@ -126,18 +137,27 @@ KINDS = (
 """What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a
 bar; numbers: an :class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
 NUMBERS = KINDS[7:]
-EVERYWHERE = ("table", "wide", "page", "data", "csv")
-"""The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and
+_EVERYWHERE = ("table", "wide", "page", "data", "csv")
+FORMS: Mapping[str, Sequence[str]] = {
+    **{form: (form,) for form in _EVERYWHERE},
+    "text": ("table", "wide"),
+    "seen": ("table", "wide", "page"),
+    "rest": ("page", "data"),
+    "all": _EVERYWHERE,
+    "none": (),
+}
+"""Word -> forms that a part or a column may have: short and wide text, a page, data (frames and notebooks), and
 CSV."""
-TEXT = ("table", "wide")
-WIDE = ("wide",)
-PAGE = ("page",)
-DATA = ("data",)
-SEEN = (*TEXT, "page")
-SEEN_AND_DATA = (*SEEN, "data")
-REST = ("page", "data")
-FORMS = {"text": TEXT, "seen": SEEN, "rest": REST, "none": (), **{form: (form,) for form in EVERYWHERE}}
-"""How :func:`columns_of` calls forms."""
+
+
+def forms_of(words: str | Sequence[str]) -> tuple[str, ...]:
+    """The forms that *words* of :data:`FORMS` stand for.
+
+    >>> forms_of("text data")
+    ('table', 'wide', 'data')
+    """
+    given = words.split() if isinstance(words, str) else words
+    return tuple(form for word in given for form in FORMS[word])
 
 
 def slug(title: str) -> str:
@@ -188,9 +208,9 @@ class Column:
     kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
     filter: bool = False
     """Whether readers of a page choose among its values, which are few."""
-    colours: Mapping[str, str] = attrs.Factory(dict)
+    colours: Mapping[str, str] = attrs.field(factory=dict, converter=coloured)
     """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
-    forms: Sequence[str] = EVERYWHERE
+    forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
     field: str = ""
     """Its name in data, if that is not the title."""
@@ -229,12 +249,8 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: st
     for line in filter(str.strip, re.split("[;\n]", table)):
         title, kind, text = (*map(str.strip, line.split("|")), "", "")[:3]
         words = text.split()
-        forms = [form for word in words for form in FORMS.get(word, ())]
-        if forms or "none" in words:
-            has: Sequence[str] = tuple(forms)
-        else:
-            has = PAGE if kind == "bar" else EVERYWHERE
-        meanings = [MEANINGS[word] for word in words if word in MEANINGS]
+        has = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
+        meanings = [word for word in words if word in MEANINGS]
         its = (
             dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
         )
@@ -244,13 +260,18 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: st
     return found
 
 
+def _columns(given: str | Sequence[Column]) -> Sequence[Column]:
+    return columns_of(given) if isinstance(given, str) else given
+
+
 @attrs.frozen
 class Table:
     """Rows with a value for each column. A page shows it as a list that can be sorted, searched and filtered."""
 
     name: str
     """In a page its id; links to a view of it begin ``#name?``, and it is the name of its CSV file."""
-    columns: Sequence[Column]
+    columns: Sequence[Column] = attrs.field(converter=_columns)
+    """Where a text is given, what :func:`columns_of` makes of it."""
     rows: Sequence[Sequence[Any]]
     noun: str = "row"
     """What one row is; without such a word a page shows the table as it is, without search and filters."""
@@ -266,7 +287,7 @@ class Table:
     sort: str = ""
     """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as
     they come."""
-    forms: Sequence[str] = EVERYWHERE
+    forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
     most: int | None = None
     """How many rows short text has; None: all."""
@@ -288,7 +309,7 @@ class Table:
     def of_form(self, form: str) -> Table:
         """The same with the columns that *form* has.
 
-        >>> Table("t", [Column("a"), Column("b", forms=("wide",))], [(1, 2)]).of_form("page").rows
+        >>> Table("t", [Column("a"), Column("b", forms="wide")], [(1, 2)]).of_form("page").rows
         [[1]]
         """
         kept = [at for at, column in enumerate(self.columns) if form in column.forms]
@@ -328,7 +349,7 @@ def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[st
         name,
         [Column(name) for name in names],
         [[record.get(name) for name in names] for record in records],
-        forms=DATA,
+        forms="data",
     )
 
 
@@ -370,7 +391,7 @@ class Paragraph:
     """A sentence or several; in text an empty one is an empty line."""
 
     text: Part
-    forms: Sequence[str] = TEXT
+    forms: Sequence[str] = attrs.field(default="text", converter=forms_of)
     hanging: str = "  "
     """What its further lines begin with."""
     wraps: bool = True
@@ -381,7 +402,7 @@ class Paragraph:
 
 def on_page(*texts: Part, look: str = "soft") -> list[Paragraph]:
     """A paragraph of a page for each of *texts* that is not empty."""
-    return [Paragraph(text, PAGE, look=look) for text in texts if str(text)]
+    return [Paragraph(text, "page", look=look) for text in texts if str(text)]
 
 
 @attrs.frozen(kw_only=True)
@@ -478,7 +499,7 @@ class NodeMap:
     labels: Mapping[str, Sequence[str]] = attrs.Factory(dict)
     """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are
     grouped."""
-    colours: Mapping[str, str] = attrs.Factory(dict)
+    colours: Mapping[str, str] = attrs.field(factory=dict, converter=coloured)
     """State -> the colour of its mark."""
     follows: bool = False
     """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what
@@ -489,8 +510,7 @@ class NodeMap:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Chart:
-    """Columns beside each other, or lines over something that goes on; a table of numbers where matplotlib is
-    not installed."""
+    """Columns beside each other, or lines over something that goes on."""
 
     title: str
     description: str
@@ -553,7 +573,7 @@ class Bands:
     """Pods on their way from one column to the next, such as a release."""
 
     names: Sequence[str]
-    colours: Mapping[str, str]
+    colours: Mapping[str, str] = attrs.field(converter=coloured)
     """State -> its colour, in the order from above."""
     counts: Sequence[Mapping[str, int]]
     """Of each column: state -> pods in it."""
@@ -574,7 +594,7 @@ class Section:
     parts: Sequence[Item] = ()
     lead: Part = ""
     """A sentence of a page that says what is to be seen."""
-    forms: Sequence[str] = EVERYWHERE
+    forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     name: str = ""
     """Its place in links, by default from the title."""
 
@@ -585,13 +605,17 @@ class Section:
 
     def shown(self, form: str) -> list[Item]:
         """The parts that *form* has, tables with the columns that they have there."""
-        shown = [part for part in self.parts if form in self.forms and form in getattr(part, "forms", REST)]
+        shown = [
+            part
+            for part in self.parts
+            if form in self.forms and form in getattr(part, "forms", FORMS["rest"])
+        ]
         return [part.of_form(form) if isinstance(part, Table) else part for part in shown]
 
 
 def block(*parts: Item | str) -> Section:
     """A section of text alone; a plain text is a paragraph."""
-    return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms=TEXT)
+    return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms="text")
 
 
 def tables(*found: Table) -> list[Section]:
@@ -628,7 +652,7 @@ class View:
 
     def html(self) -> str:
         """The whole as one ``div`` with its style, without scripts: for a notebook."""
-        return str(import_module("..cli.report.page.notebook", __package__).view_html(self))
+        return str(import_module("..cli.report.page.document", __package__).view_html(self))
 
     @property
     def tables(self) -> list[Table]:
@@ -643,10 +667,6 @@ class View:
         """The tables that *form* has, each with the columns that it has there."""
         found = [part for section in self.sections for part in section.shown(form) if isinstance(part, Table)]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
-
-    def csv(self) -> Table:
-        """The table that CSV has."""
-        return self.tables_of("csv")[0]
 
     def frame(
         self, name: str | None = None, library: str | None = None, record: Mapping[str, Any] | None = None

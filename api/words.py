@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
-from .objects import KINDS, KubeObject
-from .objects.quantity import Quantity
+from .objects import KINDS, KubeObject, Quantity
 
 LISTED = 5
 """How many names a sentence lists; the others are counted."""

@@ -7,20 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-import attrs
-
 from .. import __version__
 from ..api.objects import Pod
-from ..api.reading.notices import Notice, in_groups, unread_sentences
+from ..api.reading import Notice, in_groups, unread_sentences
 from ..api.record import as_document
-from ..api.view import CodeText, Words
 from ..api.words import count_doing, count_of
-from ..questions.result import Result
-from ..simulation.scenario import Scenario
+from ..questions.asking import Result
+from ..simulation.simulate import Scenario
 from .console.output import note, one_line, takes_unicode, writing
 from .declaring.flags import HTML, Output
 from .report.listing import indented, write_csv
-from .report.tables import view_lines, width_of, wrapped, write_view
+from .report.tables import width_of, wrapped, write_view
 
 NARROWEST = 40
 """Columns below which lines are not broken."""
@@ -83,13 +80,10 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
 if TYPE_CHECKING:
     from ..api.view import Part, View
-    from ..questions.migrate.ask import MigrateResult
-    from .report.page.about import About
+    from .report.page.document import About
 
 Writer = Callable[[IO[str]], object]
 DOCUMENT_FORMS = ("json", "yaml")
-PROOFS = (".html", ".json", ".txt")
-"""The suffixes of a file that holds a whole comparison."""
 
 
 def answer(
@@ -117,7 +111,7 @@ def answer(
         elif output.form in DOCUMENT_FORMS:
             write_answer(output.form, result.document, stream)
         elif output.form == "csv":
-            table = result.view().csv()
+            table = result.view().tables_of("csv")[0]
             write_csv(table.records("csv"), stream, headers=not output.no_headers, first=table.names("csv"))
             if unread:
                 tell_unread(notices)
@@ -152,27 +146,6 @@ def write_report(report: str | None, made: Callable[[], str]) -> None:
             stream.write(made().rstrip("\n") + "\n")
 
 
-def write_proof(report: str, result: MigrateResult, cluster: Scenario, read: Sequence[Path]) -> None:
-    """Write the whole comparison of *result* to the file *report*, in the form that its suffix says.
-
-    *read*: the Policy and the paths of *cluster*.
-    """
-
-    def made() -> str:
-        form = Path(report).suffix
-        if form == ".json":
-            return indented(result.proof())
-        if form == ".txt":
-            return "\n".join(view_lines(result.proof_view(), "table", None))
-        notices = tuple(notice for group in result.warnings for notice in group.notices)
-        noted = attrs.evolve(cluster, warnings=notices)
-        rules = [Words(f"{result.report.source}: ", CodeText(str(read[0])))]
-        releases = [result.report.release, result.report.target]
-        return page_of(result.view(), about(noted, read, releases=releases, rules=rules))
-
-    write_report(report, made)
-
-
 def page_of(view: View, origin: About) -> str:
     """*view* as a page."""
     from .report.page.document import page_html  # the templates of pages, which few runs print
@@ -196,7 +169,7 @@ def about(
     given; *warnings*: besides those of the scenario; *unread*: what does not count, where there is no
     scenario; *arguments*: the words after the program's name, by default those of this process.
     """
-    from .report.page.about import About, made_at
+    from .report.page.document import About, made_at
 
     told = [*unread]
     found = [*warnings]

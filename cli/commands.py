@@ -32,8 +32,8 @@ from .declaring.flags import (
 )
 
 if TYPE_CHECKING:
-    from ..questions.result import Result
-    from .report.page.about import About
+    from ..questions.asking import Result
+    from .report.page.document import About
 
 NO_FLAG = ("scheduler", "executor", "python")
 """What options take that the command line has no flag for, or flags of its own."""
@@ -62,16 +62,12 @@ class Asking:
     def about(self, found: Result) -> About:
         """The origin on the page of *found*."""
         from ..simulation.input import Input
-        from ..simulation.scenario import Scenario
+        from ..simulation.simulate import Scenario
         from .answering import about
 
         given = self.given
         scenario = given if isinstance(given, Scenario) else getattr(given, "scenario", None)
-        its = (
-            {"releases": [given.engine.release.version], "rules": given.rules}
-            if isinstance(given, Input)
-            else {}
-        )
+        its = {"releases": [given.engine.release.version]} if isinstance(given, Input) else {}
         return about(scenario, [*self.paths, *self.options.read()], **{**its, **found.origin()})
 
 

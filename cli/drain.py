@@ -10,7 +10,7 @@ from ..questions.drain.ask import DrainResult, summary_lines
 from .answering import answer, tell_unread
 from .commands import Asking
 from .console.output import note, note_lines
-from .report.page.about import discreet
+from .report.page.document import discreet
 from .report.tables import width_of, wrapped
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from ..questions.importing.options import TRACES
-from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.flags import FileName, Output, options_from, output_options, with_options
+from .declaring.flags import FileName, Output, output_options, with_options
 
 CSV = FileName(allow_dash=False)
 
@@ -29,22 +28,15 @@ def importing() -> None:
 def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, *options: Any) -> None:
     """The command for a trace, with the metavars of its *arguments*, its help and *options*."""
 
-    def reading(output: Output, profile: str | None = None, **given: Any) -> None:
+    def reading(output: Output, **given: Any) -> None:
         from ..questions.importing.ask import ask
         from .answering import answer, write_yaml
-        from .console.output import note, writing
+        from .console.output import note
         from .console.progress import telling
 
         first, *_ = paths = [given[each] for each in (*arguments, "columns") if each in given]
         with telling("reading", str(first)):
             found = ask(name, *paths)
-        if profile is not None:
-            if found.configuration is None:
-                raise OptionsError(
-                    f"--profile: got {profile}, but {first} has no configuration of a scheduler"
-                )
-            with writing(profile) as stream:
-                write_yaml(found.configuration, stream)
 
         def line(item: Any) -> str:
             return json.dumps(item, separators=(",", ":")) + "\n"
@@ -73,10 +65,6 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
     importing.command(name, short_help=short_help, help=text)(command)
 
 
-PROFILE = options_from(
-    "--profile | FILE | | Write the scheduler's configuration there, for --profile of other commands."
-)
 MAP = click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what.")
-OPTIONS = {"simulator": PROFILE, "csv": [MAP]}
 for each, (short, files, told) in TRACES.items():
-    _trace(each, short, files, told, *OPTIONS.get(each, ()))
+    _trace(each, short, files, told, *([MAP] if each == "csv" else []))

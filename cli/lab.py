@@ -51,8 +51,7 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **given: 
         from ..live.server.serving import run_server
     from ..framework.options import options_of as options_from
     from ..questions.lab.lab import Given, Lab
-    from ..questions.lab.rules import scheduler_of
-    from ..questions.lab.scenarios import LabState
+    from ..questions.lab.scenarios import LabState, scheduler_of
     from .opening import files_of, settled_for, tell
 
     setup.refuse_early()

@@ -10,7 +10,6 @@ from typing import Any, cast
 import attrs
 import click
 
-from ..exceptions import UnknownNameError
 from ..questions.migrate.options import MigrateOptions
 from ..questions.options import OptionsError
 from .declaring.commands import command
@@ -37,9 +36,7 @@ CHECK = "Compare both on this cluster; more paths may follow."
 @takes_cluster()
 @with_options(OPTIONS)
 @output_options("yaml,json", "The format.", default="yaml", what="the profile", verbose=WARNINGS)
-@options_of(
-    "--report | FILE | | Write the whole comparison to this file: .html (a page to file), .json or .txt."
-)
+@options_of("--report | FILE | | Write the whole comparison to this file, as an HTML page.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate(
     file: Path,
@@ -49,8 +46,9 @@ def migrate(
     more: tuple[Path, ...],
     **own: Any,
 ) -> None:
+    from ..api.view import CodeText, Words
     from ..questions.migrate import ask
-    from .answering import PROOFS, answer, tell_line, tell_unread, write_proof
+    from .answering import about, answer, page_of, tell_line, tell_unread, write_report
     from .console.output import note
     from .opening import Console, files_of
     from .report.tables import write_view
@@ -59,8 +57,6 @@ def migrate(
         raise click.UsageError(f"expected --check before {more[0]}")
     if report is not None and not paths:
         raise OptionsError("--report needs --check")
-    if report is not None and Path(report).suffix not in PROOFS:
-        raise UnknownNameError(f'--report: expected a name that ends in {", ".join(PROOFS)}, got "{report}"')
     chosen = {name.removeprefix("own_"): value for name, value in own.items() if value is not None}
     paths += more
     forms = [] if report is None else ["page"]
@@ -72,9 +68,14 @@ def migrate(
         cluster = files.scenario(asked.scheduler_names)
     checked = attrs.evolve(options, check=cast(Any, cluster))
     found = ask.migrate.ask(asked, checked, Console(output.verbose))
-    # The comparison is the larger one: where it cannot be written, nothing is.
     if report is not None and cluster is not None:
-        write_proof(report, found, cluster, (file, *paths))
+        # The comparison is the larger one: where it cannot be written, nothing is.
+        notices = tuple(notice for group in found.warnings for notice in group.notices)
+        rules = [Words(f"{found.report.source}: ", CodeText(str(file)))]
+        releases = [found.report.release, found.report.target]
+        noted = attrs.evolve(cluster, warnings=notices)
+        origin = about(noted, (file, *paths), releases=releases, rules=rules)
+        write_report(report, lambda: page_of(found.view(), origin))
     status = answer(found, output)
     if cluster is None:
         for told in found.notes:

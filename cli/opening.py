@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from ..api.objects import Node
-from ..api.reading.notices import Notice
+from ..api.objects import DEFAULT_SCHEDULER, Node
+from ..api.reading import Notice
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
 from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
-from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
+from ..simulation.simulate import Files, Scenario
 from .answering import tell_line, tell_notices
 from .console.output import note, warn
 from .console.progress import telling, working
@@ -28,7 +28,7 @@ from .declaring.setup import NamedSetup, Setup
 
 if TYPE_CHECKING:
     from ..live.client.api import Transport
-    from ..live.client.credentials import Access
+    from ..live.client.http import Access
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
 
@@ -71,12 +71,7 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
     given = Input(
-        scenario=scenario,
-        spec=spec,
-        order=options.order,
-        defaults=options.defaults,
-        strict=options.strict,
-        rules=settled.in_words(),
+        scenario=scenario, spec=spec, order=options.order, defaults=options.defaults, strict=options.strict
     )
     return given.noted(setup.release)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from ..api.reading.notices import in_groups, unread_sentences
+from ..api.reading import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
@@ -63,7 +63,6 @@ def answered(asking: Asking) -> int:
             None,
             asking.paths,
             releases=[found.release],
-            rules=setup.in_words(),
             warnings=in_groups(notices),
             unread=list(unread_sentences(notices)),
         )

@@ -14,8 +14,7 @@ from ..live.process.logs import Log
 from ..live.settings.flagtable import FLAGS
 from .console.output import needing_extra, note
 from .declaring.commands import command
-from .declaring.flags import options_of, scheduler_options
-from .declaring.live import access_options, kube_scheduler_flags
+from .declaring.flags import access_options, kube_scheduler_flags, options_of, scheduler_options
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision

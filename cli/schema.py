@@ -22,7 +22,7 @@ DOCUMENTS = dict(
         explain simulation.explain.values:ExplanationDocument
         new-nodes questions.newnodes.answer:NewNodesDocument
         policy-check algorithmprovider.check:PolicyCheck
-        policy-migrate framework.migrate.draft:WrittenConfiguration
+        policy-migrate framework.migrate.profiles:WrittenConfiguration
         policy-check-profile framework.profilecheck:ProfileCheck
         releases framework.describe:ReleasesDocument
         replay-line questions.replay.journal:ReplayLine

@@ -13,8 +13,15 @@ from ..exceptions import KubeclassicError
 from ..live.process.logs import Log
 from .console.output import needing_extra, note
 from .declaring.commands import command
-from .declaring.flags import CONTEXT_HELP, FILE, ClusterChoice, options_of, scheduler_options
-from .declaring.live import LOG, access_options
+from .declaring.flags import (
+    CONTEXT_HELP,
+    FILE,
+    LOG,
+    ClusterChoice,
+    access_options,
+    options_of,
+    scheduler_options,
+)
 
 if TYPE_CHECKING:
     from .declaring.setup import Setup

@@ -13,8 +13,7 @@ from ..exceptions import visible
 from ..live.process.logs import Log
 from .console.output import note
 from .declaring.commands import command
-from .declaring.flags import DEFAULT_ACCESS, options_of, scheduler_options
-from .declaring.live import LOG, access_options
+from .declaring.flags import DEFAULT_ACCESS, LOG, access_options, options_of, scheduler_options
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement

@@ -3,12 +3,13 @@ imports none.
 
 The map:
 
-* :mod:`.release`, :mod:`.failures`: the cells of a release; the answer of a predicate
+* :mod:`.release`: the cells of a release
 * :mod:`.pods`: a pod as rules see it: template, requests, claims, affinity terms
-* :mod:`.arrays`: the node table, its columns and changes, the census of pods, batches and overlays
-* :mod:`.rule`, :mod:`.binding`: what a predicate and a priority are; the interface of the volume binder
+* :mod:`.arrays`: the node table, its columns and changes, the census of pods, batches, overlays, and the
+  answer of a predicate
+* :mod:`.binding`: the interface of the volume binder
 * :mod:`.cluster`: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations
-* :mod:`.cycle`: one scheduling cycle, as rules see it
+* :mod:`.cycle`: predicates, priorities, and one scheduling cycle as they see it
 * :mod:`.queue`: the scheduling queues of 1.12 to 1.16, the base of that of the framework, and the clock
 * :mod:`.matching`: selectors of nodes, pods and namespaces, owners, topology domains
 * :mod:`.decision`: the steps of a cycle, and its decision
@@ -18,13 +19,13 @@ The map:
 * :mod:`.equivalence`: the equivalence cache of 1.12 and 1.13
 * :mod:`.bindingcycle`: the interface of the binding cycle
 * :mod:`.engine`: one scheduler; its docstring and ``schedule`` are the best place to start
-* :mod:`.feed`, :mod:`.run`, :mod:`.router`: objects in; cycle after cycle; events to the engine and the queue
+* :mod:`.run`, :mod:`.router`: objects in, and cycle after cycle; events to the engine and the queue
 * :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
-Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``,
-``decision/nodesearch``, ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
+Reading order: ``arrays/failures``, ``arrays/batch``, ``cycle``, then a pod's way: ``engine``, ``classic``,
+``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
 docstring explains how answers are cached.
 
-Imports: release, failures, bindingcycle < pods < arrays < rule, cluster, binding < cycle, queue < matching,
-decision < incremental, volumes, preemption, equivalence < engine < feed < run, router < classic.
+Imports: release, bindingcycle < pods < arrays < cluster, binding < cycle < queue < matching,
+decision < incremental, volumes, preemption, equivalence < engine < run < router < classic.
 """

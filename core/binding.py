@@ -11,9 +11,11 @@ import attrs
 import numpy as np
 
 from ..api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
-from .arrays.batch import Batch
-from .arrays.types import Ints, Mask
-from .failures import Codes, Failures
+from .arrays import Batch, Codes, Failures, Ints, Mask
+
+
+class VolumeError(Exception):
+    """A question about volumes that has no answer; the text is upstream's own."""
 
 
 @attrs.frozen(repr=False)

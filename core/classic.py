@@ -17,27 +17,39 @@ import numpy as np
 
 from ..api.objects import KubeObject, Pod
 from ..exceptions import CacheError, ExtenderError
-from .arrays.types import Mask, Rows
+from .arrays import Mask, Rows
+from .binding import VolumeError
 from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
-from .cluster.order import RoundOrder
-from .cycle import Cycle
-from .decision.decision import Decision, Details
-from .decision.nodesearch import run_effects, search
-from .decision.preemptionplan import Preemption, Victims
-from .decision.score import LateRanking, Ranking, prioritize
-from .decision.verdict import FitError
+from .cluster.snapshot import RoundOrder
+from .cycle import Algorithm, Cycle
+from .decision import (
+    Decision,
+    Details,
+    FitError,
+    LateRanking,
+    Preemption,
+    Ranking,
+    Victims,
+    prioritize,
+    run_effects,
+    search,
+)
 from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.board import Boards
 from .incremental.quick import QuickPath
-from .pods.template import Template
-from .preemption.dryrun import DryRuns, exhausted
-from .preemption.layout import PodLayout
-from .preemption.select import UnschedulableCache, is_eligible, preempt, victims_beside
-from .rule import Algorithm
-from .volumes.assumecache import VolumeError
-from .volumes.binder import VolumeBinder, basic_checks
+from .pods import Template
+from .preemption import (
+    DryRuns,
+    PodLayout,
+    UnschedulableCache,
+    exhausted,
+    is_eligible,
+    preempt,
+    victims_beside,
+)
+from .volumes import VolumeBinder, basic_checks
 
 if TYPE_CHECKING:
     from .equivalence import EquivalenceCache
@@ -105,7 +117,9 @@ class ClassicFlow:
         )
         return cls(
             engine=engine,
-            binder=VolumeBinder(release, gates, engine.listings, skips_nodes=algorithm.equivalence_cache),
+            binder=VolumeBinder(
+                release.volumes, gates, engine.listings, skips_nodes=algorithm.equivalence_cache
+            ),
             order=order,
             answers=answers if engine.memory_bytes else None,
             quick_path=quick,
@@ -334,7 +348,8 @@ class ClassicFlow:
         from .queue.priority import make_queue  # most questions have no queue
 
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        return make_queue(self.engine.algorithm, nominations, clock)
+        algorithm = self.engine.algorithm
+        return make_queue(algorithm.release.queue, nominations, clock, fifo=not algorithm.queues_by_priority)
 
     def router(self, queue: SchedulingQueue, scheduler_name: str | None) -> EventRouter:
         from .router import EventRouter

@@ -11,16 +11,13 @@ from collections.abc import Callable, Collection, Mapping
 import attrs
 import numpy as np
 
-from .arrays.batch import Batch
-from .arrays.types import Rows, Scores
-from .cycle import Cycle, constant_array
-from .decision.score import LateRanking, Ranking, reduced_scores
-from .decision.verdict import FilterPass, Verdict, judge
+from .arrays import Batch, Rows, Scores
+from .cycle import Cycle, PriorityError, constant_array
+from .decision import FilterPass, LateRanking, Ranking, Verdict, judge, reduced_scores
 from .incremental import verify
 from .incremental.board import Board
 from .incremental.quick import Detour, QuickPath
-from .rebuilt import rebuilt_from
-from .rule import PriorityError
+from .pods import rebuilt_from
 
 
 @rebuilt_from("quick_path")

@@ -21,12 +21,10 @@ from ..api.objects import Pod
 from ..exceptions import CacheError
 from .bindingcycle import BindingCycle, Failure
 from .cluster.listings import Listings
-from .decision.decision import Decision
-from .decision.preemptionplan import Preemption
+from .decision import Decision, Preemption
 from .engine import Engine
-from .queue.backoff import Clock
+from .queue.backoff import Clock, QueuedPod
 from .queue.base import SchedulingQueue
-from .queue.parked import QueuedPod
 from .router import EventRouter
 
 

@@ -12,31 +12,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 
-from ..api.objects import KubeObject, Node, Pod
+from ..api.objects import KubeObject, Node, Pod, shortcut
 from ..exceptions import ExtenderError
-from .arrays.census import NO_PODS, PodCount
-from .arrays.table import NodeTable
-from .arrays.types import Ints, Mask, Rows
+from .arrays import NO_PODS, Ints, Mask, NodeTable, PodCount, Rows
 from .binding import Binder
 from .cluster.cache import Cache, PodState
 from .cluster.listings import Listings
 from .cluster.nominations import Nominations
 from .cluster.snapshot import Snapshot
-from .cycle import Cycle
-from .decision.decision import Decision, Details
-from .decision.extender import Extender, Passed, filter_by_extenders
-from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
-from .decision.score import ScoreError
-from .decision.ties import PickHost, TieBreaker
-from .pods.requests import STORAGE_GATE
-from .pods.template import Template, Templates
+from .cycle import Algorithm, Cycle
+from .decision import (
+    SUCCESS,
+    UNSCHEDULABLE,
+    Decision,
+    Details,
+    Extender,
+    Flow,
+    Passed,
+    Phase,
+    PhaseHook,
+    PickHost,
+    ScoreError,
+    TieBreaker,
+    filter_by_extenders,
+)
+from .pods import STORAGE_GATE, Template, Templates
 from .release import Release
-from .rule import Algorithm
 from .savepoint import Savepoint
 
 NO_NODES = "no nodes available to schedule pods"
@@ -48,7 +54,7 @@ class FilterError(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Engine:
-    """A scheduler. Feed it with :class:`~kubeclassic.core.feed.EventFeed`; ask it with :meth:`schedule`.
+    """A scheduler. Feed it with :class:`~kubeclassic.core.run.EventFeed`; ask it with :meth:`schedule`.
 
     It is made by :func:`~kubeclassic.core.classic.classic_engine` or
     :func:`~kubeclassic.framework.flow.framework_engine`.
@@ -253,7 +259,8 @@ class Engine:
 
     def has_device_claims(self, pod: Pod) -> bool:
         """Whether *pod* has claims to devices, or one was made for its extended resources."""
-        return bool(pod.spec.resource_claims) or pod.uid in self.listings.resource_claims.extended
+        extended = self.listings.resource_claims.extended
+        return bool(pod.spec.resource_claims) or (bool(extended) and pod.uid in extended)
 
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
@@ -375,29 +382,21 @@ class Engine:
 
     # --- what it is made of ---------------------------------------------------------------------------------
 
-    @property
-    def release(self) -> Release:
-        """The release that it schedules as."""
-        return self.algorithm.release
-
-    @property
-    def gates(self) -> Mapping[str, bool]:
-        """The feature gates."""
-        return self.algorithm.gates
+    release: ClassVar[Release] = shortcut("algorithm.release")
+    """The release that it schedules as."""
+    gates: ClassVar[Mapping[str, bool]] = shortcut("algorithm.gates")
+    """The feature gates."""
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on."""
         return self.algorithm.enabled(gate)
 
-    @property
-    def profiles(self) -> Mapping[str, Any]:
-        """schedulerName -> profile; empty for releases without profiles."""
-        return self.flow.profiles
-
-    @property
-    def max_score(self) -> int:
-        """The highest score that a rule gives a node."""
-        return self.flow.max_score
+    queues_by_priority: ClassVar[bool] = shortcut("algorithm.queues_by_priority")
+    """Whether the release's queue looks at priorities."""
+    profiles: ClassVar[Mapping[str, Any]] = shortcut("flow.profiles")
+    """schedulerName -> profile; empty for releases without profiles."""
+    max_score: ClassVar[int] = shortcut("flow.max_score")
+    """The highest score that a rule gives a node."""
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
         """The rules for *pod*; None if no profile has its schedulerName."""
@@ -418,10 +417,8 @@ class Engine:
         """The row of a node in the table; None if it has none."""
         return self.table.row_of.get(name)
 
-    @property
-    def node_count(self) -> int:
-        """The number of nodes."""
-        return self.cache.node_count
+    node_count: ClassVar[int] = shortcut("cache.node_count")
+    """The number of nodes."""
 
     def node(self, name: str) -> Node | None:
         """The node called *name*; None if there is none."""

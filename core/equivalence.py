@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..api.meaning.labels import BETA_PLACES
+from ..api.meaning import BETA_PLACES
 from ..api.objects import (
     NO_STRINGS,
     Container,
@@ -28,14 +28,11 @@ from ..api.objects import (
     StorageClass,
     VolumeSource,
 )
-from .arrays.columns import grown
-from .arrays.table import NodeTable
-from .arrays.types import Mask, Rows
+from .arrays import Failures, Mask, NodeTable, Reasons, Rows, grown
 from .cluster.nominations import Nominations
-from .decision.verdict import FilterPass
-from .failures import Failures, Reasons
+from .cycle import Predicate
+from .decision import FilterPass
 from .release import Release
-from .rule import Predicate
 
 Gates = Mapping[str, bool]
 Ends = Iterable[tuple[str, str | None]]

@@ -19,13 +19,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..api.objects.quantity import MAX_INT64
+from ..api.objects import MAX_INT64
 from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
-from .arrays.batch import WATCHER, Batch
-from .arrays.counts import Clause, Sums
-from .arrays.types import Scores
-from .failures import Failures
-from .rule import Predicate, Priority, PriorityError, Reduction
+from .arrays import WATCHER, Batch, Clause, Failures, Scores, Sums
+from .cycle import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]

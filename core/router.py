@@ -10,11 +10,10 @@ from __future__ import annotations
 import attrs
 from msgspec.structs import replace
 
-from ..api.objects import KubeObject, Map, Node, Pod, StorageClass
-from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Map, Node, Pod, StorageClass
 from .engine import Engine
-from .feed import EventFeed
 from .queue.base import SchedulingQueue
+from .run import EventFeed
 
 ADD = "Add"
 UPDATE = "Update"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig
-from ..core.decision.extender import Extender
+from ..core.decision import Extender
 from ..core.release import Release
 from ..exceptions import UnknownNameError
 

@@ -18,12 +18,10 @@ import attrs
 import msgspec
 
 from ..algorithmprovider.extenders import ExtenderConfig
-from ..api.objects import Node, Pod
-from ..api.objects.quantity import Int64
+from ..api.objects import Int64, Node, Pod
 from ..api.ownfields import compact_json, current_manifest
-from ..api.reading.decode import decode_kind
-from ..core.decision.extender import FilterReply, PodsOn
-from ..core.decision.preemptionplan import Victims
+from ..api.reading import decode_kind
+from ..core.decision import FilterReply, PodsOn, Victims
 from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .overhttp import Post

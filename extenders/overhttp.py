@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
-from ..api.reading.secrets import without_user
+from ..api.reading import without_user
 from ..exceptions import ExtenderError, KubeclassicError
 
 HEADER_TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"

@@ -18,9 +18,9 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.catalogue import CATALOGUE
+from ..core.cycle import Predicate, Priority
 from ..core.engine import Engine
 from ..core.guard import RuleGuard
-from ..core.rule import Predicate, Priority
 from ..core.run import Run
 from .plugin import Plugin
 from .registry import DEFAULT_REGISTRY

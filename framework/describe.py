@@ -14,15 +14,23 @@ from ..algorithmprovider.gates import resolved_gates
 from ..api.record import DocumentRecord, Names, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import PolicyCells, Release
-from ..core.release.fact import RuleFact, rule_facts
-from ..core.release.gates import gates_that
+from ..core.release.fact import RuleFact, gates_that, rule_facts
+from .config.configuration import default_plugins
 from .config.fielderrors import Context
-from .config.profiles import default_plugins
-from .facttable import OtherPatches, ReleaseFact, facts_between, facts_of
-from .migrate.draft import COUNTED_ELSEWHERE
+from .migrate.profiles import COUNTED_ELSEWHERE
+from .plugin import POINTS
 from .registry import DEFAULT_REGISTRY, registry_of
-from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
-from .status import POINTS
+from .releases import (
+    ALL_PATCH_LEVELS,
+    ALL_RELEASES,
+    FRAMEWORK_RELEASES,
+    OTHER_PATCHES,
+    OtherPatches,
+    ReleaseFact,
+    facts_between,
+    facts_of,
+    find_any_release,
+)
 
 Part = Literal["predicates", "priorities", "plugins", "gates"]
 SAME = "the same"
@@ -351,7 +359,8 @@ def weights(release: Release) -> dict[str, int]:
 
 def points_of(plugin: str, among: Names = tuple(POINTS)) -> Names:
     """The extension points that *plugin* joins in the newest release, in order."""
-    return tuple(point for point in among if DEFAULT_REGISTRY[plugin].joins(point))
+    joined = DEFAULT_REGISTRY[plugin].joined()
+    return tuple(point for point in among if point in joined)
 
 
 def points_in(release: Release, plugin: str, among: Names = tuple(POINTS)) -> Names:

@@ -13,47 +13,50 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..api.objects import KubeObject, Pod
-from ..api.objects.pods import DEFAULT_SCHEDULER
-from ..core.arrays.batch import Batch
-from ..core.arrays.table import NodeTable
-from ..core.arrays.types import NO_ROWS, Mask, Rows
+from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Pod
+from ..core.arrays import NO_ROWS, Batch, Mask, NodeTable, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
-from ..core.cluster.order import ListOrder
-from ..core.decision.decision import Decision, Details
-from ..core.decision.extender import Extender
-from ..core.decision.flow import SUCCESS, Phase
-from ..core.decision.nodesearch import judge_twice
-from ..core.decision.preemptionplan import Victims
-from ..core.decision.score import LateRanking, Ranking
+from ..core.cluster.snapshot import ListOrder
+from ..core.cycle import Algorithm
+from ..core.decision import (
+    SUCCESS,
+    Decision,
+    Details,
+    Extender,
+    LateRanking,
+    Phase,
+    Ranking,
+    Victims,
+    judge_twice,
+)
 from ..core.details import BoardDetails
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
-from ..core.pods.template import Template, has_ephemeral_claims
-from ..core.preemption.claimusers import ClaimUsers
-from ..core.preemption.dryrun import DryRuns
-from ..core.preemption.layout import PodLayout
-from ..core.preemption.select import UnschedulableCache, victims_beside
+from ..core.pods import Template, has_ephemeral_claims
+from ..core.preemption import ClaimUsers, DryRuns, PodLayout, UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
-from ..core.rule import Algorithm
-from ..core.volumes.binder import VolumeBinder, basic_checks
-from .adapters import filter_error
+from ..core.volumes import VolumeBinder, basic_checks
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.batching import Batches, Signer
 from .cycle.binding import FrameworkBinding
-from .cycle.diagnosis import Diagnosis
-from .cycle.feasible import EVERYTHING, FrameworkDetails, PluginCheck, pre_enqueue, run_pre_filter, search
+from .cycle.feasible import (
+    EVERYTHING,
+    Diagnosis,
+    FrameworkDetails,
+    PluginCheck,
+    pre_enqueue,
+    run_pre_filter,
+    search,
+)
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
-from .cycle.state import FrameworkCycle
-from .plugin import MAX_NODE_SCORE
-from .profile import Profile, Registry, build_profiles, handle_of
-from .queue.eventhandlers import FrameworkEvents, queue_for
-from .queue.queue import FrameworkQueue
+from .plugin import MAX_NODE_SCORE, FrameworkCycle
+from .profile import Profile, Registry, build_profiles, filter_error, handle_of
+from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
 from .registry import registry_of
 
 
@@ -192,7 +195,7 @@ class FrameworkFlow:
             engine=engine,
             profiles=profiles,
             batches=batches,
-            binder=VolumeBinder(release, gates, engine.listings),
+            binder=VolumeBinder(release.volumes, gates, engine.listings),
             order=order,
             quick_paths=quick_paths,
             runs=DryRuns(layout, engine.memory_bytes // 16),

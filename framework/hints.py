@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ..api.meaning.labels import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
+from ..api.meaning import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
 from ..api.objects import (
     Affinity,
     CSIStorageCapacity,
@@ -21,16 +21,15 @@ from ..api.objects import (
     PersistentVolume,
     Pod,
     PodAffinityTerm,
+    Quantity,
     ResourceClaim,
     Taint,
     Volume,
 )
-from ..api.objects.quantity import Quantity
 from ..core.cluster.listings import IMPLICIT
-from ..core.pods.requests import PODS, of_node
-from ..core.pods.template import Port, claim_keys, claim_name, host_ports
+from ..core.pods import PODS, Port, claim_keys, claim_name, host_ports, of_node
 from ..core.release import Requests
-from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
+from ..core.volumes import MIGRATED_PLUGINS, PLUGINS
 from ..predicates.nodiskconflict import disks_conflict
 from ..predicates.novolumezoneconflict import zones_of
 from ..predicates.podtoleratesnodetaints import first_untolerated

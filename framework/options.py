@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..algorithmprovider.gates import GivenGates
     from ..algorithmprovider.policy import Policy
     from ..core.decision.extender import Extender
-    from ..core.decision.ties import PickHost
+    from ..core.decision.score import PickHost
     from .config.configuration import KubeSchedulerConfiguration
     from .plugin import Plugin
 
@@ -77,8 +77,6 @@ class Declared:
     """In ``--a KEY=VALUE``; empty: it cannot be varied there."""
     example: str = ""
     """A value for the key, where that is not what stands for one in the help."""
-    words: str = ""
-    """What pages say before its value, where it is not the default."""
     instead: str = ""
     """What releases have that do not have it."""
 
@@ -197,7 +195,6 @@ class SchedulerOptions(ABC):
         types=_configurations,
         wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
         key="config",
-        words="configuration",
     )
     gates: GivenGates = option(
         None,
@@ -208,7 +205,6 @@ class SchedulerOptions(ABC):
         wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
         key="feature-gates",
         example="GATE=true",
-        words="feature gates",
     )
     percentage_of_nodes_to_score: int | None = option(
         None,
@@ -217,13 +213,9 @@ class SchedulerOptions(ABC):
         wanted="a whole number from 0 to 100",
         key="percentage",
         example="100",
-        words="percentage of nodes to score",
     )
     preemption: bool = option(
-        True,
-        "Never evict pods of lower priority to make room.",
-        flags=("--disable-preemption",),
-        words="no preemption",
+        True, "Never evict pods of lower priority to make room.", flags=("--disable-preemption",)
     )
     max_pd_vols: int | None = option(
         None,
@@ -235,7 +227,6 @@ class SchedulerOptions(ABC):
         wanted="a whole number above 0",
         key="max-pd-vols",
         example="16",
-        words="disks of each type on a node",
     )
     tie_break: str | PickHost = option(
         "release",
@@ -245,7 +236,6 @@ class SchedulerOptions(ABC):
         wanted="a name or a function",
         key="tie-break",
         example="random",
-        words="tie-break",
     )
     seed: int = option(0, "For --tie-break random, and for random events of a scenario.")
     rules: Sequence[str] = option(
@@ -258,7 +248,6 @@ class SchedulerOptions(ABC):
         wanted="places such as FILE.py:NAME",
         key="rules",
         example="MODULE:NAME",
-        words="rules",
     )
     extenders: Sequence[Extender] | str | None = option(
         None,
@@ -270,12 +259,10 @@ class SchedulerOptions(ABC):
         wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
         key="extenders",
         example="call",
-        words="extenders",
     )
     fresh_start: bool = option(
         False,
         "Up to 1.28: score images as in a scheduler's first minutes, before it has counted them on all nodes.",
-        words="as just started",
     )
     memory_bytes: int = option(
         1 << 30,
@@ -294,7 +281,6 @@ class SchedulerOptions(ABC):
         metavar="NAME",
         wanted='a name such as "DefaultProvider"',
         key="provider",
-        words="provider",
         instead="a profile",
     )
     policy: GivenPolicy | None = option(
@@ -306,7 +292,6 @@ class SchedulerOptions(ABC):
         types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form",
         key="policy",
-        words="policy",
         instead=MIGRATED,
     )
     policy_configmap: str | None = option(
@@ -314,7 +299,6 @@ class SchedulerOptions(ABC):
         "Up to 1.22: the ConfigMap in the manifests that contains the Policy.",
         metavar="NAME",
         wanted="the name of a ConfigMap",
-        words="policy in ConfigMap",
         instead=MIGRATED,
     )
     policy_configmap_namespace: str = option(
@@ -326,7 +310,6 @@ class SchedulerOptions(ABC):
         flags=("--hard-pod-affinity-symmetric-weight",),
         takes="whole",
         wanted="a whole number from 0 to 100",
-        words="hard pod affinity weight",
         instead="hardPodAffinityWeight of InterPodAffinity in a profile",
     )
 
@@ -358,14 +341,10 @@ class Classic(SchedulerOptions):
         None,
         "Schedule pods with this schedulerName.  [default: default-scheduler]",
         metavar="NAME",
-        words="scheduler name",
         instead="schedulerName of a profile",
     )
     equivalence_cache: bool = option(
-        False,
-        "1.12 and 1.13: use the equivalence cache, with the original's bugs.",
-        words="equivalence cache",
-        instead="none",
+        False, "1.12 and 1.13: use the equivalence cache, with the original's bugs.", instead="none"
     )
     catalogue: Catalogue | None = option(
         None,
@@ -395,7 +374,6 @@ class Framework(SchedulerOptions):
         types=_profiles,
         wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
         key="profile",
-        words="profile",
         instead=f"release {NEWEST_RELEASE}",
     )
     plugins: Sequence[type[Plugin]] = option(
@@ -411,7 +389,6 @@ class Framework(SchedulerOptions):
         wanted=LEAVE_OUT,
         key="plugins",
         example=LEAVE_OUT,
-        words="plugins that no release has",
         instead="none",
     )
 
@@ -644,23 +621,3 @@ def _written(given: object) -> Mapping[str, Any]:
         return configuration_document(given).data
     except KubeclassicError:
         return {}
-
-
-def in_words(values: OptionValues) -> Iterable[str]:
-    """The options among *values* that choose rules, in a line each, for pages that say what they are about.
-
-    >>> list(in_words({"provider": "ClusterAutoscalerProvider", "tie_break": "random", "seed": 7}))
-    ['tie-break random, seed 7', 'provider ClusterAutoscalerProvider']
-    """
-    for name, field in FIELDS.items():
-        value = values.get(name)
-        declared = declared_of(field)
-        if not declared.words or not _is_given(name, value):
-            continue
-        if declared.takes == "places":
-            yield from (f"{declared.words} {place}" for place in value or ())
-        elif isinstance(value, bool):
-            yield declared.words
-        else:
-            seed = f", seed {values.get('seed', 0)}" if value == "random" else ""
-            yield f"{declared.words} {value}{seed}"

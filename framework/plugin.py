@@ -1,4 +1,4 @@
-"""Plugins: classes with a method for each extension point that they join, in upstream's names.
+"""Plugins: classes with a method for each extension point that they join, and what they see and answer.
 
 Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do.
 :func:`each_node` wraps a method that takes one node at a time. Upstream:
@@ -18,7 +18,7 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
 * ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw
   scores depend on which nodes are feasible. ``kept_score`` gives int64[n] (all 0: the plugin makes no
-  difference), ``kept_normalize`` is a :class:`~kubeclassic.core.rule.Reduction`
+  difference), ``kept_normalize`` is a :class:`~kubeclassic.core.cycle.Reduction`
 * ``reserve(pod: Pod, node_name, cycle) -> Status | None``; ``pre_bind`` and ``bind`` likewise
 * ``permit(pod: Pod, node_name, cycle) -> Status | None``; after ``wait(timeout=30)`` the binding waits until
   the plugin allows it (:meth:`Handle.get_waiting_pod`), and after 30 seconds the pod is rejected. No timeout
@@ -29,29 +29,327 @@ The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: 
 
 from __future__ import annotations
 
+import enum
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Set
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, ClassVar
 
 import attrs
+import msgspec
 import numpy as np
 
+from ..api.meaning import duration_text
 from ..api.objects import Node, Pod
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
+from ..core.arrays import Batch, Failures, Mask, Reason, Scores
 from ..core.cluster.listings import Listings
-from ..core.failures import Failures
+from ..core.cluster.nominations import Nominations
+from ..core.cycle import Cycle, Predicate, Reads, every_pod
+from ..core.decision import Extender, Preemption
 from ..core.guard import Unwanted, described, whole_number
-from ..core.pods.requests import exact_sums
-from ..core.pods.template import Entry, StateKey, Template
+from ..core.pods import Entry, StateKey, Template, exact_sums
+from ..core.preemption import ClaimUsers, DryRuns, PodLayout
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
-from ..core.rule import Reads
-from .cycle.state import FrameworkCycle, PreFilterResult
 from .queue.events import Action, ClusterEvent, Hint
-from .status import OURS, POINTS, Code, Status
-from .waitingpods import WaitingPod, WaitingPods
+
+# --- Statuses -----------------------------------------------------------------------------------------------
+
+
+OURS = f"{__package__}.plugins."
+"""Where upstream's plugins are."""
+POINTS: Mapping[str, str] = {
+    "preEnqueue": "pre_enqueue",
+    "queueSort": "less",
+    "preFilter": "pre_filter",
+    "filter": "filter",
+    "postFilter": "post_filter",
+    "preScore": "pre_score",
+    "score": "score",
+    "reserve": "reserve",
+    "permit": "permit",
+    "preBind": "pre_bind",
+    "bind": "bind",
+    "postBind": "post_bind",
+}
+"""Extension point as a configuration names it -> the method that makes a plugin join it."""
+Points = Mapping[str, tuple[Any, ...]]
+"""Extension point -> the plugins of a profile there, in running order. Filter and Score plugins run as rules:
+``Profile.algorithm``."""
+
+
+class Code(enum.Enum):
+    """A code of a status; the names are upstream's."""
+
+    SUCCESS = "Success"
+    ERROR = "Error"
+    UNSCHEDULABLE = "Unschedulable"
+    UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    WAIT = "Wait"
+    SKIP = "Skip"
+
+
+@attrs.frozen
+class Status:
+    """A plugin's answer: code, reasons in order, and the plugin's name, which the framework fills in."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+    timeout: float = inf
+    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by
+    then."""
+
+    @property
+    def message(self) -> str:
+        """The reasons as one text."""
+        return ", ".join(self.reasons)
+
+    @property
+    def is_success(self) -> bool:
+        return self.code is Code.SUCCESS
+
+    @property
+    def is_skip(self) -> bool:
+        return self.code is Code.SKIP
+
+    @property
+    def is_rejection(self) -> bool:
+        """Whether it rejects the pod, resolvable or not."""
+        return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+
+    def as_reasons(self) -> tuple[Reason, ...]:
+        """The reasons for a node that has this status."""
+        return tuple(reason(text, self.code is Code.UNSCHEDULABLE) for text in self.reasons)
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+"""From PreFilter: the plugin's Filter does not run in this cycle, nor its AddPod and RemovePod in trials.
+From PreScore: nor its Score."""
+
+
+def unschedulable(*reasons: str) -> Status:
+    """The pod does not fit, but removing pods may help."""
+    return Status(Code.UNSCHEDULABLE, reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """The pod does not fit, and removing pods cannot help."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+
+def error(text: str) -> Status:
+    """Something went wrong: the cycle fails with this text."""
+    return Status(Code.ERROR, (text,))
+
+
+def wait(*reasons: str, timeout: float = inf) -> Status:
+    """From Permit: the binding has to wait until the plugin allows it, for *timeout* seconds and for 15
+    minutes at most."""
+    return Status(Code.WAIT, reasons, timeout=timeout)
+
+
+@lru_cache(1 << 12)
+def reason(text: str, resolvable: bool = True) -> Reason:
+    """A reason why a node does not fit; equal reasons are one object."""
+    return Reason(text, resolvable)
+
+
+def failing(status: Status | None, mask: Mask) -> Failures | None:
+    """*status* as the failure of the nodes of *mask*: bool[n]; None for a status that is no failure."""
+    if status is None or status.is_success:
+        return None
+    if status.is_rejection:
+        return Failures.where(status.as_reasons(), mask)
+    return Failures.error(status.message, mask)
+
+
+# --- A cycle, and answers that are more than a status -------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class PreFilterResult:
+    """The nodes that a PreFilter leaves: only these have to be filtered; None: all."""
+
+    node_names: frozenset[str] | None = None
+
+
+@attrs.define(eq=False, repr=False)
+class PostFilterResult:
+    """The result of a PostFilter plugin. ``nominated``: the node that the pod is to wait for, "" for none any
+    more, None: as before."""
+
+    nominated: str | None = None
+    message: str = ""
+    """Why there is no node to wait for; empty on success."""
+    is_error: bool = False
+    plan: Preemption | None = None
+
+    @classmethod
+    def failed(cls, text: str) -> PostFilterResult:
+        """The result of an attempt that ended with this error."""
+        return cls(message=text, is_error=True, plan=Preemption(error=text))
+
+
+@attrs.frozen(eq=False, repr=False)
+class PostFilterContext:
+    """The tools of a PostFilter plugin besides its cycle."""
+
+    pre_filters: Sequence[Any]
+    """The PreFilter plugins of the profile, in running order."""
+    nominations: Nominations
+    extenders: Sequence[Extender]
+    shortlists: bool
+    """Preemption ends with as many candidates as its arguments say."""
+    runs: DryRuns
+
+    @property
+    def layout(self) -> PodLayout:
+        """The pods of each row as arrays."""
+        return self.runs.layout
+
+
+class FrameworkCycle(Cycle, eq=False, kw_only=True):
+    """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
+
+    skipped: set[str] = msgspec.field(default_factory=set)
+    """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its
+    trials."""
+    pre_filtered: set[str] = msgspec.field(default_factory=set)
+    """Plugins whose PreFilter ran, or was not needed for this pod."""
+    node_count: int = 0
+    """Nodes in the snapshot."""
+    post_filter: PostFilterContext | None = None
+    """What PostFilter plugins may use; set before they run."""
+    claim_users: ClaimUsers | None = None
+    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes
+    do."""
+    hint: str = ""
+    """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
+    pods_to_activate: dict[str, Pod] = msgspec.field(default_factory=dict)
+    """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when
+    this cycle ends well, or when its binding does. Upstream: PodsToActivate."""
+
+    @property
+    def predicates(self) -> Sequence[Predicate]:
+        found = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
+        skipped = self.skipped
+        return [predicate for predicate in found if predicate.name not in skipped] if skipped else found
+
+
+# --- Pods that have a node, and wait until Permit plugins allow or reject their binding ---------------------
+# Upstream: pkg/scheduler/framework/runtime/waiting_pods_map.go.
+
+
+MAX_TIMEOUT = 900.0
+"""The longest wait in seconds; a plugin that asks for more gets this."""
+
+
+@attrs.define(eq=False, repr=False)
+class WaitingPod:
+    """A reserved pod whose binding waits for some Permit plugins. The first word counts: it is allowed by all
+    of them, or rejected.
+
+    >>> waiting = WaitingPod(Pod(), {"Gang": 30.0, "Quota": 10.0})
+    >>> waiting.allow("Quota")
+    >>> waiting.pending_plugins, waiting.timeout, waiting.is_over
+    (('Gang',), 30.0, False)
+    >>> waiting.pass_time(30.0)
+    >>> waiting.verdict.message
+    'rejected due to timeout after waiting 30s at plugin Gang'
+    """
+
+    pod: Pod
+    """With its node."""
+    _timeouts: dict[str, float]
+    """Plugin that has not allowed it yet -> after how many seconds it rejects the pod."""
+    verdict: Status | None = None
+    """How the wait ended; None while it lasts."""
+    on_end: Callable[[], None] | None = None
+    """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another
+    pod's cycle."""
+
+    @property
+    def pending_plugins(self) -> tuple[str, ...]:
+        """The plugins that have not allowed it yet, in running order."""
+        return tuple(self._timeouts)
+
+    @property
+    def is_over(self) -> bool:
+        return self.verdict is not None
+
+    @property
+    def timeout(self) -> float:
+        """After how many seconds of waiting it is rejected: the shortest of the pending plugins' timeouts."""
+        return min(self._timeouts.values(), default=0.0)
+
+    def allow(self, plugin: str) -> None:
+        """*plugin* allows the binding. The wait ends when the last pending plugin does so."""
+        self._timeouts.pop(plugin, None)
+        if not self._timeouts:
+            self._end(SUCCESS)
+
+    def reject(self, plugin: str, message: str) -> None:
+        """*plugin* rejects the pod; this ends the wait, whatever the others say."""
+        self._end(Status(Code.UNSCHEDULABLE, (message,), plugin))
+
+    def pass_time(self, waited: float) -> None:
+        """It has waited that many seconds: if this is as long as some pending plugin lets it wait, it is
+        rejected."""
+        timeout = self.timeout
+        if not self.is_over and timeout <= waited:
+            plugin = next(name for name, seconds in self._timeouts.items() if seconds == timeout)
+            self.reject(
+                plugin, f"rejected due to timeout after waiting {duration_text(timeout)} at plugin {plugin}"
+            )
+
+    def copy(self) -> WaitingPod:
+        """A pod that waits as this one does, whose end is not reported."""
+        return WaitingPod(self.pod, dict(self._timeouts), self.verdict)
+
+    def _end(self, verdict: Status) -> None:
+        if self.verdict is None:
+            self.verdict = verdict
+            if self.on_end is not None:
+                self.on_end()
+
+
+@attrs.define(eq=False, repr=False)
+class WaitingPods:
+    """The waiting pods of one profile, in the order in which they began to wait."""
+
+    by_uid: dict[str, WaitingPod] = attrs.Factory(dict)
+
+    def __iter__(self) -> Iterator[WaitingPod]:
+        """All of them; they may come and go during the iteration."""
+        return iter(tuple(self.by_uid.values()))
+
+    def reject(self, uid: str) -> bool:
+        """Reject a pod that is deleted; answers whether it was waiting. Upstream: RejectWaitingPod."""
+        waiting = self.by_uid.get(uid)
+        if waiting is not None:
+            waiting.reject("", "removed")
+        return waiting is not None
+
+    @contextmanager
+    def preserving_state(self) -> Iterator[None]:
+        """A context in which nothing that plugins say to waiting pods counts."""
+        before = self.by_uid
+        self.by_uid = {uid: one.copy() for uid, one in before.items()}
+        try:
+            yield
+        finally:
+            self.by_uid = before
+
+    def replace(self, waiting: Iterable[WaitingPod]) -> None:
+        """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
+        self.by_uid = {one.pod.uid: one for one in waiting}
+
+
+# --- Plugins ------------------------------------------------------------------------------------------------
+
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
@@ -142,27 +440,25 @@ class Plugin:
         """The points in which releases differ; a user's plugin may have something else of this name."""
         return self.handle.cells
 
-    def concerns(self, pod: Template) -> bool:
-        """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
-        return True
+    concerns = staticmethod(every_pod)
+    """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
 
     def filter_key(self, pod: Template) -> Hashable:
         """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached
         answers."""
         return pod
 
-    def score_concerns(self, pod: Template) -> bool:
-        """False for pods for which every node gets the same score, whatever happens to the cluster."""
-        return True
+    score_concerns = staticmethod(every_pod)
+    """False for pods for which every node gets the same score, whatever happens to the cluster."""
 
     def score_key(self, pod: Template) -> Hashable:
         """The part of the pod that the raw scores depend on."""
         return pod
 
     @classmethod
-    def joins(cls, point: str) -> bool:
-        """Whether the plugin has the extension point *point*, named as in a configuration."""
-        return hasattr(cls, POINTS[point])
+    def joined(cls) -> Set[str]:
+        """The extension points that the plugin joins, named as in a configuration."""
+        return {point for point, method in POINTS.items() if hasattr(cls, method)}
 
 
 def prepare_nothing(*asked: Any) -> None:

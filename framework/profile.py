@@ -1,30 +1,289 @@
-"""A profile: its constructed plugins at the extension points where they run.
+"""A profile: its constructed plugins at the extension points where they run, and as rules of a cycle.
 
 Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from difflib import get_close_matches
+from functools import partial, wraps
 from typing import Any
 
 import attrs
+import numpy as np
 
 from ..algorithmprovider.policy import unread_field
-from ..api.objects.quantity import MAX_INT64, wrap_int64
+from ..api.objects import MAX_INT64, wrap_int64
 from ..api.record import replace
-from ..core.pods.template import StateKey
-from ..core.rule import Algorithm, Reads
+from ..core.arrays import Batch, Failures, Scores
+from ..core.cycle import Algorithm, Predicate, Priority, PriorityError, Reads, every_pod
+from ..core.guard import (
+    Check,
+    RuleGuard,
+    Unwanted,
+    clauses,
+    described,
+    failures_of_batch,
+    guarded,
+    guarded_reduce,
+    hashable,
+    scores_of_batch,
+    sums,
+)
+from ..core.pods import StateKey, Template
+from ..core.release import FrameworkCells
 from ..exceptions import PolicyError
-from .adapters import as_cacheable, as_predicate, as_priority
 from .config.args import NodeResourcesFitArgs, arg_faults
-from .config.configuration import KubeSchedulerConfiguration
-from .config.fielderrors import ProfileFault, aggregated, fault_of
-from .config.profiles import ProfileConfig, sorter_args
-from .plugin import MAX_NODE_SCORE, Handle, Plugin
-from .status import POINTS, Points, Status
-from .userplugins import made
-from .waitingpods import WaitingPods
+from .config.configuration import KubeSchedulerConfiguration, ProfileConfig, sorter_args
+from .config.fielderrors import Context, ProfileFault, aggregated, fault_of
+from .plugin import (
+    MAX_NODE_SCORE,
+    OURS,
+    POINTS,
+    Code,
+    Handle,
+    Plugin,
+    Points,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    WaitingPods,
+)
+from .queue.events import ClusterEvent
+
+# --- Filter and Score of a plugin as a predicate and a priority ---------------------------------------------
+# So both generations share one cycle and one cache.
+
+
+def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Predicate:
+    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too; *one_reason*: a node
+    has one reason, of upstream's plugins (those with clauses see to it themselves)."""
+    ask: Callable[..., Failures | None] = plugin.filter
+    missing = None if pre_filters else plugin.without_pre_filter
+    clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
+    has_one_reason = (
+        one_reason
+        and getattr(plugin, "filter_clauses", None) is None
+        and type(plugin).__module__.startswith(OURS)
+    )
+
+    def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
+        if missing is not None:
+            return Failures.error(_wrapped(plugin, missing), nodes.has_node)
+        try:
+            found = ask(pod, nodes, cycle)
+        except PriorityError as error:
+            return Failures.error(_wrapped(plugin, str(error)), nodes.has_node)
+        if found is not None and has_one_reason:
+            found = found.with_one_reason()
+        if found is not None and found.errors is not None:
+            return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
+        return found
+
+    return Predicate(
+        name=plugin.name,
+        check=check,
+        reads=plugin.filter_reads,
+        concerns=every_pod if missing is not None else plugin.concerns,
+        key=plugin.filter_key,
+        effect=getattr(plugin, "filter_effect", None),
+        clauses=clauses,
+    )
+
+
+def _wrapped(plugin: Any, text: str) -> str:
+    return f'running "{plugin.name}" filter plugin: {text}'
+
+
+_WRAPPED = re.compile(r'running "([^"]*)" filter plugin: (.*)', re.DOTALL)
+
+
+def filter_error(text: str, pod: str, cells: FrameworkCells) -> str:
+    """The error *text* of a rule as the release words it for the pod with that name: answers are shared by
+    pods of one template."""
+    found = _WRAPPED.fullmatch(text)
+    return text if found is None else cells.filter_error.format(plugin=found[1], text=found[2], pod=pod)
+
+
+def as_priority(plugin: Any, pre_scores: bool) -> Priority:
+    """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
+    missing = None if pre_scores else plugin.without_pre_score
+
+    def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
+        raise PriorityError(missing or "")
+
+    return Priority(
+        name=plugin.name,
+        score=plugin.score if missing is None else fails,
+        reads=plugin.score_reads,
+        key=plugin.score_key,
+        reduce=getattr(plugin, "normalize_score", None),
+        whole_list=plugin.scores_together,
+        concerns=every_pod if missing is not None else plugin.score_concerns,
+        sums=None if missing is not None else getattr(plugin, "score_sums", None),
+        reads_devices=getattr(plugin, "score_devices", None),
+    )
+
+
+def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
+    """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
+
+    A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run,
+    which says what upstream says.
+    """
+    rule = as_priority(plugin, pre_scores)
+    if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
+        # What is kept is not the score itself, so it has a key of its own.
+        key = plugin.score_key
+        kept = plugin.kept_score
+        rule = attrs.evolve(
+            rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod))
+        )
+    if type(plugin).__module__.startswith(OURS):
+        return rule
+    if rule.reduce is None:
+        return attrs.evolve(rule, score=_within(rule.score, max_score))
+    return attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
+
+
+def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scores]:
+    @wraps(method)
+    def bounded(*arguments: Any) -> Scores:
+        scores = method(*arguments)
+        # Seen as unsigned, numbers below 0 are above every bound.
+        if len(scores) and int(scores.view(np.uint64).max()) > max_score:
+            raise PriorityError("a score is out of range")
+        return scores
+
+    return bounded
+
+
+# --- Plugins of a user: checked when they are registered, and behind guards when they run -------------------
+
+
+BESIDE = (
+    "normalize_score",
+    "kept_score",
+    "kept_normalize",
+    "unreserve",
+    "events_to_register",
+    "concerns",
+    "filter_key",
+    "score_key",
+    "joined",
+    "filter_clauses",
+    "score_sums",
+    "score_concerns",
+)
+"""Methods that the framework asks for beside those of the extension points."""
+REDUCES = ("normalize_score", "kept_normalize")
+
+
+def check_methods(plugin: type[Plugin]) -> None:
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is called almost like an extension
+    point, or no method is one."""
+    own = [
+        name
+        for name in dir(plugin)
+        if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))
+    ]
+    known = (*POINTS.values(), *BESIDE)
+    others = [name for name in own if name not in known]
+    for name in others:
+        if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
+            raise PolicyError(
+                f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?'
+            )
+    if others and not any(hasattr(plugin, method) for method in POINTS.values()):
+        raise PolicyError(
+            f'plugin "{plugin.name}": expected one of {", ".join(POINTS.values())}, got the methods {", ".join(others)}'
+        )
+
+
+# --- guards -------------------------------------------------------------------------------------------------
+
+
+def made(kind: type[Plugin], *arguments: Any) -> Plugin:
+    """A plugin of *kind*; one of a user's own is behind guards. Raises
+    :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
+    if kind.__module__.startswith("kubeclassic.framework.plugins."):
+        return kind(*arguments)
+    name = f'plugin "{kind.name}"'
+    plugin: Plugin = RuleGuard(name, kind)(*arguments)
+    for point in (*CHECKS, *REDUCES):
+        method: Any = getattr(plugin, point, None)
+        if getattr(method, "__func__", method) is not getattr(Plugin, point, None):  # else it is ours
+            what = f"{name}: {point}"
+            object.__setattr__(  # the class may be frozen
+                plugin,
+                point,
+                guarded_reduce(what, method) if point in REDUCES else guarded(what, method, CHECKS[point]),
+            )
+    return plugin
+
+
+def _status(answer: Any, arguments: tuple[Any, ...]) -> Status | None:
+    """A status of a code and texts, or None."""
+    if answer is None:
+        return None
+    if not isinstance(answer, Status) or not isinstance(answer.code, Code):
+        raise Unwanted(described(answer), "a Status or None")
+    if not isinstance(answer.reasons, tuple) or not all(isinstance(reason, str) for reason in answer.reasons):
+        raise Unwanted(f"a Status with the reasons {described(answer.reasons)}", "a tuple of texts")
+    return answer
+
+
+def _or_status(kind: type[Any], answer: Any, arguments: tuple[Any, ...]) -> Any:
+    """A result of *kind*, or a status."""
+    if isinstance(answer, kind):
+        return answer
+    if answer is not None and not isinstance(answer, Status):
+        raise Unwanted(described(answer), f"a {kind.__name__}, a Status or None")
+    return _status(answer, arguments)
+
+
+def _truth(answer: Any, arguments: tuple[Any, ...]) -> bool:
+    if not isinstance(answer, bool) and type(answer).__name__ != "bool_":
+        raise Unwanted(described(answer), "True or False")
+    return bool(answer)
+
+
+def _events(answer: Any, arguments: tuple[Any, ...]) -> Sequence[ClusterEvent]:
+    if not isinstance(answer, Sequence) or not all(isinstance(event, ClusterEvent) for event in answer):
+        raise Unwanted(described(answer), "a list of ClusterEvents")
+    return answer
+
+
+CHECKS: Mapping[str, Check | None] = {
+    "pre_enqueue": _status,
+    "less": _truth,
+    "pre_filter": partial(_or_status, PreFilterResult),
+    "filter": failures_of_batch,
+    "post_filter": partial(_or_status, PostFilterResult),
+    "pre_score": _status,
+    "score": scores_of_batch,
+    "kept_score": scores_of_batch,
+    "reserve": _status,
+    "unreserve": None,
+    "permit": _status,
+    "pre_bind": _status,
+    "bind": _status,
+    "post_bind": None,
+    "events_to_register": _events,
+    "concerns": _truth,
+    "score_concerns": _truth,
+    "filter_clauses": clauses,
+    "score_sums": sums,
+    "filter_key": hashable,
+    "score_key": hashable,
+}
+"""Method -> the check of its answer; None: any will do."""
+
+
+# --- Profiles -----------------------------------------------------------------------------------------------
+
 
 MAX_TOTAL = MAX_INT64
 CREATING = "creating profile for scheduler name {name}: "
@@ -179,16 +438,26 @@ class _Builder:
     handle: Handle
     made: dict[str, Any] = attrs.Factory(dict)
     """Name -> plugin, at whichever points it runs."""
+    joined: dict[str, Set[str]] = attrs.Factory(dict)
+    """Name -> the extension points that the plugin joins."""
+    context: Context = attrs.field(init=False)
+    names: Mapping[str, list[str]] = attrs.field(init=False)
+    """Extension point, or multiPoint -> the plugins that are enabled there."""
+
+    def __attrs_post_init__(self) -> None:
+        self.context = self.config.context
+        self.names = {point: found.names for point, found in self.profile.plugins.items()}
 
     def build(self) -> Profile:
-        if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
+        if self.config.release.configuration.weights_come_first and self.context.cells.adds_up_weights:
             _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
         # Refuse arguments that are given twice, where that was not checked with the configuration.
         given = [entry.name for entry in self.profile.plugin_config]
         twice = next((name for i, name in enumerate(given) if name in given[:i]), None)
         if twice is not None:
             raise PolicyError(f"repeated config for plugin {twice}")
-        self.made = {name: self._construct(name) for name in self._needed()}
+        for name in self._needed():
+            self._construct(name)
         for point in _EXPANSION:
             for _, text in self._objections(point):
                 raise PolicyError(text)
@@ -247,11 +516,12 @@ class _Builder:
         return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
-        names = dict.fromkeys(name for found in self.profile.plugins.values() for name in found.names)
+        names = dict.fromkeys(name for found in self.names.values() for name in found)
         return sorted(name for name in names if name in self.registry)
 
-    def _construct(self, name: str) -> Plugin:
-        context = self.config.context
+    def _construct(self, name: str) -> None:
+        """Make the plugin called *name*."""
+        context = self.context
         args = self.profile.args_of(name, context)
         if name == "NodeResourcesFit":
             managed = [
@@ -264,16 +534,18 @@ class _Builder:
             if managed and isinstance(args, NodeResourcesFitArgs):
                 args = attrs.evolve(args, ignored_resources=tuple(managed))
         try:
-            if faults := aggregated(arg_faults(name, args, "", context)):
-                raise PolicyError(faults)
-            return made(self.registry[name], args, self.handle)
+            if faults := arg_faults(name, args, "", context):
+                raise PolicyError(aggregated(faults))
+            plugin = made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
+        self.made[name] = plugin
+        self.joined[name] = plugin.joined()
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
         seen: set[str] = set()
-        for name in self.profile.at(point).names:
+        for name in self.names.get(point, ()):
             if name not in self.made:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
             elif not self._joins(name, point):
@@ -286,19 +558,19 @@ class _Builder:
         """Everything for which the profile is refused; a plugin that cannot be made is told once."""
         found: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
-        context = self.config.context
+        context = self.context
         for name in self._needed():
             args = self.profile.args_of(name, context)
             place = places.get(name, f"arguments of {name}")
             faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
             found += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
             if not faults:
-                self.made[name] = self._construct(name)
+                self._construct(name)
         for point in _EXPANSION:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
                     found.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
-        for name in self.profile.at("multiPoint").names:
+        for name in self.names.get("multiPoint", ()):
             if name not in self.registry:
                 text = f'{_type_of(_EXPANSION[0])} "{name}" does not exist'
                 found.append(ProfileFault("plugins.multiPoint", text, f'"{name}"'))
@@ -310,16 +582,16 @@ class _Builder:
         return found
 
     def _joins(self, name: str, point: str) -> bool:
-        return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
+        return point in self.joined[name] and (name, point) not in self.handle.cells.points_lacked
 
     def _expanded(self, point: str) -> list[str]:
-        explicit = self.profile.at(point).names
+        explicit = self.names.get(point, [])
         disabled = {plugin.name for plugin in self.profile.at(point).disabled}
         if "*" in disabled:
             return explicit
         added: list[str] = []
         overridden: set[str] = set()
-        for name in self.profile.at("multiPoint").names:
+        for name in self.names.get("multiPoint", ()):
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
             if not self._joins(name, point) or name in disabled:
@@ -343,11 +615,9 @@ class _Builder:
     def _weights(self) -> dict[str, int]:
         entries = [*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled]
         scoring = {
-            entry.name: entry.weight or 1
-            for entry in reversed(entries)
-            if self.made[entry.name].joins("score")
+            entry.name: entry.weight or 1 for entry in reversed(entries) if "score" in self.joined[entry.name]
         }
         found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
-        if self.config.context.cells.adds_up_weights:
+        if self.context.cells.adds_up_weights:
             _check_total(found.values())
         return found

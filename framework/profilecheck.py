@@ -11,17 +11,23 @@ from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import names_in_calling_order
 from ..algorithmprovider.gates import GivenGates, resolved_gates
 from ..api.objects import JsonObject
-from ..api.reading.documents import Document
-from ..api.reading.unknownfields import removed
+from ..api.reading import Document, removed
 from ..api.record import DocumentRecord, Names, Record, copied, replace
 from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
 from .config.apiversions import own_path, with_profiles
 from .config.args import reads_args, takes_args
-from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
+from .config.configuration import (
+    KubeSchedulerConfiguration,
+    PluginEntry,
+    PluginSet,
+    ProfileConfig,
+    decoded_configuration,
+    default_plugins,
+    passes_over,
+)
 from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
-from .config.profiles import PluginEntry, PluginSet, ProfileConfig, default_plugins
 from .options import default_release
 from .plugin import Plugin
 from .plugins.defaultbinder import DefaultBinder
@@ -67,7 +73,9 @@ def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> Profi
     for point, default in _NEEDED.items():
         given = plugins.get(point, PluginSet())
         off = {entry.name for entry in given.disabled}
-        others = [name for name in everywhere if known[name].joins(point) and off.isdisjoint((name, "*"))]
+        others = [
+            name for name in everywhere if point in known[name].joined() and off.isdisjoint((name, "*"))
+        ]
         if not (given.enabled or others):
             plugins[point] = PluginSet((PluginEntry(default.name),))
     return attrs.evolve(

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from ..core.release import Release
 from ..exceptions import PolicyError
 from .plugin import Plugin
-from .userplugins import check_methods
+from .profile import check_methods
 
 _MODULES = (
     "defaultbinder defaultpreemption dynamicresources imagelocality interpodaffinity nodeaffinity nodedeclaredfeatures nodename"

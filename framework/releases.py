@@ -1,24 +1,101 @@
-"""The releases of the framework by name, and every release that there is."""
+"""The releases of the framework by name, every release that there is, and the facts of all."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
+from typing import Annotated
 
 from msgspec.structs import replace
 
 from ..algorithmprovider import cells
 from ..algorithmprovider.releases import RELEASES
+from ..api.record import Record, says
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
-from ..core.decision.ties import TopOfHeap
+from ..core.decision import TopOfHeap
 from ..core.pods import requests, resized
-from ..core.release import PolicyCells, Release
-from ..core.release.fact import Cells, changed, changed_by, text_of
-from ..core.release.gates import gates_of
+from ..core.release import ConfigurationCells, PolicyCells, Release
+from ..core.release.fact import Cells, Fact, SetEdit, changed, changed_by, gates_of, text_of, value_of
 from ..exceptions import UnknownNameError
-from . import versions
+
+# --- The versions of the component configuration, by the cells in which they differ -------------------------
+# Upstream: k8s.io/kube-scheduler/config (types.go of each version), and defaults.go and default_plugins.go of
+# each in pkg/scheduler/apis/config.
+
+
+USAGE = frozenset({"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio"})
+"""The plugins whose scores NodeResourcesFit took over."""
+
+PERCENTAGE = "profiles.percentageOfNodesToScore"
+ADDRESSES = frozenset({"healthzBindAddress", "metricsBindAddress"})
+"""What versions up to v1beta2 have."""
+FLAT = frozenset(
+    {
+        "algorithmSource",
+        "hardPodAffinitySymmetricWeight",
+        "leaderElection.lockObjectName",
+        "leaderElection.lockObjectNamespace",
+        "pluginConfig",
+        "plugins",
+        "schedulerName",
+    }
+)
+"""What v1alpha1 has, which is about one profile alone."""
+OLD_SCORES = (
+    "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
+    " NodePreferAvoidPods=10000 PodTopologySpread=2 TaintToleration=1 +VolumeCapacityPriority:VolumeBinding=1"
+    " -DefaultPodTopologySpread:SelectorSpread=1"
+)
+"""The Score plugins of v1beta1."""
+
+_VERSIONS: Mapping[str, Cells] = {
+    # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
+    "v1beta3": {
+        "fields_lacked": SetEdit([PERCENTAGE]),
+        "refused_plugins": (),
+        "unread_points": ("preEnqueue",),
+    },
+    "v1beta2": {
+        "fields_lacked": SetEdit([PERCENTAGE], ADDRESSES),
+        "refused_plugins": (),
+        "lists_points": True,
+        "unread_points": ("multiPoint", "preEnqueue"),
+    },
+    "v1beta1": {
+        "point_plugins.score": OLD_SCORES,
+        "replaces_defaults": False,
+        "constraints_are_the_list": True,
+        "args_lacked": SetEdit(but=USAGE | {"NodeLabel", "ServiceAffinity"}),
+        "refused_plugins": (),
+        "conflicting_scores": USAGE,
+    },
+    # What is preScore later is its postFilter.
+    "v1alpha1": {
+        "fields_lacked": SetEdit(
+            ["extenders", "profiles", "plugins.multiPoint", "plugins.preEnqueue", "plugins.preScore"], FLAT
+        ),
+        "lenient_fields": True,
+    },
+}
+"""Version -> in which cells it differs from the default one."""
+
+
+def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
+    """*cells* with what each version that they read has otherwise than the default one."""
+    others = {name: _VERSIONS[name] for name in cells.api_versions if name != cells.default_version}
+    return replace(
+        cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()})
+    )
+
+
+def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
+    """The cells of *values* with their values."""
+    found = changed(cells, values)
+    names = dict.fromkeys(path.partition(".")[0] for path in values)
+    return MappingProxyType({name: getattr(found, name) for name in names})
+
 
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------
 # 1.27 comes from the last with predicates, the others from it, up and down. The texts (core/release/facts) have
@@ -112,9 +189,7 @@ def _with_cells(release: Release, version: str, *values: Cells) -> Release:
     found = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
     configuration = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
-    return replace(
-        found, version=version, gates=gates.known, configuration=versions.with_versions(configuration)
-    )
+    return replace(found, version=version, gates=gates.known, configuration=with_versions(configuration))
 
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType(
@@ -257,3 +332,82 @@ def framework_release(name: str) -> Release | None:
 
 def _version_of(name: str) -> str:
     return ".".join(name.removeprefix("v").split(".")[:2])
+
+
+# --- Facts, and a release without some of its facts ---------------------------------------------------------
+
+
+_GATE = re.compile(r"with gate (\w+)")
+OtherPatches = Annotated[
+    str, says("What other patch levels are known to decide differently; empty: nothing is known.")
+]
+
+
+class ReleaseFact(Record):
+    """A difference of a release from the one before it."""
+
+    id: str
+    release: str
+    rule: str
+    """The plugin, predicate or priority; or search, ties, preemption, configuration; * for every rule."""
+    sentence: str
+    upstream: str
+    """The file below pkg/scheduler that changed."""
+    fixed: str
+    """The release that took it back, where it was a bug; else empty."""
+    decides: bool
+    """It can give a pod another node, or none; otherwise it changes messages only."""
+
+    @classmethod
+    def of(cls, fact: Fact) -> ReleaseFact:
+        """*fact* as data; a gate that it speaks of says if it is off by default."""
+        gates = ALL_RELEASES[fact.release].gates
+        sentence = _GATE.sub(
+            lambda found: found[0] if gates[found[1]].default else f"{found[0]}, off by default,",
+            fact.sentence,
+        )
+        return cls(
+            fact.id,
+            fact.release,
+            fact.plugin,
+            sentence.removesuffix(","),
+            fact.upstream,
+            fact.fixed,
+            fact.decides,
+        )
+
+
+FACTS: tuple[Fact, ...] = tuple(fact for release in ALL_RELEASES for fact in text_of(release).facts)
+"""In the order of releases."""
+BY_ID: Mapping[str, Fact] = MappingProxyType({fact.id: fact for fact in FACTS})
+"""Id -> fact."""
+_ORDER = list(ALL_RELEASES)
+
+
+def facts_of(release: str) -> tuple[Fact, ...]:
+    """The facts of one release: what it does otherwise than the one before it."""
+    return text_of(release).facts
+
+
+def facts_between(before: str, after: str) -> tuple[Fact, ...]:
+    """The facts of the releases after *before*, up to *after*."""
+    way = _ORDER[_ORDER.index(before) + 1 : _ORDER.index(after) + 1]
+    return tuple(fact for release in way for fact in facts_of(release))
+
+
+def release_before(release: str) -> Release:
+    """The release before *release*."""
+    return ALL_RELEASES[_ORDER[_ORDER.index(release) - 1]]
+
+
+def undone(release: Release, facts: Iterable[Fact]) -> Release:
+    """*release* as it would be without *facts*: with the cells that the release before each of them has."""
+    for fact in reversed(list(facts)):
+        before = release_before(fact.release)
+        release = changed(release, {cell: value_of(before, cell) for cell in fact.cells})
+    return release
+
+
+def life_of(rule: str) -> Sequence[Fact]:
+    """The facts about *rule*, oldest first."""
+    return [fact for fact in FACTS if fact.is_about(rule)]

@@ -16,16 +16,13 @@ from ..algorithmprovider.cells import TIE_BREAKS
 from ..algorithmprovider.check import hints_of
 from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
 from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, keeps_priorities, parse_gates
-from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.providers import DEFAULT_PROVIDER, check_names, gates_of
-from ..api.objects import DEFAULT_SCHEDULER, JsonObject
-from ..api.objects.quantity import MAX_INT64
+from ..algorithmprovider.policy import DEFAULT_PROVIDER, Policy, check_names, gates_of, read_policy
+from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, JsonObject
 from ..core.classic import classic_engine
-from ..core.decision.extender import Extender
-from ..core.decision.ties import PickHost
+from ..core.cycle import Algorithm
+from ..core.decision import Extender, PickHost
 from ..core.engine import Engine
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
 from .options import OLDER, Called, Classic, Framework, GivenOptions
 from .releases import find_any_release
@@ -214,7 +211,7 @@ class SchedulerSpec:
         cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]
     ) -> SchedulerSpec:
         """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""
-        from .policy.profile import configuration_of_policy, configuration_of_provider
+        from .policy import configuration_of_policy, configuration_of_provider
 
         release = find_any_release(shared["version"])
         given = options.policy
@@ -313,7 +310,7 @@ class SchedulerSpec:
         source = self.config.source.policy
         if self.profiles is None or source is None or source.config_map is None:
             return self
-        from .policy.profile import DEFAULT_AFFINITY_WEIGHT, configuration_of_policy
+        from .policy import DEFAULT_AFFINITY_WEIGHT, configuration_of_policy
 
         config = self.config
         place = source.where(Path())

@@ -81,7 +81,7 @@ def hint_of_plugins(refused: str) -> str | None:
     if name not in DEFAULT_REGISTRY:
         told = f"no plugin {name} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
         return f"{told}, and --plugins leave-out goes without"
-    from .migrate.fromplugins import FIT, STRATEGIES
+    from .migrate.profiles import FIT, STRATEGIES
 
     having = [
         version

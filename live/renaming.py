@@ -22,11 +22,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import attrs
 
 from ..api import objects as o
-from ..api.controlplane.manifests import metadata_of
-from ..api.objects import KINDS, Map, OneOf, Part, annotated
-from ..api.objects.quantity import Quantity
-from ..api.reading.decode import newer
-from ..api.reading.mismatch import Mismatch
+from ..api.load import metadata_of
+from ..api.objects import KINDS, Map, OneOf, Part, Quantity, annotated
+from ..api.reading import Mismatch, newer
 from .client.api import Manifest
 
 

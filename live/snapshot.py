@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..api.controlplane.manifests import metadata_of
+from ..api.load import metadata_of
 from ..exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from .client.api import (
     DEVICE_KINDS,
@@ -28,8 +28,7 @@ from .client.api import (
     read_object,
     resource,
 )
-from .client.credentials import Access
-from .client.http import HttpTransport
+from .client.http import Access, HttpTransport
 
 ROLE = "ClusterRole kubeclassic-looker of examples/deploy/looker.yaml"
 Listed = Mapping[str, Sequence[Manifest]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..core.rule import Predicate
+from ..core.cycle import Predicate
 from .checknodecondition import check_node_condition
 from .checknodepressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
 from .checknodeunschedulable import check_node_unschedulable

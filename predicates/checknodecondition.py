@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.table import Statuses
-from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason, Reasons
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import NODE_NETWORK_UNAVAILABLE, NODE_NOT_READY, NODE_OUT_OF_DISK, NODE_UNSCHEDULABLE
-from .rule import predicate
+from ..core.arrays import Batch, Failures, Reason, Reasons, Statuses
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import NODE_NETWORK_UNAVAILABLE, NODE_NOT_READY, NODE_OUT_OF_DISK, NODE_UNSCHEDULABLE, predicate
 
 _WANTED: dict[str, tuple[str, Reason]] = {
     "Ready": ("True", NODE_NOT_READY),

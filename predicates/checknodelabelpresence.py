@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.rule import Predicate, Reads
-from .reasons import NODE_LABEL_PRESENCE_VIOLATED
-from .rule import predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Predicate, Reads
+from ..core.pods import Template
+from .rule import NODE_LABEL_PRESENCE_VIOLATED, predicate
 
 
 def node_label_presence(name: str, labels: Sequence[str], presence: bool) -> Predicate:

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..api.objects import Container
-from ..core.arrays.batch import Batch
-from ..core.arrays.table import PRESSURES
-from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE
-from .rule import predicate
+from ..core.arrays import PRESSURES, Batch, Failures, Reason
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE, predicate
 
 
 def _under(condition: str, reason: Reason, nodes: Batch) -> Failures | None:

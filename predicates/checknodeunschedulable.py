@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from ..api.meaning.labels import tolerates
+from ..api.meaning import tolerates
 from ..api.objects import Taint
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import NODE_UNSCHEDULABLE
-from .rule import predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import NODE_UNSCHEDULABLE, predicate
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 

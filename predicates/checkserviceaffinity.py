@@ -9,19 +9,13 @@ from itertools import islice
 import attrs
 import numpy as np
 
-from ..api.meaning.labels import everything, set_selector
+from ..api.meaning import everything, set_selector
 from ..api.objects import Map
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import PodCount, PodsMatching
-from ..core.arrays.types import Mask
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.matching.nodeselectors import pairs_mask
-from ..core.matching.owners import services_of
-from ..core.pods.template import Entry, StateKey, Template
-from ..core.rule import Predicate, Reads
-from .reasons import SERVICE_AFFINITY_VIOLATED
-from .rule import predicate
+from ..core.arrays import Batch, Failures, Mask, PodCount, PodsMatching
+from ..core.cycle import Cycle, Predicate, Reads
+from ..core.matching import pairs_mask, services_of
+from ..core.pods import Entry, StateKey, Template
+from .rule import SERVICE_AFFINITY_VIOLATED, predicate
 
 READS = Reads.NODE | Reads.CLUSTER | Reads.LISTINGS
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT
-from .rule import has_volumes, predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT, has_volumes, predicate
 
 _REASONS = ((VOLUME_NODE_CONFLICT,), (VOLUME_BIND_CONFLICT,), (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT))
 

@@ -7,30 +7,24 @@ from functools import cached_property
 
 import attrs
 
-from ..api.meaning.labels import selector_matches
+from ..api.meaning import selector_matches
 from ..api.objects import TopologySpreadConstraint
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import PodsMatching
-from ..core.arrays.counts import Clause, few_or_all
-from ..core.arrays.types import Mask
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.matching.nodeselectors import required_node_affinity
-from ..core.matching.spread import (
+from ..core.arrays import Batch, Clause, Failures, Mask, PodsMatching, few_or_all
+from ..core.cycle import Cycle, Reads
+from ..core.matching import (
     Constraints,
     Domains,
     counted_by,
     domains_by_key,
     hard_constraints,
     indexes,
+    required_node_affinity,
     selector_error,
     sums_by_key,
     with_all_keys,
 )
-from ..core.pods.template import StateKey, Template
-from ..core.rule import Reads
-from .reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH
-from .rule import predicate
+from ..core.pods import StateKey, Template
+from .rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, predicate
 
 NAME = "EvenPodsSpread"
 Limits = list[tuple[TopologySpreadConstraint, str | None, int]]

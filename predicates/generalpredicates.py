@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import StateKey, Template
-from ..core.rule import Predicate, Reads
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Predicate, Reads
+from ..core.pods import StateKey, Template
 from .hostname import pod_fits_host
 from .matchnodeselector import pod_match_node_selector
 from .podfitshostports import pod_fits_host_ports

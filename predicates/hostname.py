@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import POD_NOT_MATCH_HOST_NAME
-from .rule import predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import POD_NOT_MATCH_HOST_NAME, predicate
 
 
 @predicate(

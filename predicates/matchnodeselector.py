@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.matching.nodeselectors import pod_node_affinity_mask, required_node_affinity
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import NODE_SELECTOR_NOT_MATCH
-from .rule import predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Reads
+from ..core.matching import pod_node_affinity_mask, required_node_affinity
+from ..core.pods import Template
+from .rule import NODE_SELECTOR_NOT_MATCH, predicate
 
 
 def _asked(pod: Template) -> Hashable:

@@ -9,15 +9,11 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Mask
-from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason
-from ..core.pods.template import StateKey, Template, claim_name
-from ..core.rule import Reads
-from ..core.volumes.assumecache import VolumeError
-from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
-from .csimigration import migrated_plugins
+from ..core.arrays import Batch, Failures, Ints, Mask, Reason
+from ..core.binding import VolumeError
+from ..core.cycle import Cycle, Reads
+from ..core.pods import StateKey, Template, claim_name
+from ..core.volumes import PLUGINS, handle_of, plugin_of
 from .maxvolumecount import (
     NO_LIMIT,
     Fault,
@@ -27,8 +23,7 @@ from .maxvolumecount import (
     nodes_limit_volumes,
     own_limit,
 )
-from .reasons import MAX_VOLUME_COUNT_EXCEEDED
-from .rule import has_volumes, predicate
+from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins, predicate
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"

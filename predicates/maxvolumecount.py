@@ -10,18 +10,13 @@ import attrs
 import numpy as np
 
 from ..api.objects import Volume, VolumeSource
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Mask
-from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason
-from ..core.pods.template import StateKey, Template, claim_name, is_made_for_pod, not_owned
+from ..core.arrays import Batch, Failures, Ints, Mask, Reason
+from ..core.cycle import Cycle, Predicate, Reads
+from ..core.pods import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
-from ..core.rule import Predicate, Reads
-from ..core.volumes.intree import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
-from .csimigration import migrated_plugins
+from ..core.volumes import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .novolumezoneconflict import NO_NAME
-from .reasons import MAX_VOLUME_COUNT_EXCEEDED
-from .rule import has_volumes
+from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins
 
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from ..api.objects import Volume
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import StateKey, Template
-from ..core.rule import Reads
-from .reasons import DISK_CONFLICT
-from .rule import has_volumes, predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Reads
+from ..core.pods import StateKey, Template
+from .rule import DISK_CONFLICT, has_volumes, predicate
 
 _DISKS: StateKey[tuple[Volume, ...]] = StateKey("NoDiskConflict")
 
@@ -26,7 +23,7 @@ def _disks(pod: Template) -> tuple[Volume, ...]:
 
 def has_disks(pod: Template) -> bool:
     """Whether *pod* has volumes that can conflict with those of another pod."""
-    return bool(pod.volumes) and bool(_disks(pod))
+    return bool(_disks(pod))
 
 
 def disks_conflict(one: Volume, other: Volume) -> bool:

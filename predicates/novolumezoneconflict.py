@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ..api.meaning.labels import BETA_REGION, BETA_ZONE
+from ..api.meaning import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Mask
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from ..core.volumes.assumecache import VolumeError
-from ..core.volumes.volumesearch import delays_binding
-from .reasons import VOLUME_ZONE_CONFLICT
-from .rule import has_volumes, predicate
+from ..core.arrays import Batch, Failures, Mask
+from ..core.binding import VolumeError
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from ..core.volumes import delays_binding
+from .rule import VOLUME_ZONE_CONFLICT, has_volumes, predicate
 
 NO_NAME = "PersistentVolumeClaim had no name"
 

@@ -8,13 +8,10 @@ from operator import or_
 
 import attrs
 
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Port, Template
-from ..core.rule import Predicate, Reads
-from .reasons import POD_NOT_FITS_HOST_PORTS
-from .rule import predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Predicate, Reads
+from ..core.pods import Port, Template
+from .rule import POD_NOT_FITS_HOST_PORTS, predicate
 
 ANY_ADDRESS = "0.0.0.0"
 

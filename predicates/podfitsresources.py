@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 
 import attrs
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.overlay import workspace
-from ..core.arrays.types import Ints
-from ..core.cycle import Cycle
-from ..core.failures import Failures, Reason, Reasons
-from ..core.pods.requests import NATIVE, PODS, is_extended_resource
-from ..core.pods.template import StateKey, Template
-from ..core.rule import Reads
-from .reasons import insufficient
-from .rule import predicate
+from ..core.arrays import Batch, Failures, Ints, Reason, Reasons, workspace
+from ..core.cycle import Cycle, Reads
+from ..core.pods import NATIVE, PODS, StateKey, Template, is_extended_resource
+from .rule import insufficient, predicate
 
 TOO_MANY_PODS = insufficient(PODS)
 
@@ -34,12 +28,11 @@ class Sought:
     """How much of each the pod takes: int64[len(resources), 1]."""
 
     @classmethod
-    def of(cls, pod: Template, resources: Iterable[str], too_many: Reason) -> Sought:
+    def of(cls, pod: Template, resources: tuple[str, ...], too_many: Reason) -> Sought:
         """The needs of *pod* where *resources* are checked; *too_many*: the reason against a node that has no
         place for another pod."""
-        names = tuple(resources)
-        amounts = np.array([1, *[pod.requests.get(name, 0) for name in names]], np.int64)
-        return cls((PODS, *names), _reasons(names, too_many), amounts.reshape(-1, 1))
+        amounts = np.array([1, *[pod.requests.get(name, 0) for name in resources]], np.int64)
+        return cls((PODS, *resources), _reasons(resources, too_many), amounts.reshape(-1, 1))
 
 
 @lru_cache(1 << 10)
@@ -74,7 +67,7 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
         # Upstream: what extenders manage is part of the predicate metadata; without metadata nothing is
         # ignored.
         managed = cycle.algorithm.ignored_resources if cycle.has_metadata else ()
-        checked = (
+        checked = tuple(
             name for name in checked_resources(pod) if name not in managed or not is_extended_resource(name)
         )
         sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)

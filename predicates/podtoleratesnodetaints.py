@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..api.meaning.labels import tolerates
+from ..api.meaning import tolerates
 from ..api.objects import Taint, Toleration
-from ..core.arrays.batch import Batch
-from ..core.cycle import Cycle
-from ..core.failures import Failures
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .reasons import TAINTS_TOLERATIONS_NOT_MATCH
-from .rule import predicate
+from ..core.arrays import Batch, Failures
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import TAINTS_TOLERATIONS_NOT_MATCH, predicate
 
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 """The effects of taints that keep pods away."""

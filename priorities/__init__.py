@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..core.rule import Priority
+from ..core.cycle import Priority
 from .balancedresourceallocation import balanced_resource_allocation
 from .equalpriority import equal
 from .evenpodsspread import even_pods_spread

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
-from ..core.cycle import Cycle
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .rule import MAX_PRIORITY, priority
-from .shares import both_requested_with, capacity_of, nonzero_request
+from ..core.arrays import Batch, Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import MAX_PRIORITY, both_requested_with, capacity_of, nonzero_request, priority
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 BITS_OF_ONE = np.float64(1).view(np.uint64)

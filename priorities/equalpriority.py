@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
-from ..core.pods.template import Template
-from ..core.rule import Reads
+from ..core.arrays import Batch, Scores
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
 from .rule import priority
 
 

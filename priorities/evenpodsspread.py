@@ -9,25 +9,21 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.counts import NO_MINIMUM, Sums
-from ..core.arrays.reduction import RawScores, Reduction
-from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
-from ..core.matching.nodeselectors import required_node_affinity
-from ..core.matching.spread import (
+from ..core.arrays import NO_MINIMUM, Batch, RawScores, Reduction, Scores, Sums
+from ..core.cycle import Cycle, PriorityError, Reads
+from ..core.matching import (
     Constraints,
     domains_by_key,
     eligible,
     is_readable,
+    required_node_affinity,
     selector_error,
     soft_constraints,
     sums_by_key,
     with_all_keys,
     without_a_key,
 )
-from ..core.pods.template import Template
-from ..core.rule import PriorityError, Reads
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Scores, whole
-from ..core.cycle import Cycle
-from ..core.pods.template import Template
-from ..core.rule import Reads
+from ..core.arrays import Batch, Ints, Scores, whole
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 
 MIB = 1024 * 1024

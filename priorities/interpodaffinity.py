@@ -6,27 +6,34 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import Query
-from ..core.arrays.counts import DomainSum, Sums, Weighted, added
-from ..core.arrays.reduction import RawScores, Reduction, Stretched
-from ..core.arrays.table import NodeTable
-from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
-from ..core.matching.spread import by_name, terms_about
-from ..core.pods.template import StateKey, Template
-from ..core.pods.terms import (
+from ..core.arrays import (
+    Batch,
+    DomainSum,
+    NodeTable,
+    Query,
+    RawScores,
+    Reduction,
+    Scores,
+    Stretched,
+    Sums,
+    Weighted,
+    added,
+)
+from ..core.cycle import Cycle, PriorityError, Reads
+from ..core.matching import by_name, terms_about
+from ..core.pods import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     AllPods,
     PodsTargeted,
+    StateKey,
+    Template,
     Unreadable,
     target_of,
     terms_of,
     unreadable,
 )
-from ..core.rule import PriorityError, Reads
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores, truncated_div
-from ..core.cycle import Cycle
-from ..core.pods.template import Template
-from ..core.rule import Reads
-from .rule import MAX_PRIORITY, priority
-from .shares import both_requested_with, capacity_of, nonzero_request, used_share
+from ..core.arrays import Batch, Scores, truncated_div
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
+from .rule import MAX_PRIORITY, both_requested_with, capacity_of, nonzero_request, priority, used_share
 
 
 @priority("MostRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)

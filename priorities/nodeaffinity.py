@@ -6,14 +6,12 @@ from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
-from ..api.meaning.labels import SelectorError
+from ..api.meaning import SelectorError
 from ..api.objects import NodeSelectorTerm, PreferredSchedulingTerm
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Mask, Scores
-from ..core.cycle import Cycle
-from ..core.matching.nodeselectors import expressions_mask
-from ..core.pods.template import Template
-from ..core.rule import PriorityError, Reads
+from ..core.arrays import Batch, Mask, Scores
+from ..core.cycle import Cycle, PriorityError, Reads
+from ..core.matching import expressions_mask
+from ..core.pods import Template
 from .rule import normalize_reduce, priority
 
 

@@ -7,15 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Ints, Scores
-from ..core.cycle import Cycle
-from ..core.pods.requests import CPU, MEMORY
-from ..core.pods.template import Template
-from ..core.rule import Priority, Reads
+from ..core.arrays import Batch, Ints, Scores
+from ..core.cycle import Cycle, Priority, Reads
+from ..core.pods import CPU, MEMORY, Template
 from ..exceptions import PolicyError
-from .rule import MAX_PRIORITY, priority
-from .shares import free_share, request, requested_with
+from .rule import MAX_PRIORITY, free_share, priority, request, requested_with
 
 Point = tuple[int, int]
 """Utilization in percent, score from 0 to 10."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..api.objects import Container
-from ..api.objects.quantity import wrap_int64
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Mask, Scores
-from ..core.cycle import Cycle
-from ..core.pods.requests import CPU, MEMORY, amount
-from ..core.pods.template import Template
-from ..core.rule import Reads
+from ..api.objects import Container, wrap_int64
+from ..core.arrays import Batch, Mask, Scores
+from ..core.cycle import Cycle, Reads
+from ..core.pods import CPU, MEMORY, Template, amount
 from .rule import priority
 
 

@@ -1,5 +1,7 @@
-"""The decorator of priorities: ``@priority(name, reads=..., key=..., reduce=...)`` over a function that
-scores all nodes at once."""
+"""The decorator of priorities, and shares of resources, by which several of them score.
+
+It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,22 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.counts import Sums
-from ..core.arrays.reduction import Proportional, Reduction
-from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
+from ..core.arrays import (
+    Batch,
+    Ints,
+    NodeTable,
+    Proportional,
+    Reduction,
+    Scores,
+    Sums,
+    is_anywhere,
+    is_everywhere,
+    truncated_div,
+    workspace,
+)
+from ..core.cycle import Cycle, Priority, Reads, every_pod
 from ..core.guard import whole_number
-from ..core.pods.template import Template
-from ..core.rule import Priority, Reads, every_pod
+from ..core.pods import CPU, MEMORY, StateKey, Template
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -90,3 +100,93 @@ def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Redu
     """
 
     return Reduction(lambda pod, raw, cycle: Proportional(max(0, raw.highest), best, reverse))
+
+
+# --- Shares of a resource in use with the pod; absent requests count with defaults --------------------------
+# Upstream: pkg/scheduler/algorithm/priorities/resource_allocation.go.
+
+
+_ASKED: StateKey[Ints] = StateKey("nonzero request")
+
+
+def nonzero_request(pod: Template) -> tuple[int, int]:
+    """cpu in millicores and memory in bytes that *pod* counts in scores; pods with equal values share scores."""
+    return pod.nonzero
+
+
+def request(pod: Template, resource: str) -> int:
+    """The request of *pod* for *resource*, as scores count it."""
+    if resource in (CPU, MEMORY):
+        return pod.nonzero[(CPU, MEMORY).index(resource)]
+    return pod.scored.get(resource, 0)
+
+
+def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
+    """The requested sum of *resource* on each node with *pod* on it: int64[n]."""
+    asked = request(pod, resource)
+    return asked + (nodes.nonzero(resource) if resource in (CPU, MEMORY) else nodes.requested(resource))
+
+
+def both_requested_with(pod: Template, nodes: Batch) -> Ints:
+    """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is
+    asked for again."""
+    asked: Ints | None = pod.notes.get(_ASKED)
+    if asked is None:
+        asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
+    if nodes.rows is not None:
+        return nodes.nonzeros + asked
+    found: Ints = np.add(nodes.nonzeros, asked, workspace(nodes, "requested", 2))
+    return found
+
+
+def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
+    """Allocatable cpu and memory: int64[2, n]; and whether each is above 0 and not huge.
+
+    Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by
+    one number is faster.
+    """
+    table = nodes.table
+    common, is_proper = table.node_derived("common capacity", lambda: _common_capacity(table))
+    if common is not None:
+        return common, True
+    found = nodes.limits[1:3]
+    return found, is_proper or (not table.has_huge and np.count_nonzero(found) == found.size)
+
+
+def _common_capacity(table: NodeTable) -> tuple[Ints | None, bool]:
+    """The cpu and memory that each row of the table has: int64[2, 1], None where they differ; and whether
+    none is 0 or huge on any row."""
+    every = table.limits[1:3, : table.size]
+    is_proper = not table.has_huge and bool(every.all())
+    return every[:, :1].copy() if is_proper and every.size and (
+        every == every[:, :1]
+    ).all() else None, is_proper
+
+
+def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
+    """The part of *capacity* that stays free, in parts of *scale*: int64 as given; 0 where there is none or
+    too much is requested.
+
+    *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is
+    no more than 100.
+    """
+    return _share(capacity - requested, requested, capacity, scale, is_proper)
+
+
+def used_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
+    """As :func:`free_share`: how much of *capacity* is requested."""
+    return _share(requested, requested, capacity, scale, is_proper)
+
+
+def _share(part: Ints, requested: Ints, capacity: Ints, scale: int, is_proper: bool) -> Ints:
+    if is_proper:
+        # As whole numbers without sign, those below 0 are above every capacity.
+        room = requested.view(np.uint64) <= capacity.view(np.uint64)
+        fits = is_everywhere(room)
+        if fits or not is_anywhere(requested < 0):  # a sum can have wrapped around
+            parts: Ints = np.multiply(part, scale, None if part is requested else part)
+            parts //= capacity
+            return parts if fits else parts * room
+    room = requested <= capacity
+    parts = truncated_div(part * scale, capacity)
+    return parts if is_everywhere(room) else parts * room

@@ -7,16 +7,21 @@ from functools import lru_cache
 
 import msgspec
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.census import PodsMatching
-from ..core.arrays.counts import DomainSum, Sums
-from ..core.arrays.reduction import Proportional, RawScores, Reduction, Scale
-from ..core.arrays.types import Scores
+from ..core.arrays import (
+    Batch,
+    DomainSum,
+    PodsMatching,
+    Proportional,
+    RawScores,
+    Reduction,
+    Scale,
+    Scores,
+    Sums,
+)
 from ..core.cluster.listings import Listings
-from ..core.cycle import Cycle
-from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
-from ..core.pods.template import Group, StateKey, Template
-from ..core.rule import Priority, Reads
+from ..core.cycle import Cycle, Priority, Reads
+from ..core.matching import OwnerSelector, Remembered, owner_selectors, remembered
+from ..core.pods import Group, StateKey, Template
 from .rule import MAX_PRIORITY, priority
 
 ZONE_WEIGHT = 2.0 / 3.0

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
-from ..core.matching.owners import first_service_selector
-from ..core.pods.template import Template
-from ..core.rule import Priority, Reads
+from ..core.arrays import Batch, Scores
+from ..core.cycle import Cycle, Priority, Reads
+from ..core.matching import first_service_selector
+from ..core.pods import Template
 from .rule import MAX_PRIORITY, priority
 from .selectorspread import peers
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..api.meaning.labels import tolerates
+from ..api.meaning import tolerates
 from ..api.objects import Taint, Toleration
-from ..core.arrays.batch import Batch
-from ..core.arrays.types import Scores
-from ..core.cycle import Cycle
-from ..core.pods.template import Template
-from ..core.rule import Reads
+from ..core.arrays import Batch, Scores
+from ..core.cycle import Cycle, Reads
+from ..core.pods import Template
 from .rule import normalize_reduce, priority
 
 PREFER_NO_SCHEDULE = "PreferNoSchedule"

@@ -13,27 +13,21 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider import resolve
-from ..algorithmprovider.policy import read_policy
-from ..algorithmprovider.providers import DEFAULT_PROVIDER
-from ..api.objects import KubeObject, Pod
-from ..api.objects.quantity import Quantity
-from ..api.reading.decode import decode
-from ..api.reading.documents import json_lines
-from ..api.reading.mismatch import shown
+from ..algorithmprovider.policy import DEFAULT_PROVIDER, read_policy
+from ..api.objects import KubeObject, Pod, Quantity
+from ..api.reading import decode, json_lines, shown
 from ..api.record import Count, DocumentRecord, Record
-from ..core.decision.decision import Decision
+from ..core.cycle import Algorithm
+from ..core.decision import Decision
 from ..core.engine import Engine
-from ..core.feed import EventFeed
 from ..core.release import Release
-from ..core.rule import Algorithm
-from ..core.run import Run
+from ..core.run import EventFeed, Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
 from ..extenders.extender import FAULT
 from ..extenders.scripted import ScriptedPost
-from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
-from ..framework.config.profiles import GROUP
-from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
+from ..framework.config.configuration import GROUP, KIND, KubeSchedulerConfiguration, read_configuration
+from ..framework.policy import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release, framework_release
 from ..framework.schedulerspec import build_engine
@@ -171,17 +165,6 @@ def answer_case(case: Json, manner: Manner) -> Json:
     except PolicyError as error:
         return {"name": case["name"], "error": str(error)}
     return {"name": case["name"], "cycles": list(play(Run(engine, manner.details), case, post))}
-
-
-def emitted(case: Json, manner: Manner = USUAL) -> Json:
-    """As :func:`answer_case`. Raises :class:`~kubeclassic.exceptions.ManifestError` for a case or a script
-    that makes no sense."""
-    try:
-        return answer_case(case, manner)
-    except KubeclassicError:
-        raise
-    except Exception as error:  # a crash of one case; without --emit it is a difference
-        raise ManifestError(f"{case['name']}: cannot be played: {type(error).__name__}: {error}") from error
 
 
 def scripted_post(case: Json, release: Release | None) -> ScriptedPost | None:

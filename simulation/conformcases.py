@@ -18,18 +18,16 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ..algorithmprovider import resolve
 from ..api.objects import Namespace, Pod
-from ..api.reading.decode import decode
-from ..api.reading.mismatch import shown
+from ..api.reading import decode, shown
 from ..core.cluster.nominations import Nominations
-from ..core.queue.backoff import Clock, nanoseconds
+from ..core.queue.backoff import Clock, QueuedPod, nanoseconds
 from ..core.queue.base import SchedulingQueue
-from ..core.queue.parked import QueuedPod
 from ..core.queue.priority import make_queue
 from ..exceptions import CacheError, ManifestError, did_you_mean
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by
-from ..framework.queue.eventhandlers import queue_for
 from ..framework.queue.events import EVENTS
+from ..framework.queue.queue import queue_for
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 
 Json = dict[str, Any]
@@ -57,7 +55,9 @@ def answer_script(case: Json) -> Json:
     else:
         nominations = Nominations(release.nominations)
         algorithm = resolve(release, gates={} if case["podPriority"] else {"PodPriority": False})
-        older = make_queue(algorithm, nominations, clock, waits=False)
+        older = make_queue(
+            release.queue, nominations, clock, fifo=not algorithm.queues_by_priority, waits=False
+        )
         player = Player(older, clock, nominations, lambda event: older.move_all())
     return {"name": case["name"], "steps": list(player.play(case["script"]))}
 

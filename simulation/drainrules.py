@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from ..api.meaning.labels import Matcher, SelectorError, compile_selector, everything
-from ..api.objects import Pod, PodDisruptionBudget
-from ..api.objects.quantity import IntOrString
+from ..api.meaning import Matcher, SelectorError, compile_selector, everything
+from ..api.objects import IntOrString, Pod, PodDisruptionBudget
 from ..api.record import Count, Record
 from ..api.words import listed
 from .replacements import KUBELET

@@ -87,7 +87,7 @@ def cores() -> int:
 
 
 @contextmanager
-def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
+def executor_of(jobs: int, dask: str | None = None) -> Iterator[Executor | None]:
     """The executor of ``--jobs`` and ``--dask``: None for this process, a pool of *jobs* processes, or a Dask
     scheduler at the address *dask*.
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ..api.objects.quantity import Quantity
+from ..api.objects import Quantity
 from ..api.reading.formats.yamlvalues import yaml_values
 from ..exceptions import KubeclassicError, ManifestError, QuantityError, one_line
 

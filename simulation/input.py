@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import attrs
 
 from ..api.cluster import Cluster
-from ..api.controlplane.defaults import with_defaults
-from ..api.inventory import Inventory, take_in
-from ..api.load import RAW_KINDS, Loaded, load, load_documents
+from ..api.controlplane import with_defaults
+from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_documents, take_in
 from ..api.objects import KubeObject, Node, Pod
-from ..api.reading.documents import Document, PathLike
-from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
+from ..api.reading import Document, Notice, NoticeGroup, PathLike, grouped, refuse_unread
 from ..core.engine import Engine
 from ..exceptions import ManifestError, wrong_type
 from ..extenders.choice import asked_extenders
@@ -24,7 +22,7 @@ from ..framework.options import Classic, Framework, GivenOptions, settled_option
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import Files, Scenario, idle_notices, parsed_edits, sorted_out
+from .simulate import Files, Scenario, idle_notices, parsed_edits, sorted_out
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -67,8 +65,6 @@ class Input:
     """Whether objects were completed and admitted as the API server does it."""
     strict: bool = False
     """Whether nothing may be left unread."""
-    rules: Sequence[str] = ()
-    """The options that choose rules, in words."""
 
     def noted(self, release: str | None) -> Input:
         """The same, with what its release does not read; *release*: as it was asked for, None for the

@@ -9,8 +9,7 @@ from decimal import Decimal
 import attrs
 from msgspec.structs import replace
 
-from ..api.controlplane.deviceclaims import slices_like
-from ..api.controlplane.workloads import runs_on, target_node
+from ..api.controlplane import runs_on, slices_like, target_node
 from ..api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice, of_kind
 from .drainrules import is_daemon
 

@@ -14,8 +14,8 @@ import attrs
 from msgspec.structs import replace
 
 from ..algorithmprovider.extenders import UncalledExtender
-from ..api.controlplane.admission import affinity_terms
-from ..api.meaning.labels import BETA_ZONE, COMPARISONS, TOPOLOGY_ZONE
+from ..api.controlplane import affinity_terms
+from ..api.meaning import BETA_ZONE, COMPARISONS, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,
     ContainerStatus,
@@ -25,6 +25,7 @@ from ..api.objects import (
     Device,
     DeviceClass,
     KubeObject,
+    Map,
     Namespace,
     Node,
     PersistentVolume,
@@ -33,6 +34,7 @@ from ..api.objects import (
     PodAffinityTerm,
     PodSpec,
     PodStatus,
+    Quantity,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceRequirements,
@@ -42,15 +44,12 @@ from ..api.objects import (
     VolumeAttachment,
     of_kind,
 )
-from ..api.objects.metadata import Map
-from ..api.objects.quantity import Quantity
-from ..api.reading.notices import Notice, Unread
+from ..api.reading import Notice, Unread
 from ..api.words import count_of
-from ..core.pods.resized import GATE as RESIZE
-from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
-from ..core.pods.template import claim_keys
+from ..core.cycle import Algorithm
+from ..core.pods import GATE as RESIZE
+from ..core.pods import POD_LEVEL_GATE, by_reported_and_allocated, claim_keys
 from ..core.release import Release
-from ..core.rule import Algorithm
 from ..framework.releases import (
     framework_release,
     is_auto,
@@ -61,7 +60,7 @@ from ..framework.releases import (
     nearest_release,
     telling_versions,
 )
-from .scenario import Scenario
+from .simulate import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], object]
 

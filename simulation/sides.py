@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from ..api.objects import Pod
 from ..api.record import Record
-from ..core.arrays.types import NO_ROWS, Rows
-from ..core.decision.decision import Decision
+from ..core.arrays import NO_ROWS, Rows
+from ..core.cycle import Algorithm, Priority
+from ..core.decision import Decision
 from ..core.engine import Engine
 from ..core.release.fact import rule_facts
-from ..core.rule import Algorithm, Priority
 from ..core.run import Run
 from .simulate import Simulation
 

@@ -8,8 +8,8 @@ from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
 from kubeclassic.questions.replay.simulatedcluster import Delays
-from kubeclassic.simulation.scenario import ORDERS
 from kubeclassic.simulation.sides import MODES
+from kubeclassic.simulation.simulate import ORDERS
 
 
 @pytest.mark.parametrize(

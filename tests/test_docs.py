@@ -14,7 +14,7 @@ from kubeclassic.algorithmprovider.policy import read_policy, unknown_keys
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.cli import cli
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.questions.replay.inputs.churn import read_operations
+from kubeclassic.questions.replay.inputs import read_operations
 from kubeclassic.questions.sweep.spec import read_spec
 from tests.conftest import ROOT
 from tests.support.consoleblocks import WIDTH, examples_of

@@ -10,13 +10,12 @@ from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
 from kubeclassic.framework.options import Classic, options_of
+from kubeclassic.framework.plugin import Code, Status
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, NEWEST_RELEASE
-from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node, unresolvable
 from kubeclassic.results import Decision
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
-from kubeclassic.simulation.scenario import Files
-from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.simulate import Files, Simulation
 from tests.support.build import manifest, node, pod
 from tests.support.examples import ENDS
 from tests.support.frameworkbuild import configuration, document

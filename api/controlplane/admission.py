@@ -13,8 +13,7 @@ from operator import gt, lt
 import attrs
 from msgspec.structs import replace
 
-from ..meaning.labels import compile_selector
-from ..meaning.podtotals import Amounts, AmountsOf, limits_of, requests_of, total_of, uses
+from ..meaning import Amounts, AmountsOf, compile_selector, limits_of, requests_of, total_of, uses
 from ..objects import (
     BETA_CLASS,
     Container,
@@ -28,14 +27,14 @@ from ..objects import (
     Pod,
     PodAffinityTerm,
     PriorityClass,
+    Quantity,
     Requirement,
     ResourceQuota,
     ResourceRequirements,
     ScopedResourceSelectorRequirement,
     StorageClass,
 )
-from ..objects.quantity import Quantity
-from ..reading.notices import Notice
+from ..reading import Notice
 
 SYSTEM_CLUSTER_CRITICAL = PriorityClass(
     metadata=ObjectMeta(name="system-cluster-critical"), value=2_000_000_000

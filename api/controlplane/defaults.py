@@ -35,23 +35,23 @@ from ..objects import (
     StorageClass,
     Volume,
     VolumeSource,
+    notation,
 )
-from ..objects.quantity import notation
 
-K = TypeVar("K", bound=KubeObject)
+_K = TypeVar("_K", bound=KubeObject)
 S = TypeVar("S", bound=VolumeSource)
 
 _CACHED = 1 << 15
 
 
-def with_defaults(decoded: K) -> K:
+def with_defaults(decoded: _K) -> _K:
     """*decoded* with the API's defaults; the same object if there is nothing to fill in."""
     complete = _COMPLETE.get(type(decoded))
-    completed: K = decoded if complete is None else complete(decoded)
+    completed: _K = decoded if complete is None else complete(decoded)
     return completed
 
 
-def with_default_selector(decoded: K, document: JsonObject) -> K:
+def with_default_selector(decoded: _K, document: JsonObject) -> _K:
     """A controller with a selector from its template's labels, if it has none and its kind and API version
     have that default.
 

@@ -26,9 +26,9 @@ from ..objects import (
     StatefulSet,
     StorageClass,
 )
-from ..reading.notices import Notice
+from ..reading import Notice
 
-K = TypeVar("K", bound=KubeObject)
+_K = TypeVar("_K", bound=KubeObject)
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 
@@ -173,11 +173,11 @@ class _There:
     def of(cls, objects: Sequence[KubeObject]) -> _There:
         found: dict[type[KubeObject], dict[str, Any]] = {}
         for item in objects:
-            if not isinstance(item, Pod):
+            if not isinstance(item, Pod | Node):
                 found.setdefault(type(item), {})[item.key] = item
         return cls(found)
 
-    def get(self, kind: type[K], key: str) -> K | None:
+    def get(self, kind: type[_K], key: str) -> _K | None:
         """The object of a kind that is called *key*."""
         return self.by_kind.get(kind, {}).get(key)
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
-from ..reading.mismatch import Mismatch
+from ..reading import Mismatch
 
 UNITS: Mapping[str, float] = {
     "ns": 1e-9,

@@ -203,11 +203,7 @@ def compile_selector(selector: LabelSelector | None) -> Matcher:
     if selector.is_empty:
         return everything
     check_pairs(selector.match_labels)
-    for expression in selector.match_expressions:
-        if expression.operator not in _LABEL_OPERATORS:
-            raise SelectorError(f"{quoted(expression.operator)} is not a valid pod selector operator")
-        check_requirement(expression.key, expression.operator, expression.values)
-    tests = [_test(expression) for expression in selector.match_expressions]
+    tests = _tests(selector.match_expressions, _LABEL_OPERATORS, "pod")
     return _all_of([_pairs_test(selector.match_labels), *tests] if selector.match_labels else tests)
 
 
@@ -239,6 +235,17 @@ def _all_of(tests: list[Matcher]) -> Matcher:
     if len(tests) == 1:
         return tests[0]
     return lambda labels: all(test(labels) for test in tests)
+
+
+def _tests(expressions: Iterable[Requirement], operators: frozenset[str], kind: str) -> list[Matcher]:
+    """The tests of *expressions* of a selector of pods or nodes. Raises :class:`SelectorError`."""
+    found = []
+    for expression in expressions:
+        if expression.operator not in operators:
+            raise SelectorError(f"{quoted(expression.operator)} is not a valid {kind} selector operator")
+        check_requirement(expression.key, expression.operator, expression.values)
+        found.append(_test(expression))
+    return found
 
 
 def _test(expression: Requirement) -> Matcher:
@@ -275,11 +282,7 @@ def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
     """
     if not expressions:
         return nothing
-    for expression in expressions:
-        if expression.operator not in _NODE_OPERATORS:
-            raise SelectorError(f"{quoted(expression.operator)} is not a valid node selector operator")
-        check_requirement(expression.key, expression.operator, expression.values)
-    return _all_of([_test(expression) for expression in expressions])
+    return _all_of(_tests(expressions, _NODE_OPERATORS, "node"))
 
 
 def node_selector_matches(selector: NodeSelector, labels: Labels, name: str | None) -> bool:

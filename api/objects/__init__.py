@@ -15,6 +15,7 @@ from .devices import *
 from .metadata import *
 from .owners import *
 from .pods import *
+from .quantity import *
 from .storage import *
 
 KINDS: Mapping[str, type[KubeObject]] = {

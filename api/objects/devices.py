@@ -17,6 +17,7 @@ from .metadata import (
     Part,
     Quantities,
     TemplateMeta,
+    shortcut,
 )
 from .quantity import ZERO, Int64, Quantity
 
@@ -160,10 +161,7 @@ class DeviceRequestAllocationResult(Part):
     binding_conditions: tuple[str, ...] = ()
     """What has to be true of the device before a pod is bound."""
     binding_failure_conditions: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> tuple[str, str, str]:
-        return self.driver, self.pool, self.device
+    id: ClassVar[tuple[str, str, str]] = shortcut("driver", "pool", "device")
 
 
 class DeviceAllocationResult(Part):
@@ -176,10 +174,7 @@ class AllocationResult(Part):
     devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
     allocation_timestamp: str | None = None
-
-    @property
-    def results(self) -> tuple[DeviceRequestAllocationResult, ...]:
-        return self.devices.results
+    results: ClassVar[tuple[DeviceRequestAllocationResult, ...]] = shortcut("devices.results")
 
 
 class ResourceClaimConsumerReference(Part):

@@ -4,6 +4,7 @@ for maps."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeAlias, TypeVar, get_type_hints
 
 import attrs
@@ -62,6 +63,11 @@ _FROZEN: dict[str, Any] = {"frozen": True}  # a type checker would want to see "
 class Part(Struct, rename=json_name, **_FROZEN):
     """An object of the API, or a part of one, with the fields that are read here, nested and named as there.
     It cannot be changed."""
+
+
+def shortcut(*paths: str) -> Any:
+    """A property for what is at the paths of an object, which is read without a call of a function."""
+    return property(attrgetter(*paths), doc="")
 
 
 class HashedPart(Part, cache_hash=True):
@@ -192,6 +198,9 @@ class KubeObject(Part):
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
+    name: ClassVar[str] = shortcut("metadata.name")
+    labels: ClassVar[Map[str]] = shortcut("metadata.labels")
+    annotations: ClassVar[Map[str]] = shortcut("metadata.annotations")
     manifest: JsonObject | None = field(default=None, name="")
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send
     it on."""
@@ -210,10 +219,6 @@ class KubeObject(Part):
     def _compared(self) -> tuple[Any, ...]:
         metadata, _, *rest = astuple(self)
         return (metadata, *rest)
-
-    @property
-    def name(self) -> str:
-        return self.metadata.name
 
     @property
     def namespace(self) -> str:
@@ -235,14 +240,6 @@ class KubeObject(Part):
     def uid(self) -> str:
         """The UID; the key if none is given."""
         return self.metadata.uid or self.key
-
-    @property
-    def labels(self) -> Map[str]:
-        return self.metadata.labels
-
-    @property
-    def annotations(self) -> Map[str]:
-        return self.metadata.annotations
 
 
 def of_kind(kind: type[V], objects: Iterable[object]) -> list[V]:

@@ -6,9 +6,19 @@ itself does not read them.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
-from .metadata import NO_QUANTITIES, NOTHING, KubeObject, LabelSelector, Map, OneOf, Part, Quantities
+from .metadata import (
+    NO_QUANTITIES,
+    NOTHING,
+    KubeObject,
+    LabelSelector,
+    Map,
+    OneOf,
+    Part,
+    Quantities,
+    shortcut,
+)
 from .quantity import Int32, IntOrString
 
 PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Never", optional=True)]
@@ -22,10 +32,7 @@ class ServiceSpec(Part):
 
 class _PairSelecting(KubeObject):
     spec: ServiceSpec = ServiceSpec()
-
-    @property
-    def selector(self) -> Map[str] | None:
-        return self.spec.selector
+    selector: ClassVar[Map[str] | None] = shortcut("spec.selector")
 
 
 class Service(_PairSelecting):
@@ -46,10 +53,7 @@ class ControllerSpec(Part):
 
 class _Controller(KubeObject):
     spec: ControllerSpec = ControllerSpec()
-
-    @property
-    def selector(self) -> LabelSelector | None:
-        return self.spec.selector
+    selector: ClassVar[LabelSelector | None] = shortcut("spec.selector")
 
 
 class ReplicaSet(_Controller):
@@ -85,10 +89,7 @@ class PodDisruptionBudget(KubeObject):
 
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
-
-    @property
-    def selector(self) -> LabelSelector | None:
-        return self.spec.selector
+    selector: ClassVar[LabelSelector | None] = shortcut("spec.selector")
 
 
 class PriorityClass(KubeObject):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from .metadata import (
     OneOf,
     Part,
     Quantities,
+    shortcut,
 )
 from .owners import PreemptionPolicy
 from .quantity import Int32, Int64
@@ -61,10 +62,7 @@ class NodeStatus(Part):
     declared_features: tuple[str, ...] = ()
     """What it says that it can do, in newer releases."""
     node_info: NodeSystemInfo = NodeSystemInfo()
-
-    @property
-    def kubelet_version(self) -> str:
-        return self.node_info.kubelet_version
+    kubelet_version: ClassVar[str] = shortcut("node_info.kubelet_version")
 
 
 class Node(KubeObject):
@@ -128,19 +126,13 @@ class Container(HashedPart):
     name: str = ""
     image: str = ""
     resources: ResourceRequirements = ResourceRequirements()
+    requests: ClassVar[Quantities] = shortcut("resources.requests")
+    limits: ClassVar[Quantities] = shortcut("resources.limits")
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
     """What its node does when it exits, in newer releases."""
-
-    @property
-    def requests(self) -> Quantities:
-        return self.resources.requests
-
-    @property
-    def limits(self) -> Quantities:
-        return self.resources.limits
 
     @property
     def restarts_all(self) -> bool:
@@ -225,13 +217,10 @@ class PodSpec(Part):
     """Its claims to devices, which newer releases allocate."""
     resources: ResourceRequirements = ResourceRequirements()
     """What the pod as a whole requests, which newer releases read."""
+    requests: ClassVar[Quantities] = shortcut("resources.requests")
     host_network: bool = False
     host_users: bool | None = None
     active_deadline_seconds: Int64 | None = None
-
-    @property
-    def requests(self) -> Quantities:
-        return self.resources.requests
 
     @property
     def rule_volumes(self) -> tuple[Volume, ...]:

@@ -241,6 +241,14 @@ class Quantity:
         return f"{nanos}{_DECIMAL_SUFFIX[exponent]}"
 
 
+def whole_numbers(amounts: Mapping[str, Quantity]) -> dict[str, int]:
+    """The amounts of resources as the scheduler's whole numbers, rounded up: cpu in thousandths."""
+    return {
+        name: quantity.milli_value() if name == "cpu" else quantity.value()
+        for name, quantity in amounts.items()
+    }
+
+
 def notation(*amounts: Mapping[str, Quantity]) -> tuple[object, ...]:
     """The form of each amount, for caches: equal amounts may be written otherwise, as 1Gi and 1073741824, and
     each object keeps its own."""

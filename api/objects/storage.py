@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from .metadata import (
     Part,
     Quantities,
     TemplateMeta,
+    shortcut,
 )
 from .quantity import Int32, Quantity
 
@@ -139,10 +140,7 @@ class PersistentVolume(KubeObject):
 
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: VolumeStatus = VolumeStatus()
-
-    @property
-    def phase(self) -> str:
-        return self.status.phase
+    phase: ClassVar[str] = shortcut("status.phase")
 
     def in_phase(self, phase: str) -> PersistentVolume:
         """A copy in *phase*."""
@@ -167,11 +165,8 @@ class PersistentVolumeClaimSpec(Part):
     access_modes: tuple[AccessMode, ...] = ()
     resources: ResourceRequirements = ResourceRequirements()
     selector: LabelSelector | None = None
+    requests: ClassVar[Quantities] = shortcut("resources.requests")
     volume_mode: VolumeMode | None = None
-
-    @property
-    def requests(self) -> Quantities:
-        return self.resources.requests
 
 
 class PersistentVolumeClaim(KubeObject):
@@ -181,10 +176,7 @@ class PersistentVolumeClaim(KubeObject):
 
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: VolumeStatus = VolumeStatus()
-
-    @property
-    def phase(self) -> str:
-        return self.status.phase
+    phase: ClassVar[str] = shortcut("status.phase")
 
     def in_phase(self, phase: str) -> PersistentVolumeClaim:
         """A copy in *phase*."""
@@ -294,7 +286,4 @@ class VolumeAttachment(KubeObject):
     namespaced = False
 
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
-
-    @property
-    def node_name(self) -> str:
-        return self.spec.node_name
+    node_name: ClassVar[str] = shortcut("spec.node_name")

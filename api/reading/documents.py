@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
@@ -18,7 +18,7 @@ from ...exceptions import ManifestError
 from ..objects import JsonObject
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
-from .mismatch import shown, without_kind
+from .typed import shown, without_kind
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -80,7 +80,7 @@ class File:
                     place = f"{self.where}, document {number}"
                     if not isinstance(data, dict):
                         raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
-                    repeated = repeats.paths(data)
+                    repeated = repeats.paths(data) if repeats.found else ()
                     for path in filter(_SWALLOWS.match, repeated):
                         raise ManifestError(
                             f"{place}: {path}: given twice, expected once; put a line with --- between two objects"
@@ -231,3 +231,41 @@ def _yaml_values(content: bytes, where: str) -> Iterable[tuple[Any, Repeats]]:
 
 def _looks_like_json(content: bytes) -> bool:
     return content[:_HEAD].lstrip()[:1] in (b"{", b"[")
+
+
+# --- Exports of kube-scheduler-simulator: one object with a list for each kind ------------------------------
+
+
+LISTS: Mapping[str, tuple[str, str]] = {
+    "namespaces": ("v1", "Namespace"),
+    "priorityClasses": ("scheduling.k8s.io/v1", "PriorityClass"),
+    "storageClasses": ("storage.k8s.io/v1", "StorageClass"),
+    "pvs": ("v1", "PersistentVolume"),
+    "pvcs": ("v1", "PersistentVolumeClaim"),
+    "nodes": ("v1", "Node"),
+    "pods": ("v1", "Pod"),
+}
+"""A list of the export -> apiVersion and kind of its objects, in the order in which they are taken."""
+CONFIG = "schedulerConfig"
+NOT_READ = f"the scheduler's configuration in it is not read: make a file of `{CONFIG}` for --profile"
+
+
+def is_simulator_export(data: JsonObject) -> bool:
+    """Whether *data* is an export: it has nodes and pods, no kind, and nothing else than what exports have."""
+    return "kind" not in data and {"nodes", "pods"} <= data.keys() <= {*LISTS, CONFIG}
+
+
+def simulator_items(data: JsonObject, where: str) -> list[JsonObject]:
+    """The objects of an export, with their kinds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    items: list[JsonObject] = []
+    for name, (api_version, kind) in LISTS.items():
+        found = data.get(name) or []
+        if not isinstance(found, list):
+            raise ManifestError(f"{where}: {name}: expected a list, got {shown(found)}")
+        for number, item in enumerate(found, 1):
+            if not isinstance(item, dict):
+                raise ManifestError(
+                    f"{where}: {name}: item {number}: expected a Kubernetes object, got {shown(item)}"
+                )
+            items.append({"apiVersion": api_version, **item, "kind": kind})
+    return items

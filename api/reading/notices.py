@@ -14,7 +14,7 @@ import attrs
 from ...exceptions import KubeclassicError, ManifestError, one_line
 from ..objects import JsonObject
 from ..record import DocumentRecord, Names, Record
-from .unknownfields import api_fields, has_only_api_fields, misnamed
+from .decode import api_fields, has_only_api_fields, misnamed
 
 _POD = "Pod "
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType, UnionType
@@ -18,15 +19,62 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar, Union, get_args,
 import attrs
 from msgspec import Meta
 
-from ...exceptions import QuantityError
+from ...exceptions import ManifestError, QuantityError, one_line
 from .. import objects as o
-from ..objects import FieldWords, JsonObject, Map, OneOf, annotated, is_value
-from ..objects.quantity import IntOrString, Quantity
-from .mismatch import Mismatch
+from ..objects import FieldWords, IntOrString, JsonObject, Map, OneOf, Quantity, annotated, is_value
 from .secrets import HIDDEN
 
-V = TypeVar("V")
-Reader: TypeAlias = Callable[[Any], V]
+# --- Faults of JSON values in words -------------------------------------------------------------------------
+
+
+_LONGEST_TEXT = 200
+_LONGEST_NUMBER = 1 << 12
+
+
+class Mismatch(Exception):
+    """A value is not of the wanted type; *path* grows from the inside out."""
+
+    def __init__(self, got: object, wanted: str) -> None:
+        super().__init__(got, wanted)
+        self.path: str = ""
+        self.got = got
+        self.wanted = wanted
+
+    def under(self, part: str) -> Mismatch:
+        """The same, one level further out; *part* is a field name or ``[index]``."""
+        glue = "." if self.path and not self.path.startswith("[") else ""
+        self.path = f"{one_line(part, _LONGEST_TEXT)}{glue}{self.path}"
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.path}: expected {self.wanted}, got {shown(self.got)}".removeprefix(": ")
+
+
+def without_kind(where: object, document: object = None) -> ManifestError:
+    """The error about a document that does not say its kind."""
+    got = shown(document["kind"]) if isinstance(document, Mapping) and "kind" in document else "nothing"
+    return ManifestError(f"{where}: kind: expected the kind of a Kubernetes object, got {got}")
+
+
+def shown(value: object) -> str:
+    """A JSON value in an error message: texts in quotes, long ones cut, objects and lists only named."""
+    if isinstance(value, Mapping):
+        return "an object" if value else "an empty object"
+    if isinstance(value, (list, tuple)):
+        return "a list" if value else "an empty list"
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return "a number of very many digits"
+    text = json.dumps(
+        value[:_LONGEST_TEXT] if isinstance(value, str) else value, ensure_ascii=False, default=str
+    )
+    return one_line(text) if len(text) <= 80 else one_line(f"{text[:76]}...")
+
+
+# --- Readers ------------------------------------------------------------------------------------------------
+
+
+_V = TypeVar("_V")
+Reader: TypeAlias = Callable[[Any], _V]
 """Takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`."""
 
 _NEVER_NULL = (
@@ -42,16 +90,16 @@ have the defaults."""
 
 
 @attrs.frozen
-class ReadBy(Generic[V]):
+class ReadBy(Generic[_V]):
     """In an annotation: the reader of values that JSON has in another form than the class."""
 
-    read: Reader[V]
+    read: Reader[_V]
 
 
-def read(kind: type[V], value: Any, strict: bool = False) -> V:
+def read(kind: type[_V], value: Any, strict: bool = False) -> _V:
     """*value* as one of *kind*. Raises :class:`Mismatch`."""
     known: Any = kind
-    found: V = reader(known, strict)(value)
+    found: _V = reader(known, strict)(value)
     return found
 
 
@@ -105,10 +153,10 @@ Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]
 """JSON name -> attribute and reader; where the attribute is empty the reader gives several by name."""
 
 
-def record(kind: Callable[..., V], table: Table) -> Reader[V]:
+def record(kind: Callable[..., _V], table: Table) -> Reader[_V]:
     """A reader for objects of class *kind*; absent and null fields keep the defaults of the class."""
 
-    def read_record(value: Any) -> V:
+    def read_record(value: Any) -> _V:
         made: dict[str, Any] = {}
         for name, item in entries(value).items():
             if item is not None and name in table:
@@ -132,13 +180,13 @@ def entries(value: Any) -> JsonObject:
     return value
 
 
-def list_of(read_item: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]]:
+def list_of(read_item: Reader[_V], null: _V | None = None) -> Reader[tuple[_V, ...]]:
     """A reader for lists; *null* replaces null items, without it they are refused."""
 
-    def read_list(value: Any) -> tuple[V, ...]:
+    def read_list(value: Any) -> tuple[_V, ...]:
         if not isinstance(value, list):
             raise Mismatch(value, "a list")
-        made: list[V] = []
+        made: list[_V] = []
         for index, item in enumerate(value):
             try:
                 made.append(null if item is None and null is not None else read_item(item))
@@ -149,9 +197,9 @@ def list_of(read_item: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]
     return read_list
 
 
-def _map_of(read_item: Reader[V], null: V | None) -> Reader[Map[V]]:
-    def read_map(value: Any) -> Map[V]:
-        made: dict[str, V] = {}
+def _map_of(read_item: Reader[_V], null: _V | None) -> Reader[Map[_V]]:
+    def read_map(value: Any) -> Map[_V]:
+        made: dict[str, _V] = {}
         for key, item in entries(value).items():
             if not isinstance(key, str):
                 raise Mismatch(key, "a string for a key")

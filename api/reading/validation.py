@@ -16,6 +16,7 @@ import attrs
 
 from ...exceptions import ManifestError
 from ..objects import (
+    MAX_INT64,
     Affinity,
     Container,
     JsonObject,
@@ -34,9 +35,8 @@ from ..objects import (
     TopologySpreadConstraint,
     Volume,
 )
-from ..objects.quantity import MAX_INT64
 from .decode import decode_kind
-from .mismatch import shown
+from .typed import shown
 
 Told: TypeAlias = Iterator[str]
 """Paths, with what is there and what is wanted."""

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Node
-from ...api.reading.mismatch import shown
+from ...api.reading import shown
 from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
@@ -24,7 +24,6 @@ from ...framework.options import (
     declared_of,
     default_release,
     follows_nodes,
-    in_words,
     options_of,
     version_of,
 )
@@ -80,10 +79,6 @@ class Setup:
             return self
         versions = telling_versions([node.status.kubelet_version for node in nodes], server)
         return self.with_(release=default_release(self.values, versions))
-
-    def in_words(self) -> list[str]:
-        """The options that choose rules, a line each; empty where all is as the release does it."""
-        return list(in_words(self.values))
 
     def check(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for options that the release does not have;

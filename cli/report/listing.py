@@ -1,15 +1,11 @@
-"""Records for programs: JSON, and lists that are sorted by a field or written as CSV.
-
-A field is a path into a record, in the form of kubectl's JSONPath: ``.requests.cpu``,
-``requests.nvidia\\.com/gpu`` or ``.requests['nvidia.com/gpu']``.
-"""
+"""Records for programs: JSON, and lists that are sorted by a column or written as CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
 import attrs
@@ -22,27 +18,6 @@ from ...exceptions import UnknownNameError, did_you_mean
 Record = Mapping[str, Any]
 Path = tuple[str, ...]
 T = TypeVar("T")
-
-_PART = re.compile(r"\[\s*'([^']*)'\s*\]|\[\s*\"([^\"]*)\"\s*\]|((?:\\.|[^.\[\\])+)")
-
-
-def path_of(field: str) -> Path:
-    """The parts of a field.
-
-    >>> path_of(".requests.cpu"), path_of("{.requests['nvidia.com/gpu']}")
-    (('requests', 'cpu'), ('requests', 'nvidia.com/gpu'))
-    """
-    return tuple(
-        one or two or re.sub(r"\\(.)", r"\1", bare)
-        for one, two, bare in _PART.findall(field.strip().strip("{}"))
-    )
-
-
-def value_at(record: Any, path: Path) -> Any:
-    """The value of *record* at *path*; None if there is none."""
-    for part in path:
-        record = record.get(part) if isinstance(record, Mapping) else None
-    return record
 
 
 # --- sorting ------------------------------------------------------------------------------------------------
@@ -57,23 +32,23 @@ class Sorting:
     descending: bool = False
 
     @classmethod
-    def parse(cls, text: str, fields: Collection[str], aliases: Mapping[str, Path]) -> Sorting:
-        """Read the name of a column (one of *aliases*) or a field, whose first part is one of *fields*; with
-        a minus before it, descending.
+    def parse(cls, text: str, columns: Mapping[str, Path]) -> Sorting:
+        """Read the name of one of *columns*; with a minus before it, descending.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
         """
         wanted = text.strip().removeprefix("-")
-        path = aliases.get(plain_name(wanted)) or path_of(wanted)
-        if not path or (path[0] not in fields and plain_name(wanted) not in aliases):
-            names = [*aliases] or [f".{name}" for name in fields]
-            hint = did_you_mean(path[0] if path else "", [*fields, *aliases])
-            raise UnknownNameError(f'--sort-by: expected one of {", ".join(names)}, got "{wanted}"{hint}')
-        return cls(path, text.strip().startswith("-"))
+        name = plain_name(wanted)
+        if name not in columns:
+            hint = did_you_mean(name, columns)
+            raise UnknownNameError(f'--sort-by: expected one of {", ".join(columns)}, got "{wanted}"{hint}')
+        return cls(columns[name], text.strip().startswith("-"))
 
     def sorted(self, records: Sequence[T]) -> list[T]:
         """*records*, typed or plain, in this order; equal ones stay as they are."""
-        values = [value_at(plain(record), self.path) for record in records]
+        values = list[Any](map(plain, records))
+        for part in self.path:
+            values = [value.get(part) if isinstance(value, Mapping) else None for value in values]
         others = [at for at, value in enumerate(values) if value is None]
 
         def rank(at: int) -> tuple[bool, Any]:

@@ -12,7 +12,7 @@ from ...framework.describe import (
     ReleaseList,
     plugin_in_words,
 )
-from ...framework.facttable import ReleaseFact
+from ...framework.releases import ReleaseFact
 from .tables import GAP, TextTable, wrapped
 
 Blocks = dict[tuple[str, ...], list[Sequence[str]]]

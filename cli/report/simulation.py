@@ -21,7 +21,7 @@ from .listing import Sorting, plain_name, write_csv, write_rows
 def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: bool) -> Sorting | None:
     """The order in which records are listed, as options say it; *resources*: those of the nodes.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown fields.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown ones.
     """
     if sort_by is None:
         return None
@@ -43,7 +43,7 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
             found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
             for word in ("requested", "free", "use") if nodes else ():
                 found[f"{title}-{word}"] = ("resources", resource, word)
-    return Sorting.parse(sort_by, list(fields.values()), found)
+    return Sorting.parse(sort_by, found)
 
 
 def listed_by(sorting: Sorting | None, found: SimulationResult) -> SimulationResult:

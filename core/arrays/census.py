@@ -14,10 +14,8 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from ..pods.template import SPARE, Group, Template
-from ..pods.terms import ROLES, Pair, Pairs, TermCarriers, TermIndex, carriers, unreadable
-from .columns import NodeColumn, grown
-from .types import Ints
+from ..pods import ROLES, SPARE, Group, Pair, Pairs, Template, TermCarriers, TermIndex, carriers, unreadable
+from .columns import Ints, NodeColumn, grown
 
 MOST_MOVED = 1 << 10
 """Changes that a counter keeps the rows of."""

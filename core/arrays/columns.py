@@ -1,20 +1,200 @@
-"""One interned value a node, and postings from values to the nodes that hold them: the table's building
-blocks."""
+"""The table's building blocks: arrays, columns of one interned value a node, and postings from values to the
+nodes that hold them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..rebuilt import rebuilt_from
-from .trail import NEVER, Revisions, distinct
-from .types import NO_ROWS, Ints, Mask, Rows, ValueCodes
+from ...api.objects import wrap_int64
+from ..pods import rebuilt_from
 
-T = TypeVar("T", bound=Hashable)
+# --- Names for arrays, and whole numbers as Go has them -----------------------------------------------------
+# Shapes are in the docstrings of the arrays' owners.
+
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+"""Where something holds."""
+Rows = NDArray[np.intp]
+"""Rows of a table, or indexes into a batch."""
+ValueCodes = NDArray[np.intp]
+"""Values of a column, as indexes into its list of distinct values."""
+Scores = NDArray[np.int64]
+"""What a priority gives each node."""
+
+NO_INTS: Ints = np.zeros(0, np.int64)
+NO_ROWS: Rows = np.zeros(0, np.intp)
+NOWHERE: Mask = np.zeros(0, np.bool_)
+"""What arrays begin with that are made later: read only, as nothing is in them."""
+
+
+# --- arithmetic as Go has it --------------------------------------------------------------------------------
+
+
+def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
+    """*numerator* / *denominator* without the fraction, rounded toward zero: int64 as given; 0 where the
+    denominator is 0.
+
+    >>> truncated_div(np.array([7, -7, 7]), np.array([2, 2, 0])).tolist()
+    [3, -3, 0]
+    """
+    quotient: Ints
+    if isinstance(denominator, int) and denominator > 0:
+        # A power of two is shifted out: that rounds down too, and is four times as fast.
+        if denominator.bit_count() == 1:
+            quotient = numerator >> (denominator.bit_length() - 1)
+        else:
+            quotient = numerator // denominator
+    else:
+        with np.errstate(divide="ignore", over="ignore"):
+            quotient = numerator // denominator
+    # numpy rounds down, which differs only below zero.
+    negative = quotient < 0
+    if is_anywhere(negative):
+        quotient += negative & (quotient * denominator != numerator)
+    return quotient
+
+
+def is_anywhere(mask: Mask) -> bool:
+    """Whether *mask* is True anywhere; up to some thousand entries this takes a third of what numpy takes to
+    count them.
+
+    >>> is_anywhere(np.array([True, False]))
+    True
+    """
+    return 1 in mask.tobytes()
+
+
+def is_everywhere(mask: Mask) -> bool:
+    """Whether *mask* is True everywhere.
+
+    >>> is_everywhere(np.array([True, False]))
+    False
+    """
+    return 0 not in mask.tobytes()
+
+
+def add_at(sums: Ints, at: int | tuple[int, int], number: int) -> None:
+    """Add *number* to one of *sums*, int64; as Go's, a sum wraps around at 2**63.
+
+    >>> sums = np.array([2**63 - 1])
+    >>> add_at(sums, 0, 2)
+    >>> sums.tolist() == [1 - 2**63]
+    True
+    """
+    total = sums.item(at) + number
+    try:
+        sums[at] = total
+    except OverflowError:
+        sums[at] = wrap_int64(total)
+
+
+def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:
+    """``function(numbers)`` of *numbers* of 0 or more, worked out once for each up to the greatest where
+    those are fewer: int64[n].
+
+    >>> tabulated(lambda n: n * n, np.array([2, 0, 2, 2])).tolist()
+    [4, 0, 4, 4]
+    """
+    most = int(numbers.max(initial=0))
+    return function(numbers) if most >= len(numbers) else function(up_to(most)).take(numbers)
+
+
+@lru_cache(1 << 8)
+def up_to(last: int) -> Ints:
+    """0 to *last*: int64[last + 1]. Not to be changed."""
+    return np.arange(last + 1)
+
+
+def whole(numbers: Floats) -> Ints:
+    """*numbers* without their fractions: int64 as given.
+
+    >>> whole(np.array([2.9, -2.9, -1e19])).tolist()
+    [2, -2, -9223372036854775808]
+    """
+    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    with np.errstate(invalid="ignore"):
+        return numbers.astype(np.int64)
+
+
+def rounded(numbers: Floats) -> Ints:
+    """*numbers* as whole ones, halves away from zero: int64[n].
+
+    >>> rounded(np.array([0.5, 1.4, -2.5])).tolist()
+    [1, 1, -3]
+    """
+    truncated = np.trunc(numbers)
+    return whole(truncated + np.trunc(2 * (numbers - truncated)))
+
+
+# --- The rows of an array that changed ----------------------------------------------------------------------
+# Revision by revision: a derived value knows from it what is stale.
+
+
+Step = TypeVar("Step")
+
+NEVER = -1
+"""The revision that a reader has seen before it looked for the first time."""
+MAX_TRAIL = 1 << 14
+"""Steps that are kept; a reader that is further behind looks at all rows."""
+
+
+@attrs.define(eq=False, repr=False)
+class Revisions(Generic[Step]):
+    """Steps of change, numbered; the oldest ones are dropped where there are more than *limit*."""
+
+    limit: int = MAX_TRAIL
+    revision: int = 0
+    """How many steps there were."""
+    _start: int = 0
+    """The earliest revision from which all later steps are kept."""
+    _steps: list[Step] = attrs.Factory(list)
+
+    def steps_since(self, revision: int) -> list[Step] | None:
+        """The steps after *revision*, oldest first; None where they are no longer kept."""
+        return None if revision < self._start else self._steps[revision - self._start :]
+
+    @property
+    def kept(self) -> int:
+        """The number of steps that are known."""
+        return len(self._steps)
+
+    def extend(self, steps: Sequence[Step]) -> None:
+        """These *steps* were taken."""
+        self._steps += steps
+        self.revision += len(steps)
+        if len(self._steps) > self.limit:
+            self._drop(len(self._steps) // 2)
+
+    def begin_anew(self) -> None:
+        """Anything may have changed: who has not looked since looks at all."""
+        self.revision += 1
+        self._start = self.revision
+        self._steps.clear()
+
+    def _drop(self, count: int) -> None:
+        """Forget the oldest *count* steps."""
+        del self._steps[:count]
+        self._start += count
+
+
+def distinct(rows: Sequence[int]) -> Rows:
+    """Each of *rows* once, ascending: intp[k]."""
+    found = sorted(set(rows)) if len(rows) > 1 else rows
+    return np.fromiter(found, np.intp, len(found))
+
+
+# --- Columns ------------------------------------------------------------------------------------------------
+
+
+_T = TypeVar("_T", bound=Hashable)
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -29,26 +209,26 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 @attrs.define(eq=False, repr=False)
-class NodeColumn(Generic[T]):
+class NodeColumn(Generic[_T]):
     """One value a node, held as a code into the list of distinct values; code 0 is *absent*.
 
     A test over the values is asked once a distinct value and answered for every node by one ``take``.
     """
 
-    absent: T
+    absent: _T
     codes: ValueCodes = attrs.field(factory=lambda: np.zeros(8, np.intp))
-    values: list[T] = attrs.field(init=False)
-    _code_of: dict[T, int] = attrs.field(init=False)
+    values: list[_T] = attrs.field(init=False)
+    _code_of: dict[_T, int] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.values = [self.absent]
         self._code_of = {self.absent: 0}
 
-    def known(self, value: T) -> int:
+    def known(self, value: _T) -> int:
         """The code of *value*, -1 where no node ever had it."""
         return self._code_of.get(value, -1)
 
-    def code(self, value: T) -> int:
+    def code(self, value: _T) -> int:
         """The code of *value*, a new one where it was not seen before."""
         found = self._code_of.get(value)
         if found is None:
@@ -56,7 +236,7 @@ class NodeColumn(Generic[T]):
             self.values.append(value)
         return found
 
-    def coded(self, values: Collection[T]) -> ValueCodes:
+    def coded(self, values: Collection[_T]) -> ValueCodes:
         """The codes of *values*: intp[k]."""
         try:
             return np.fromiter(map(self._code_of.__getitem__, values), np.intp, len(values))
@@ -73,28 +253,28 @@ class NodeColumn(Generic[T]):
         self.values = [self.values[code] for code in used.tolist()]
         self._code_of = {value: code for code, value in enumerate(self.values)}
 
-    def ask(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
+    def ask(self, test: Callable[[_T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """*test* of each distinct value, by code."""
         return np.fromiter((test(value) for value in self.values), dtype, len(self.values))
 
 
 @attrs.frozen(eq=False)
-class ColumnView(Generic[T]):
+class ColumnView(Generic[_T]):
     """A column as one batch sees it: ``codes`` intp[n]."""
 
-    column: NodeColumn[T]
+    column: NodeColumn[_T]
     codes: ValueCodes
 
     @property
-    def values(self) -> list[T]:
+    def values(self) -> list[_T]:
         """The distinct values by code."""
         return self.column.values
 
-    def where(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
+    def where(self, test: Callable[[_T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """The answer of *test* for every node, asked once a distinct value: dtype[n]."""
         return self.column.ask(test, dtype)[self.codes]
 
-    def equals(self, value: T) -> Mask:
+    def equals(self, value: _T) -> Mask:
         """The nodes with *value*: bool[n]."""
         found: Mask = self.codes == self.column.known(value)
         return found
@@ -105,7 +285,7 @@ class ColumnView(Generic[T]):
         found: Mask = self.codes != 0
         return found
 
-    def at(self, i: int) -> T:
+    def at(self, i: int) -> _T:
         """The value of node *i* of the batch."""
         return self.column.values[int(self.codes[i])]
 

@@ -16,12 +16,11 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..failures import Failures, Reasons
 from .batch import Batch
 from .census import DomainCounts, PodCount
-from .columns import NodeColumn, RowsByCode
+from .columns import Ints, Mask, NodeColumn, Rows, RowsByCode, ValueCodes
+from .failures import Failures, Reasons
 from .table import NodeTable
-from .types import Ints, Mask, Rows, ValueCodes
 
 FEW = 16
 """Values of a label that are looked at one by one, in tuples: for three zones numpy takes four times as long

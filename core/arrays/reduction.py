@@ -14,10 +14,9 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..pods.template import StateKey, Template
+from ..pods import StateKey, Template
 from .batch import Batch
-from .columns import NodeColumn
-from .types import Scores
+from .columns import NodeColumn, Scores
 
 FEW_KEYS = 1 << 10
 """Up to about that many pairs of a score and a code they are counted in an array; sorting takes longer."""

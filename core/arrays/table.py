@@ -13,16 +13,24 @@ from typing import Any, TypeVar
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import PLACES
+from ...api.meaning import PLACES
 from ...api.objects import NO_STRINGS, Map, Node, Taint
-from ...api.objects.quantity import wrap_int64
-from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
-from ..pods.template import SPARE, Entry, Port, Template, take_out
+from ..pods import (
+    ATTACHABLE_PREFIX,
+    EPHEMERAL_STORAGE,
+    NATIVE,
+    PODS,
+    SPARE,
+    Entry,
+    Port,
+    Template,
+    of_node,
+    take_out,
+)
 from .census import Census, PodCount
-from .columns import ChangeLog, Derived, NodeColumn, Postings, grown
-from .types import Ints, Mask
+from .columns import ChangeLog, Derived, Ints, Mask, NodeColumn, Postings, grown
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Statuses = tuple[tuple[str, str], ...]
 ImageStates = Mapping[str, tuple[int, int]]
 HUGE = 1 << 56
@@ -160,12 +168,12 @@ class NodeTable:
         """Whether any row in use has no node object."""
         return self.node_derived("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any()))
 
-    def node_derived(self, key: Hashable, make: Callable[[], T]) -> T:
+    def node_derived(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """The value that *make* derives from the node objects alone, kept by *key* until one of them
         changes."""
         if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
             self._once_at, self._once = self.changed.node_revision, Derived()
-        found: T | None = self._once.kept.get(key)
+        found: _T | None = self._once.kept.get(key)
         if found is None:
             found = self._once.kept[key] = make()
         return found
@@ -451,9 +459,9 @@ class NodeTable:
             # do.
             indexes = {self.resource(name): number for name, number in template.footprint.items()}
             amounts = self._amounts[template] = np.zeros(len(self.sums), np.int64)
-            amounts[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
+            amounts[:FIRST_RESOURCE] = *template.nonzero_footprint, 1
             for index, number in indexes.items():
-                amounts[FIRST_RESOURCE + index] = wrap_int64(number)
+                amounts[FIRST_RESOURCE + index] = number
         column = self.sums[:, row]
         if sign > 0:
             np.add(column, amounts, column)

@@ -14,7 +14,7 @@ import msgspec
 
 from ...api.objects import Node, Pod
 from ...exceptions import CacheError
-from ..pods.template import Entry, Port, Template, Templates, take_out
+from ..pods import Entry, Port, Template, Templates, take_out
 
 # --- the order of nodes -------------------------------------------------------------------------------------
 
@@ -261,8 +261,7 @@ class Cache:
 
     def is_assumed(self, pod: Pod) -> bool:
         """Whether *pod* is assumed and not yet confirmed."""
-        state = self.state(pod)
-        return state is not None and state.assumed
+        return bool(self._assumed) and pod.uid in self._assumed
 
     def assume(self, pod: Pod, template: Template | None = None, host: str = "") -> None:
         """Assume *pod* on *host* before the API confirms it. *template*: the pod's, if known; no *host*: the

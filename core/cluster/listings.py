@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
-from ...api.meaning.durations import seconds_since_1970
+from ...api.meaning import seconds_since_1970
 from ...api.objects import (
     CSIDriver,
     CSINode,
@@ -24,6 +24,7 @@ from ...api.objects import (
     Pod,
     PodDisruptionBudget,
     PodResourceClaim,
+    Quantity,
     ReplicaSet,
     ReplicationController,
     ResourceClaim,
@@ -34,8 +35,7 @@ from ...api.objects import (
     StorageClass,
     VolumeAttachment,
 )
-from ...api.objects.quantity import Quantity
-from ..arrays.trail import Revisions
+from ..arrays import Revisions
 
 Kind = TypeVar("Kind", bound=KubeObject)
 
@@ -89,15 +89,20 @@ class Listing(Generic[Kind]):
         self.within("")
         return () if self._groups is None else self._groups.keys()
 
-    def put(self, item: Kind) -> None:
-        """Add or replace an object."""
-        self._objects[item.key] = item
+    def put(self, item: Kind) -> Kind | None:
+        """Add or replace an object; gives the one that was there before."""
+        key = item.key
+        before = self._objects.get(key)
+        self._objects[key] = item
         self._touch()
+        return before
 
-    def drop(self, key: str) -> None:
-        """Remove an object, if it exists."""
-        if self._objects.pop(key, None) is not None:
+    def drop(self, key: str) -> Kind | None:
+        """Remove an object, if it exists; gives it."""
+        before = self._objects.pop(key, None)
+        if before is not None:
             self._touch()
+        return before
 
     def _touch(self) -> None:
         self.version += 1
@@ -166,27 +171,27 @@ class ResourceClaims(Listing[ResourceClaim]):
     _before: dict[str, ResourceClaim | None] | None = None
     """What was there before a trial, which is undone in the end."""
 
-    def put(self, item: ResourceClaim) -> None:
+    def put(self, item: ResourceClaim) -> ResourceClaim | None:
         """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch
         brings it."""
         known = self.get(item.key)
         if known is not None and _is_older(item, known):
-            return
+            return known
         self._note(item.key)
         self._count(known, -1)
         self._count(item, 1)
         if (owner := extended_owner(item)) is not None:
             self.extended[owner] = item.key
-        super().put(item)
+        return super().put(item)
 
-    def drop(self, key: str) -> None:
+    def drop(self, key: str) -> ResourceClaim | None:
         """Remove a claim, if it exists."""
         self._note(key)
         known = self.get(key)
         self._count(known, -1)
         if known is not None and (owner := extended_owner(known)) is not None:
             self.extended.pop(owner, None)
-        super().drop(key)
+        return super().drop(key)
 
     def write(
         self,
@@ -326,28 +331,29 @@ class DeviceClasses(Listing[DeviceClass]):
     by_resource: dict[str, DeviceClass] = attrs.Factory(dict)
     """Extended resource -> the class of its devices."""
 
-    def put(self, item: DeviceClass) -> None:
+    def put(self, item: DeviceClass) -> DeviceClass | None:
         """Add or replace a class. Of two with one name for an extended resource the newer gives it, else the
         first by name."""
         explicit = item.spec.extended_resource_name
-        before = self.get(item.name)
         rival = self.by_resource.get(explicit) if explicit is not None else None
-        super().put(item)
+        before = super().put(item)
         # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at
         # all.
         if rival is not None and (_age(item), item.name) >= (_age(rival), rival.name):
-            return
+            return before
         if before is not None:
             self._leave(before)
         if explicit is not None:
             self.by_resource[explicit] = item
         self.by_resource[IMPLICIT + item.name] = item
+        return before
 
-    def drop(self, key: str) -> None:
+    def drop(self, key: str) -> DeviceClass | None:
         """Remove a class, if it exists."""
-        if (known := self.get(key)) is not None:
+        known = super().drop(key)
+        if known is not None:
             self._leave(known)
-        super().drop(key)
+        return known
 
     def restore(self, by_resource: Mapping[str, DeviceClass]) -> None:
         """Take back what happened since :attr:`by_resource` was so."""

@@ -15,13 +15,11 @@ import numpy as np
 from ...api.objects import Pod
 from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain
 from ...api.view import Share, View, make_frame, shortened, table_of, tables
-from ..arrays.types import Rows, Scores
+from ..arrays import Rows, Scores
 from .extender import Passed
-from .nodesearch import SearchResult
 from .preemptionplan import Preemption, PreemptionRecord
-from .score import LateRanking, Ranking
-from .ties import places_of_best
-from .verdict import FitError, Outcome, reasons_in
+from .score import LateRanking, Ranking, places_of_best
+from .verdict import FitError, Outcome, SearchResult, reasons_in
 
 
 class RejectedNode(Record):

@@ -12,8 +12,7 @@ from typing import Protocol
 
 import attrs
 
-from ...api.objects import Node, Pod
-from ...api.objects.quantity import wrap_int64
+from ...api.objects import Node, Pod, wrap_int64
 from ...exceptions import ExtenderError
 from ..cycle import Cycle
 from .preemptionplan import Victims

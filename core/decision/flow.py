@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...api.objects import KubeObject, Pod
-from ..arrays.types import Mask, Rows
+from ..arrays import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
-from ..cluster.order import Order
-from ..pods.template import Template
-from ..rule import Algorithm
+from ..cluster.snapshot import Order
+from ..cycle import Algorithm
+from ..pods import Template
 from .decision import Decision, Details
 from .preemptionplan import Victims
 from .score import LateRanking, Ranking

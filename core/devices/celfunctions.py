@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects.quantity import MAX_INT64, Quantity
+from ...api.objects import MAX_INT64, Quantity
 from ...exceptions import QuantityError
 
 Value = Mapping[str, str]

@@ -25,7 +25,7 @@ from ...api.objects import (
     ResourceClaimSpec,
 )
 from ..cluster.listings import EXTENDED, EXTENDED_MARK, IMPLICIT
-from ..pods.requests import is_extended_resource
+from ..pods import is_extended_resource
 
 LONGEST_BASE = 58
 """The letters of a generated name before its last five."""

@@ -13,12 +13,10 @@ import attrs
 import numpy as np
 
 from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice, ResourceSliceSpec
-from ..arrays.batch import Batch
-from ..arrays.table import NodeTable
-from ..arrays.types import NO_INTS, Ints, Mask
+from ..arrays import NO_INTS, Batch, Ints, Mask, NodeTable
 from ..cluster.listings import DeviceId, Listings
-from ..matching.nodeselectors import node_selector_mask
-from ..rebuilt import rebuilt_from
+from ..matching import node_selector_mask
+from ..pods import rebuilt_from
 from ..release import DeviceCells
 from .celfunctions import DeviceSelectorError, quantity_value, semver_value
 

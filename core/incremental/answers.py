@@ -16,17 +16,28 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.census import PodCount
-from ..arrays.counts import Clause, Sums, Watched, added, failures_of, terms_of
-from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, distinct
-from ..arrays.types import NO_ROWS, Rows, Scores, is_anywhere
-from ..cycle import Cycle
-from ..failures import Codes, Failures, Reasons
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
-from ..rule import ROWWISE, WIDE, Predicate, Priority, PriorityError, Reads
+from ..arrays import (
+    NEVER,
+    NO_ROWS,
+    Batch,
+    Clause,
+    Codes,
+    Failures,
+    NodeTable,
+    PodCount,
+    Reasons,
+    Rows,
+    Scores,
+    Sums,
+    Watched,
+    added,
+    distinct,
+    failures_of,
+    is_anywhere,
+    terms_of,
+)
+from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Priority, PriorityError, Reads
+from ..pods import Template, rebuilt_from
 from . import verify
 
 # --- One rule's answer --------------------------------------------------------------------------------------

@@ -14,15 +14,11 @@ from weakref import WeakValueDictionary
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.trail import NEVER
-from ..arrays.types import NO_ROWS, NOWHERE, Ints, Mask, Rows
-from ..cluster.order import Order
-from ..cycle import Cycle
-from ..decision.ties import TieBreaker
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
-from ..rule import every_pod
+from ..arrays import NEVER, NO_ROWS, NOWHERE, Batch, Ints, Mask, Rows
+from ..cluster.snapshot import Order
+from ..cycle import Cycle, every_pod
+from ..decision import TieBreaker
+from ..pods import Template, rebuilt_from
 from . import verify
 from .answers import AnswerCache, Still, Unanswerable
 from .classes import MOST_CLASSES, Classes, NoScale

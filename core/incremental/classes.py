@@ -18,15 +18,24 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.counts import Clause, DomainSum, Watched, rows_by_label
-from ..arrays.reduction import Reduction
-from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER
-from ..arrays.types import NO_INTS, NO_ROWS, Ints, Mask, Rows
+from ..arrays import (
+    NEVER,
+    NO_INTS,
+    NO_ROWS,
+    Batch,
+    Clause,
+    DomainSum,
+    Failures,
+    Ints,
+    Mask,
+    NodeTable,
+    Reduction,
+    Rows,
+    Watched,
+    rows_by_label,
+)
 from ..cycle import Cycle
-from ..decision.ties import TieBreaker, TopOfHeap
-from ..failures import Failures
+from ..decision import TieBreaker, TopOfHeap
 from .answers import Answer
 from .farrules import FarRules, FarScore
 from .rows import OUT, RowScores

@@ -11,12 +11,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.census import PodCount
-from ..arrays.counts import Clause, DomainSum, added, failures_of, terms_of
-from ..arrays.types import Mask, Rows, Scores
-from ..cycle import Cycle, is_even
-from ..rule import Predicate, Priority, Reduction
+from ..arrays import Batch, Clause, DomainSum, Mask, PodCount, Rows, Scores, added, failures_of, terms_of
+from ..cycle import Cycle, Predicate, Priority, Reduction, is_even
 from .answers import Answer, AnswerCache, Scope
 
 

@@ -16,10 +16,9 @@ import attrs
 
 from ...api.objects import Pod
 from ..cluster.nominations import Nominations
-from ..cluster.order import Order
-from ..cycle import Cycle
-from ..decision.ties import TieBreaker
-from ..rule import Algorithm, PriorityError
+from ..cluster.snapshot import Order
+from ..cycle import Algorithm, Cycle, PriorityError
+from ..decision import TieBreaker
 from .board import Board, Boards
 from .classes import NoScale
 

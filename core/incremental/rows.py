@@ -11,15 +11,22 @@ from operator import or_
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.columns import Event
-from ..arrays.overlay import SumsTrial
-from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, Revisions, distinct
-from ..arrays.types import NO_INTS, Ints, Mask, Rows, is_anywhere
-from ..cycle import Cycle
-from ..pods.template import Template
-from ..rule import Predicate, Priority, Reads
+from ..arrays import (
+    NEVER,
+    NO_INTS,
+    Batch,
+    Event,
+    Ints,
+    Mask,
+    NodeTable,
+    Revisions,
+    Rows,
+    SumsTrial,
+    distinct,
+    is_anywhere,
+)
+from ..cycle import Cycle, Predicate, Priority, Reads
+from ..pods import Template
 from .answers import Unanswerable
 
 # --- look-ahead ---------------------------------------------------------------------------------------------

@@ -17,12 +17,9 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ..arrays.batch import Batch
-from ..arrays.types import Ints, Mask, Rows, Scores
-from ..cycle import Cycle
-from ..failures import Failures, Reasons
-from ..pods.template import CycleState
-from ..rule import Predicate, Priority, PriorityError
+from ..arrays import Batch, Failures, Ints, Mask, Reasons, Rows, Scores
+from ..cycle import Cycle, Predicate, Priority, PriorityError
+from ..pods import CycleState
 
 
 @attrs.define

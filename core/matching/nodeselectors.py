@@ -12,7 +12,7 @@ from operator import and_, or_
 
 import numpy as np
 
-from ...api.meaning.labels import (
+from ...api.meaning import (
     SelectorError,
     compile_selector,
     everything,
@@ -22,10 +22,8 @@ from ...api.meaning.labels import (
     set_selector,
 )
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
-from ..arrays.batch import Batch
-from ..arrays.columns import ColumnView
-from ..arrays.types import Mask
-from ..pods.template import Template
+from ..arrays import Batch, ColumnView, Mask
+from ..pods import Template
 
 Values = ColumnView[str | None]
 

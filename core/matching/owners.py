@@ -11,17 +11,10 @@ from typing import TypeVar
 
 import attrs
 
-from ...api.meaning.labels import (
-    Matcher,
-    SelectorError,
-    compile_selector,
-    everything,
-    pairs_match,
-    set_selector,
-)
+from ...api.meaning import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
 from ...api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
 from ..cluster.listings import Listings
-from ..pods.template import StateKey, Template
+from ..pods import StateKey, Template
 
 Answer = TypeVar("Answer")
 Remembered = tuple[tuple[Listings, int], Answer]

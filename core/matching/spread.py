@@ -14,18 +14,30 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import SelectorError, compile_selector, selector_matches
+from ...api.meaning import SelectorError, compile_selector, selector_matches
 from ...api.objects import NO_STRINGS, LabelSelector, Namespace, TopologySpreadConstraint
-from ..arrays.batch import Batch
-from ..arrays.census import PodCount, PodsMatching, Query, Terms
-from ..arrays.columns import ColumnView, NodeColumn
-from ..arrays.counts import NO_MINIMUM, CountTerm, DomainSum, Weighted, masked
-from ..arrays.table import NodeTable
-from ..arrays.types import Ints, Mask, Rows, ValueCodes
+from ..arrays import (
+    NO_MINIMUM,
+    Batch,
+    ColumnView,
+    CountTerm,
+    DomainSum,
+    Ints,
+    Mask,
+    NodeColumn,
+    NodeTable,
+    PodCount,
+    PodsMatching,
+    Query,
+    Rows,
+    Terms,
+    ValueCodes,
+    Weighted,
+    masked,
+)
 from ..cluster.listings import Listing
 from ..cycle import Cycle
-from ..pods.template import StateKey, Template
-from ..pods.terms import PodsTargeted, Target
+from ..pods import PodsTargeted, StateKey, Target, Template
 from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
 Constraints = tuple[TopologySpreadConstraint, ...]

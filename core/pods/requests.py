@@ -12,10 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from ...api.meaning.labels import is_valid_label_key
-from ...api.meaning.podtotals import add_exactly, requests_of, total_of, uses
-from ...api.objects import NO_QUANTITIES, Map, Pod
-from ...api.objects.quantity import ZERO, Quantity, wrap_int64
+from ...api.meaning import add_exactly, is_valid_label_key, requests_of, total_of, uses
+from ...api.objects import NO_QUANTITIES, ZERO, Map, Pod, Quantity, whole_numbers, wrap_int64
 from ..release import Gates, Requests
 
 CPU = "cpu"
@@ -230,11 +228,9 @@ def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
 
 def of_node(quantities: Mapping[str, Quantity]) -> Requests:
     """A node's allocatable as whole numbers; ``pods`` is kept too."""
-    return {
-        name: amount(name, quantity)
-        for name, quantity in quantities.items()
-        if name == PODS or is_counted(name)
-    }
+    return whole_numbers(
+        {name: held for name, held in quantities.items() if name == PODS or is_counted(name)}
+    )
 
 
 Amounts = Mapping[str, Quantity]
@@ -245,27 +241,23 @@ POD_LEVEL = "PodLevelResources"
 # --- sums of containers -------------------------------------------------------------------------------------
 
 
-def _containers(pod: Pod, defaults: Amounts) -> dict[str, Quantity]:
-    """The sum over containers and sidecars, or what runs with an init container if that is more."""
-    return total_of(pod, (lambda container: {**defaults, **container.requests}) if defaults else requests_of)
-
-
 def _rounded(pod: Pod, total: dict[str, Quantity]) -> Requests:
     """*total* and the overhead as whole numbers."""
-    add_exactly(total, pod.spec.overhead)
-    return {name: amount(name, quantity) for name, quantity in total.items() if is_counted(name)}
+    if pod.spec.overhead:
+        add_exactly(total, pod.spec.overhead)
+    return whole_numbers({name: quantity for name, quantity in total.items() if is_counted(name)})
 
 
 def with_sidecars(pod: Pod, gates: Gates) -> Requests:
     """The sum over containers and sidecars, or what runs with an init container if that is more; and the
     overhead."""
-    return _rounded(pod, _containers(pod, NO_QUANTITIES))
+    return _rounded(pod, total_of(pod, requests_of))
 
 
 def with_sidecars_and_defaults(pod: Pod, gates: Gates) -> Requests:
     """As :func:`with_sidecars`; a container or init container without a request of cpu or memory counts with
     the default."""
-    return _with_both(_rounded(pod, _containers(pod, DEFAULTS)))
+    return _with_both(_rounded(pod, total_of(pod, requests_of, DEFAULTS)))
 
 
 def _with_both(requests: Requests) -> Requests:
@@ -293,14 +285,14 @@ def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
 
 
 def _in_place_of_sums(pod: Pod, asked: Map[Quantity], defaults: Amounts) -> Requests:
-    return _rounded(pod, {**_containers(pod, defaults), **asked})
+    return _rounded(pod, {**total_of(pod, requests_of, defaults), **asked})
 
 
 def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
     """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
     defaults = DEFAULTS
     if asked:
-        known = {**_containers(pod, NO_QUANTITIES), **asked, **pod.spec.overhead}
+        known = {**total_of(pod, requests_of), **asked, **pod.spec.overhead}
         defaults = {name: default for name, default in DEFAULTS.items() if name not in known}
     found = _with_both(_in_place_of_sums(pod, asked, defaults))
     return {CPU: found[CPU], MEMORY: found[MEMORY]}

@@ -13,8 +13,7 @@ from operator import is_
 
 from msgspec.structs import replace
 
-from ...api.objects import NO_QUANTITIES, Container, ContainerStatus, Map, Pod
-from ...api.objects.quantity import ZERO, Quantity
+from ...api.objects import NO_QUANTITIES, ZERO, Container, ContainerStatus, Map, Pod, Quantity
 from ..release import Gates
 
 GATE = "InPlacePodVerticalScaling"

@@ -10,14 +10,14 @@ template is asked for once more after it went, a new one does: that is slower, a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...api.meaning.labels import COMPARISONS
+from ...api.meaning import COMPARISONS
 from ...api.objects import (
     NO_STRINGS,
     Affinity,
@@ -29,20 +29,59 @@ from ...api.objects import (
     Volume,
     WeightedPodAffinityTerm,
 )
-from ..rebuilt import rebuilt_from
 from ..release import Gates, Release, Requests, VolumeCells, with_gates
+
+# --- copies -------------------------------------------------------------------------------------------------
+# Copies and pickles are made from a few attributes, where the rest can be computed again.
+
+
+_K = TypeVar("_K", bound=type)
+
+
+def rebuilt_from(*names: str) -> Callable[[_K], _K]:
+    """Decorator for a class whose copies are made from these attributes alone, by its constructor; the rest
+    begins empty.
+
+    Its subclasses are copied as usual.
+
+    >>> from copy import copy
+    >>> @rebuilt_from("wanted")
+    ... class Kept:
+    ...     def __init__(self, wanted):
+    ...         self.wanted, self.found = wanted, {}
+    >>> kept = Kept(3)
+    >>> kept.found["a"] = 1
+    >>> copy(kept).wanted, copy(kept).found
+    (3, {})
+    """
+
+    def decorated(kind: _K) -> _K:
+        def reduced(self: Any, protocol: int) -> Any:
+            if type(self) is not kind:
+                return object.__reduce_ex__(self, protocol)
+            return _rebuilt, (kind, {name.lstrip("_"): getattr(self, name) for name in names})
+
+        setattr(kind, "__reduce_ex__", reduced)  # noqa: B010  # a type checker knows no assignment to a method
+        return kind
+
+    return decorated
+
+
+def _rebuilt(kind: Callable[..., Any], values: dict[str, Any]) -> Any:
+    return kind(**values)
+
 
 # --- notes --------------------------------------------------------------------------------------------------
 
 # Notes: what rules and plugins have worked out for a template or a cycle, in typed slots.
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 # Without ``unsafe_hash`` a type checker does not take a slot for Hashable: it checks the value's type. The
 # hash is that of ``object``.
 @attrs.frozen(eq=False, unsafe_hash=False, repr=False)
-class StateKey(Generic[T]):
+class StateKey(Generic[_T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only
     for ``repr``.
 
@@ -62,7 +101,7 @@ def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
     ephemeral volumes have claims."""
     if volume.claim is not None:
         return volume.claim.claim_name
-    return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
+    return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral_source is not None else None
 
 
 def has_ephemeral_claims(cells: VolumeCells, gates: Gates) -> bool:
@@ -80,7 +119,7 @@ def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
 
 def is_made_for_pod(volume: Volume) -> bool:
     """Whether the claim of *volume* is made for this pod only."""
-    return volume.ephemeral is not None and volume.persistent_volume_claim is None
+    return volume.ephemeral_source is not None and volume.claim is None
 
 
 NOT_OWNED = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
@@ -336,7 +375,7 @@ class Templates:
             else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid)
-            if volumes and any(volume.ephemeral is not None for volume in volumes)
+            if volumes and any(volume.ephemeral_source is not None for volume in volumes)
             else None,
             of_devices,
         )

@@ -14,39 +14,39 @@ from typing import ClassVar, Generic, TypeVar
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_selector
+from ...api.meaning import SelectorError, compile_selector
 from ...api.objects import LabelSelector, PodAffinityTerm
 from .template import Group, StateKey, Template
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Pair = tuple[str, str]
 
 
 @attrs.define(eq=False, repr=False)
-class Pairs(Generic[T]):
+class Pairs(Generic[_T]):
     """Lists of items by label pair, each in order of arrival; under None the items that ask for no pair."""
 
-    lists: dict[Pair | None, list[T]] = attrs.Factory(dict)
+    lists: dict[Pair | None, list[_T]] = attrs.Factory(dict)
 
-    def file(self, item: T, asked: Collection[Pair]) -> None:
+    def file(self, item: _T, asked: Collection[Pair]) -> None:
         """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so
         far."""
         rarest = min(asked, key=lambda pair: len(self.lists.get(pair, ())), default=None)
         self.lists.setdefault(rarest, []).append(item)
 
-    def file_under_each(self, item: T, pairs: Iterable[Pair]) -> None:
+    def file_under_each(self, item: _T, pairs: Iterable[Pair]) -> None:
         """Keep *item* under every one of its *pairs*."""
         for pair in pairs:
             self.lists.setdefault(pair, []).append(item)
 
-    def concerning(self, labels: Mapping[str, str]) -> Iterator[tuple[Pair | None, list[T]]]:
+    def concerning(self, labels: Mapping[str, str]) -> Iterator[tuple[Pair | None, list[_T]]]:
         """The lists that can hold items for pods with *labels*, each with its pair."""
         for pair in (None, *labels.items()):
             found = self.lists.get(pair)
             if found:
                 yield pair, found
 
-    def shortest(self, pairs: Iterable[Pair]) -> list[T]:
+    def shortest(self, pairs: Iterable[Pair]) -> list[_T]:
         """The shortest of the lists under *pairs*; there must be at least one pair."""
         return min((self.lists.get(pair, []) for pair in pairs), key=len)
 
@@ -199,10 +199,10 @@ def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
 
 
 @attrs.define(eq=False, repr=False)
-class TermsAbout(Generic[T]):
+class TermsAbout(Generic[_T]):
     """The terms that match one template, and which terms it was compared with."""
 
-    terms: list[tuple[TermCarriers, T]] = attrs.Factory(list)
+    terms: list[tuple[TermCarriers, _T]] = attrs.Factory(list)
     size: int = 0
     """With how many terms in all."""
     seen: dict[Pair | None, int] = attrs.Factory(dict)
@@ -210,16 +210,16 @@ class TermsAbout(Generic[T]):
 
 
 @attrs.define(eq=False, repr=False)
-class TermIndex(Generic[T]):
+class TermIndex(Generic[_T]):
     """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they
     match."""
 
     size: int = 0
     """The terms that are here."""
-    _terms: Pairs[tuple[TermCarriers, T]] = attrs.Factory(Pairs)
-    _about: dict[Template, TermsAbout[T]] = attrs.Factory(dict)
+    _terms: Pairs[tuple[TermCarriers, _T]] = attrs.Factory(Pairs)
+    _about: dict[Template, TermsAbout[_T]] = attrs.Factory(dict)
 
-    def add(self, carrier: TermCarriers, item: T) -> None:
+    def add(self, carrier: TermCarriers, item: _T) -> None:
         """Add a new term."""
         if carrier.target.selector is not None:
             self.size += 1
@@ -229,7 +229,7 @@ class TermIndex(Generic[T]):
         """Keep what is known of the templates *in_use* alone."""
         self._about = {template: about for template, about in self._about.items() if template in in_use}
 
-    def about(self, template: Template) -> Sequence[tuple[TermCarriers, T]]:
+    def about(self, template: Template) -> Sequence[tuple[TermCarriers, _T]]:
         """The terms that match pods of *template*, including all that depend on the labels of its namespace."""
         about = self._about.get(template)
         if about is None:

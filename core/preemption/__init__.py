@@ -7,3 +7,10 @@
 * ``layout``: the pods of each row as arrays, in the order in which they are put back
 * ``victimchoice``: the node whose victims matter least
 """
+
+from __future__ import annotations
+
+from .dryrun import *
+from .layout import *
+from .select import *
+from .victimchoice import *

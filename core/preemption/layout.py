@@ -12,11 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.columns import grown
-from ..arrays.table import NodeTable
-from ..arrays.types import NO_INTS, Ints, Mask, Rows
-from ..pods.template import Entry, Template
-from ..rebuilt import rebuilt_from
+from ..arrays import NO_INTS, Ints, Mask, NodeTable, Rows, grown
+from ..pods import Entry, Template, rebuilt_from
 
 NO_PRIORITY = 2**62
 """The priority of a place that no pod takes: it is never preempted."""

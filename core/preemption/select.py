@@ -13,19 +13,24 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ..arrays.batch import Batch
-from ..arrays.types import Mask, Rows
+from ..arrays import Batch, Mask, Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
-from ..decision.extender import Extender, preempt_with_extenders
-from ..decision.nodesearch import SearchResult
-from ..decision.preemptionplan import Preemption, Victims
-from ..decision.verdict import FilterPass, FitError, Verdict, judge
+from ..decision import (
+    Extender,
+    FilterPass,
+    FitError,
+    Preemption,
+    SearchResult,
+    Verdict,
+    Victims,
+    judge,
+    preempt_with_extenders,
+)
 from ..incremental import verify
 from ..incremental.answers import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath
-from ..pods.template import Template
-from ..rebuilt import rebuilt_from
+from ..pods import Template, rebuilt_from
 from .dryrun import (
     ArrayTrial,
     DryRuns,

@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.types import Ints, Mask, Rows
-from ..decision.preemptionplan import Victims
+from ..arrays import Ints, Mask, Rows
+from ..decision import Victims
 from .layout import NEVER_STARTED, PodLayout, PotentialVictims
 
 SHIFT = 2**31

@@ -18,8 +18,18 @@ from ...api.objects import Condition, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import SECOND, BackoffHeaps, Clock, Heap, Timer, nanoseconds
-from .parked import Contents, Parked, Pending, QueuedPod
+from .backoff import (
+    SECOND,
+    BackoffHeaps,
+    Clock,
+    Contents,
+    Heap,
+    Parked,
+    Pending,
+    QueuedPod,
+    Timer,
+    nanoseconds,
+)
 
 # --- the protocol -------------------------------------------------------------------------------------------
 

@@ -12,14 +12,12 @@ from math import inf
 
 import attrs
 
-from ...api.meaning.durations import seconds_since_1970
-from ...api.meaning.labels import SelectorError, compile_selector
+from ...api.meaning import SelectorError, compile_selector, seconds_since_1970
 from ...api.objects import Pod, PodAffinityTerm
 from ..cluster.nominations import Nominations
-from ..rule import Algorithm
-from .backoff import SECOND, Backoff, Clock, nanoseconds
+from ..release import QueueCells
+from .backoff import SECOND, Backoff, Clock, Contents, Pending, QueuedPod, by_priority_and_time, nanoseconds
 from .base import QueueBase, SchedulingQueue, scheduled_condition
-from .parked import Contents, Pending, QueuedPod, by_priority_and_time
 
 LONGEST_WAIT = 60 * SECOND
 """A wait that was not asked for in this time is forgotten."""
@@ -238,21 +236,16 @@ def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
         return False
 
 
-def queues_by_priority(algorithm: Algorithm) -> bool:
-    """Whether the release's queue looks at priorities: some have a plain FIFO without gate PodPriority."""
-    return not algorithm.release.queue.fifo_without_priority or algorithm.enabled("PodPriority")
-
-
 def make_queue(
-    algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True
+    cells: QueueCells, nominations: Nominations, clock: Clock, *, fifo: bool, waits: bool = True
 ) -> SchedulingQueue:
-    """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*.
+    """The queue of a release, which keeps *nominations* and goes by *clock*; with *fifo* it knows no
+    priorities.
 
     *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it
     at once.
     """
-    cells = algorithm.release.queue
-    if not queues_by_priority(algorithm):
+    if fifo:
         return WaitingFifo(clock=clock, doubles=cells.fifo_wait_doubles) if waits else Fifo(clock=clock)
     less = by_priority_and_time if cells.by_timestamp else by_priority
     return PriorityQueue(cells=cells, nominations=nominations, clock=clock, less=less)

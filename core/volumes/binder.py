@@ -7,29 +7,150 @@ pkg/controller/volume/persistentvolume).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.objects import KubeObject, Map, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
-from ..arrays.batch import Batch
-from ..arrays.table import NodeTable
-from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision
+from ...api.objects import (
+    BIND_COMPLETED,
+    KubeObject,
+    Map,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+)
+from ..arrays import Batch, Mask, NodeTable
+from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision, VolumeError
 from ..cluster.listings import Listing, Listings
-from ..pods.template import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
-from ..release import Release
-from .assumecache import AssumeCache, VolumeError
-from .match import is_bound_to, volume_class
-from .volumesearch import SELECTED_NODE, VolumeSearch, is_fully_bound
+from ..matching import node_selector_mask
+from ..pods import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
+from ..release import VolumeCells
+from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
+from .match import VolumeMatcher, can_provision, is_bound_to, requested_size, storage_left, volume_class
 
+# --- Volumes or claims, with changes that are assumed before the API has them -------------------------------
+# Upstream: pkg/controller/volume/scheduling/scheduler_assume_cache.go (before 1.15 in
+# pkg/controller/volume/persistentvolume).
+
+
+Kind = TypeVar("Kind", bound=KubeObject)
+
+
+@attrs.define(eq=False, repr=False)
+class AssumeCache(Generic[Kind]):
+    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with
+    every change.
+
+    ``group``: the part of an object by which :meth:`within` finds it.
+    """
+
+    kind: str
+    """The kind as upstream's errors write it, such as ``v1.PersistentVolume``."""
+    group: Callable[[Kind], str] = attrgetter("namespace")
+    version: int = 0
+    _latest: dict[str, Kind] = attrs.Factory(dict)
+    _stored: dict[str, Kind] = attrs.Factory(dict)
+    _groups: dict[str, list[str]] = attrs.Factory(dict)
+
+    def get(self, key: str) -> Kind:
+        """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""
+        found = self._latest.get(key)
+        if found is None:
+            raise VolumeError(f'could not find {self.kind} "{key}"')
+        return found
+
+    def within(self, group: str) -> list[Kind]:
+        """The objects of *group* as they are assumed to be, in ascending order of key."""
+        return [self._latest[key] for key in self._groups.get(group, ())]
+
+    def put(self, item: Kind) -> None:
+        """Store an object of the API if it is newer than the known one; this ends an assumption."""
+        key = item.key
+        known = self._latest.get(key)
+        if known is not None:
+            try:
+                version = self._number(item)
+                stored = self._number(known)
+            except VolumeError:
+                return
+            # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same
+            # version.
+            if version is not None and stored is not None and version <= stored:
+                return
+            self._ungroup(known)
+        self._latest[key] = self._stored[key] = item
+        insort(self._groups.setdefault(self.group(item), []), key)
+        self.version += 1
+
+    def drop(self, key: str) -> None:
+        """Forget an object, if it is known."""
+        known = self._latest.pop(key, None)
+        if known is not None:
+            self._ungroup(known)
+            del self._stored[key]
+            self.version += 1
+
+    def assume(self, item: Kind) -> None:
+        """Replace an object until the API sends a newer one; raises :class:`VolumeError` where it is unknown
+        or newer already."""
+        known = self.get(item.key)
+        version = self._number(item)
+        stored = self._number(known)
+        if version is not None and stored is not None and version < stored:
+            raise VolumeError(f'{self.kind} "{item.key}" is out of sync')
+        self._latest[item.key] = item
+        self.version += 1
+
+    def restore(self, key: str) -> None:
+        """Take back what was assumed of an object, if it is still known."""
+        if key in self._stored:
+            self._latest[key] = self._stored[key]
+            self.version += 1
+
+    def _ungroup(self, item: Kind) -> None:
+        keys = self._groups[self.group(item)]
+        del keys[bisect_left(keys, item.key)]
+
+    def _number(self, item: Kind) -> int | None:
+        """The resourceVersion; None where a manifest has none: it counts as newer than all others."""
+        text = item.metadata.resource_version
+        if not text:
+            return None
+        if re.fullmatch(r"[+-]?[0-9]+", text) is None:
+            cause = f'strconv.ParseInt: parsing "{text}": invalid syntax'
+            raise VolumeError(f'error parsing ResourceVersion "{text}" for {self.kind} "{item.key}": {cause}')
+        return int(text)
+
+
+# --- The binder ---------------------------------------------------------------------------------------------
+
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 SOLE_USER = "ReadWriteOncePod"
 """The access mode of a claim that one pod alone may use."""
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+
+
+def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
+    """Whether *claim* has a volume and the volume controller has finished binding it."""
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
+
+
+def delays_binding(kind: StorageClass) -> bool:
+    """Whether volumes of class *kind* are bound only when a pod has a node. Raises :class:`VolumeError`."""
+    if kind.volume_binding_mode is None:
+        raise VolumeError(f'VolumeBindingMode not set for StorageClass "{kind.name}"')
+    return kind.volume_binding_mode == "WaitForFirstConsumer"
 
 
 def basic_checks(
@@ -60,7 +181,7 @@ class VolumeBinder:
     """See :class:`~kubeclassic.core.binding.Binder`, which says what the methods do. It also knows its own
     assumptions."""
 
-    release: Release
+    cells: VolumeCells
     gates: Mapping[str, bool]
     listings: Listings
     skips_nodes: bool = False
@@ -68,7 +189,6 @@ class VolumeBinder:
     stay."""
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
-    _search: VolumeSearch = attrs.field(init=False)
     _decisions: dict[str, dict[str, VolumeDecision]] = attrs.Factory(dict)
     """Pod -> node -> what was decided or, later, assumed."""
     _asked: dict[str, NodeTable] = attrs.Factory(dict)
@@ -77,20 +197,15 @@ class VolumeBinder:
     def __attrs_post_init__(self) -> None:
         self.volumes = AssumeCache(
             "v1.PersistentVolume",
-            volume_class
-            if self.release.volumes.groups_by_beta_class
-            else attrgetter("spec.storage_class_name"),
+            volume_class if self.cells.groups_by_beta_class else attrgetter("spec.storage_class_name"),
         )
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
             self.put(item)
-        self._search = VolumeSearch(
-            self.release.volumes, self.gates, self.listings, self.volumes, self.claims
-        )
 
     @property
     def enabled(self) -> bool:
-        return not self.release.volumes.binding_gate or bool(self.gates.get("VolumeScheduling", False))
+        return not self.cells.binding_gate or bool(self.gates.get("VolumeScheduling", False))
 
     @property
     def version(self) -> int:
@@ -106,12 +221,6 @@ class VolumeBinder:
 
     def _cache_of(self, item: KubeObject) -> AssumeCache[Any]:
         return self.volumes if isinstance(item, PersistentVolume) else self.claims
-
-    def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        return self._search.find(claims, nodes)
-
-    def needs(self, claims: Sequence[str]) -> PodClaims:
-        return self._search.needs(claims)
 
     def are_settled(self, claims: Sequence[str]) -> bool:
         try:
@@ -131,12 +240,13 @@ class VolumeBinder:
         of earlier cycles, the stored decision for the chosen node is the one that would be found now, so it
         is worked out later.
         """
-        adds_up = self.release.volumes.keeps_stale_decisions
+        key = pod.key
+        adds_up = self.cells.keeps_stale_decisions
         if not adds_up and not self.skips_nodes:
-            self._asked[pod.key] = nodes.table
+            self._asked[key] = nodes.table
             return
         finding = self.find(claims, nodes)
-        stored = self._decisions.setdefault(pod.key, {})
+        stored = self._decisions.setdefault(key, {})
         for i in range(nodes.n):
             found = finding.decision(i)
             before = stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
@@ -151,16 +261,17 @@ class VolumeBinder:
 
     @contextmanager
     def undone(self, pod: Pod) -> Iterator[None]:
-        asked = self._asked.get(pod.key)
-        decided = dict(self._decisions.get(pod.key, {}))
+        key = pod.key
+        asked = self._asked.get(key)
+        decided = dict(self._decisions.get(key, {}))
         try:
             yield
         finally:
             self.forget(pod)
             if asked is not None:
-                self._asked[pod.key] = asked
+                self._asked[key] = asked
             if decided:
-                self._decisions[pod.key] = decided
+                self._decisions[key] = decided
 
     def assume(self, pod: Pod, node_name: str) -> bool:
         """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes
@@ -168,19 +279,18 @@ class VolumeBinder:
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
-        claims = (
-            claim_keys(pod, has_ephemeral_claims(self.release.volumes, self.gates)) if self.enabled else ()
-        )
+        key = pod.key
+        claims = claim_keys(pod, has_ephemeral_claims(self.cells, self.gates)) if self.enabled else ()
         try:
-            is_bound = all(is_fully_bound(self.claims.get(key)) for key in claims)
+            is_bound = all(is_fully_bound(self.claims.get(claim)) for claim in claims)
         except VolumeError:
             is_bound = False
         if is_bound:
-            self._asked.pop(pod.key, None)
+            self._asked.pop(key, None)
             return True
-        table = self._asked.get(pod.key)
+        table = self._asked.get(key)
         if table is None:
-            decision = self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
+            decision = self._decisions.get(key, {}).get(node_name, UNDECIDED)
         else:
             nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
             decision = self.find(claims, nodes).decision(0)
@@ -208,9 +318,9 @@ class VolumeBinder:
         except VolumeError:
             self.restore(assumed)
             raise
-        if not self.release.volumes.keeps_stale_decisions and not self.skips_nodes:
+        if not self.cells.keeps_stale_decisions and not self.skips_nodes:
             self.forget(pod)
-        self._decisions.setdefault(pod.key, {})[node_name] = made
+        self._decisions.setdefault(key, {})[node_name] = made
         return False
 
     def revert(self, pod: Pod, node_name: str) -> None:
@@ -230,6 +340,144 @@ class VolumeBinder:
         if decision is None:
             raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
+
+    # --- the search -----------------------------------------------------------------------------------------
+    # Bound volumes within reach, free volumes that match, or new ones to provision. Upstream: FindPodVolumes.
+    # It stores nothing.
+
+    def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
+        """The volumes of each of *nodes* for the claims with these keys."""
+        finding = Finding.of(nodes.n)
+        gates = self.gates
+        classes = self.cells.attributes_class_gate
+        matcher = VolumeMatcher(
+            nodes, self.cells, bool(gates.get("BlockVolume", False)), bool(gates.get(classes, False))
+        )
+        try:
+            needs = self.needs(claims)
+            if needs.immediate:
+                raise VolumeError(UNBOUND_IMMEDIATE)
+        except VolumeError as error:
+            finding.fail(str(error), nodes.every())
+            return finding
+        for claim in needs.bound:
+            # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it
+            # is not noticed.
+            try:
+                volume = self.volumes.get(claim.spec.volume_name)
+            except VolumeError as error:
+                if self.cells.missing_volume_is_reason:
+                    finding.exists &= ~finding.bound
+                    break
+                finding.fail(str(error), finding.bound)
+                continue
+            finding.bound &= self._reach(volume, matcher, finding)
+        if needs.delayed:
+            self._find_unbound(needs, matcher, finding)
+        return finding
+
+    def needs(self, claims: Sequence[str]) -> PodClaims:
+        """The needs of the claims with these keys; raises :class:`VolumeError` for a claim without an answer.
+        Upstream: GetPodVolumeClaims."""
+        needs = PodClaims()
+        for key in claims:
+            try:
+                claim = self.claims.get(key)
+            except VolumeError as error:
+                name = key if self.cells.claim_text_has_namespace else key.partition("/")[2]
+                raise VolumeError(f'error getting PVC "{name}": {error}') from error
+            if is_fully_bound(claim):
+                needs.bound.append(claim)
+                continue
+            kind = self.listings.classes.get(claim.storage_class)
+            if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
+                kind = None
+            if kind is not None and delays_binding(kind) and not claim.spec.volume_name:
+                needs.delayed.append((claim, kind))
+            else:
+                needs.immediate.append(claim)
+        return needs
+
+    def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
+        """The nodes that can reach a bound volume: bool[n]."""
+        nodes = matcher.nodes
+        found: Mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
+        plugin = plugin_of(volume.spec) if self.cells.translates_bound_volumes else None
+        replaced = self._replaced(plugin, nodes) if plugin is not None else None
+        if plugin is None or replaced is None:
+            return found
+        affinity = volume.spec.node_affinity
+        try:
+            PLUGINS[plugin].handle(volume, self.cells.zone_labels)
+            affinity = translated_affinity(plugin, volume, self.cells.beta_zones_alone)
+        except VolumeError as error:
+            finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
+        if affinity is None:
+            by_driver = nodes.every()
+        else:
+            by_driver = node_selector_mask(affinity, nodes, fields=False)
+        return np.where(replaced, by_driver, found)
+
+    def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
+        """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
+        if not may_migrate(plugin, self.cells, self.gates):
+            return None
+        saying = [
+            found.name
+            for found in self.listings.csi_nodes
+            if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")
+        ]
+        rows = [nodes.table.row_of.get(name, -1) for name in saying]
+        return np.isin(nodes.indexes, rows) if rows else None
+
+    def _find_unbound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
+        nodes = matcher.nodes
+        finding.decided = finding.errors == 0
+        selected = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE in claim.annotations]
+        for claim, _ in selected:
+            here = nodes.named(claim.annotations[SELECTED_NODE])
+            finding.unbound &= here
+            finding.decided &= here
+        others = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE not in claim.annotations]
+        # Upstream: the sort is unstable, which makes no difference below twelve claims.
+        others.sort(key=lambda pair: requested_size(pair[0]))
+        for claim, _ in others:
+            if self.cells.matches_by_beta_class:
+                name = claim.storage_class
+            else:
+                name = claim.spec.storage_class_name or ""
+            try:
+                numbers, failed = matcher.match(claim, self.volumes.within(name))
+            except VolumeError as error:
+                finding.fail(str(error), finding.decided)
+                numbers = np.full(nodes.n, -1, np.int64)
+                failed = None
+            if failed is not None:
+                finding.fail(
+                    "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed",
+                    failed & finding.decided,
+                )
+            finding.matches.append((claim, numbers))
+            finding.volumes = matcher.volumes
+        kinds = [kind for _, kind in (*selected, *others)]
+        everywhere = nodes.every()
+        finding.provisions = [(claim, everywhere) for claim, _ in selected]
+        finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
+        # Where volumes can be provisioned for all claims that need one; the first claim that fails gives the
+        # reason.
+        pending = everywhere.copy()
+        for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
+            if needed.any():
+                made = ~needed | can_provision(kind, nodes)
+                finding.unbound &= made | ~pending
+                pending &= made
+                gate = self.cells.storage_capacity_gate
+                if self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate))):
+                    left = storage_left(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
+                    enough = ~needed | (True if left is None else left[0])
+                    finding.enough &= enough | ~pending | ~finding.decided
+                    pending &= enough
+        finding.provided = pending
 
 
 def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:

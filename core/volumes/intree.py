@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 import attrs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import (
     AWSElasticBlockStore,
     NodeSelector,
@@ -24,8 +24,8 @@ from ...api.objects import (
     Requirement,
     VolumeSource,
 )
+from ..binding import VolumeError
 from ..release import Gates, VolumeCells
-from .assumecache import VolumeError
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 AWS_EBS = "kubernetes.io/aws-ebs"

@@ -13,24 +13,24 @@ from operator import or_
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import Matcher, SelectorError, compile_node_term, compile_selector, everything
+from ...api.meaning import Matcher, SelectorError, compile_node_term, compile_selector, everything
 from ...api.objects import (
+    BETA_CLASS,
+    NO_PROVISIONER,
     CSIStorageCapacity,
     NodeSelector,
     PersistentVolume,
     PersistentVolumeClaim,
+    Quantity,
     Requirement,
     StorageClass,
     TopologySelectorTerm,
 )
-from ...api.objects.quantity import Quantity
-from ...api.objects.storage import BETA_CLASS, NO_PROVISIONER
-from ..arrays.batch import Batch
-from ..arrays.types import NO_ROWS, Ints, Mask, Rows
+from ..arrays import NO_ROWS, Batch, Ints, Mask, Rows
+from ..binding import VolumeError
 from ..cluster.listings import Listings
-from ..matching.nodeselectors import expressions_mask, node_selector_mask, selector_mask
+from ..matching import expressions_mask, node_selector_mask, selector_mask
 from ..release import VolumeCells
-from .assumecache import VolumeError
 
 NOTHING = Quantity()
 

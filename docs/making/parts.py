@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from kubeclassic.api.meaning.labels import ZONES
 from kubeclassic.api.view import (
     CHANGES,
-    MEANINGS,
     Bands,
     BulletList,
     Chart,
@@ -28,12 +27,10 @@ from kubeclassic.api.view import (
     Verbatim,
     View,
     Words,
-    columns_of,
     on_page,
 )
-from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.clustermap import FEW
-from kubeclassic.cli.report.page.document import NAMED, page_html
+from kubeclassic.cli.report.page.document import NAMED, About, page_html
 
 PATH = "guides/parts.html"
 COLOURS = {
@@ -64,10 +61,7 @@ def page() -> str:
 
 def _sections() -> Iterator[Section]:
     order = Table("order", (Column("part", "name"), Column("rule")), ORDER)
-    columns = (
-        Column("word", "tag", colours={word: MEANINGS[meaning] for word, meaning in CHANGES.values()}),
-        Column("meaning"),
-    )
+    columns = (Column("word", "tag", colours=dict(CHANGES.values())), Column("meaning"))
     words = Table(
         "changes",
         columns,
@@ -128,10 +122,8 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
         up="share in use", percent=True, series={"cpu": [0.1, 0.4, 0.3, 0.3]},
     )  # fmt: skip
     yield ShareBar("A whole and its parts", [Share("the same", 18), Share("different", 4, "bad")])
-    yield Table(
-        "bars", columns_of("what | name; share | share; | bar | good"), [["cpu", 0.38, 0.38]], caption="A bar"
-    )
-    states = {"on the first node": MEANINGS["same"], "on another node": MEANINGS["near"]}
+    yield Table("bars", "what | name; share | share; | bar | good", [["cpu", 0.38, 0.38]], caption="A bar")
+    states = {"on the first node": "same", "on another node": "near"}
     first, other = states
     yield Bands(
         ["1.16", "1.17"], states, [{first: 9}, {first: 7, other: 2}], [{(first, first): 7, (first, other): 2}]
@@ -139,7 +131,7 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
 
 
 def _tables() -> Iterator[Table]:
-    colours = {"waits": MEANINGS["bad"], "finds a node": MEANINGS["good"]}
+    colours = {"waits": "bad", "finds a node": "good"}
     columns = (
         Column("pod", "name"),
         Column("outcome", "tag", filter=True, colours=colours),

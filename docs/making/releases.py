@@ -19,8 +19,7 @@ from kubeclassic.framework.describe import (
     diff_any,
     summaries,
 )
-from kubeclassic.framework.facttable import ReleaseFact
-from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.releases import ALL_RELEASES, ReleaseFact
 
 FOLDER = "reference/releases"
 NONE = "none"

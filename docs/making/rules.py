@@ -24,9 +24,8 @@ from kubeclassic.framework.describe import (
     plugin_in_words,
     points_of,
 )
-from kubeclassic.framework.facttable import life_of
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
-from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.releases import ALL_RELEASES, life_of
 from kubeclassic.predicates import CATALOGUE as PREDICATES
 from kubeclassic.predicates.checknodelabelpresence import node_label_presence
 from kubeclassic.predicates.checkserviceaffinity import service_affinity

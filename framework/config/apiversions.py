@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict
-from ...api.reading.mismatch import Mismatch
-from ...api.reading.typed import flag
-from ...api.reading.unknownfields import Fields, named
+from ...api.reading import Fields, Mismatch, flag, named
 from ...api.record import copied
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError
@@ -30,6 +30,12 @@ FAILURE_DOMAINS = "failureDomains"
 NEW_HTTPS = "extenders.enableHTTPS"
 _SOURCE = named("provider", policy=named("", file=named("path"), configMap=named("namespace name")))
 _LOCKS = named("lockObjectName lockObjectNamespace")
+
+
+def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
+    """*cells* as *version* of the configuration has them."""
+    other = cells.versions.get(version)
+    return replace(cells, **other) if other else cells
 
 
 def is_flat(cells: ConfigurationCells) -> bool:

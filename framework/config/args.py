@@ -12,12 +12,9 @@ from typing import Annotated, Any, Self, TypeAlias
 
 import attrs
 
-from ...api.meaning.durations import duration, duration_text
-from ...api.meaning.labels import is_valid_label_key, quoted
-from ...api.objects import JsonObject, NodeAffinity, TopologySpreadConstraint
-from ...api.objects.quantity import Int32
-from ...api.reading.typed import ReadBy, read
-from ...api.reading.unknownfields import TYPE_META, fields_of, unknown_fields
+from ...api.meaning import duration, duration_text, is_valid_label_key, quoted
+from ...api.objects import Int32, JsonObject, NodeAffinity, TopologySpreadConstraint
+from ...api.reading import TYPE_META, ReadBy, fields_of, read, unknown_fields
 from ...api.record import Names
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import shape_faults
@@ -476,7 +473,7 @@ def reads_args(plugin: str, context: Context = PLAIN) -> bool:
 
 def read_args(plugin: str, value: JsonObject, context: Context = PLAIN) -> Any:
     """The arguments of *plugin* with their defaults; raises
-    :class:`~kubeclassic.api.reading.mismatch.Mismatch`."""
+    :class:`~kubeclassic.api.reading.typed.Mismatch`."""
     return read(_PLUGIN_ARGS[plugin], value).with_defaults(context)
 
 

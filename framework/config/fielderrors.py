@@ -11,7 +11,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...algorithmprovider.gates import resolved_gates
-from ...api.meaning.labels import (
+from ...api.meaning import (
     SelectorError,
     compile_selector,
     int64_or_none,
@@ -21,13 +21,13 @@ from ...api.meaning.labels import (
     quoted,
 )
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
-from ...api.reading.mismatch import Mismatch
-from ...api.reading.mismatch import shown as shown_value
+from ...api.reading import Mismatch
+from ...api.reading import shown as shown_value
 from ...api.record import Record
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
 from ..releases import PROFILE_RELEASE
-from ..versions import cells_in
+from .apiversions import cells_in
 
 _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -164,10 +164,11 @@ class Context:
 
     version: str = ""
     """Empty: the default one."""
+    cells: ConfigurationCells = attrs.field(init=False, eq=False)
+    """The cells of the release for configurations of the version."""
 
-    @property
-    def cells(self) -> ConfigurationCells:
-        """The cells of the release for configurations of the version."""
+    @cells.default
+    def _cells(self) -> ConfigurationCells:
         return cells_in(self.release.configuration, self.version)
 
     @property

@@ -15,17 +15,13 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.objects import NodeSelectorTerm, Volume
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows, Scores
-from ...core.decision.decision import Details
-from ...core.decision.verdict import judge
-from ...core.pods.template import StateKey, Template
+from ...api.objects import DEFAULT_SCHEDULER, NodeSelectorTerm, Volume
+from ...core.arrays import Batch, Rows, Scores
+from ...core.decision import Details, judge
+from ...core.pods import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
+from ..plugin import OURS, FrameworkCycle
 from ..profile import Profile
-from ..status import OURS
-from .state import FrameworkCycle
 
 GATE = "OpportunisticBatching"
 POINTS = ("preFilter", "filter", "preScore", "score")

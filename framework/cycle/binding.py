@@ -16,21 +16,17 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
-from ...core.decision.flow import SUCCESS, Phase, PhaseHook
-from ...core.decision.verdict import FitError
+from ...core.decision import SUCCESS, FitError, Phase, PhaseHook
 from ...core.engine import Engine
-from ...core.pods.template import Template
+from ...core.pods import Template
 from ...core.release import Release
 from ...exceptions import CacheError
-from ..plugin import Plugin
+from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, WaitingPod, error
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes
 from ..profile import Profile
 from ..queue.queue import FrameworkQueue
-from ..status import Code, Status, error
-from ..waitingpods import MAX_TIMEOUT, WaitingPod
-from .state import FrameworkCycle
 
 PREEMPTION = "DefaultPreemption"
 

@@ -6,20 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
-from ...core.decision.decision import Decision
-from ...core.decision.extender import Extender
-from ...core.decision.preemptionplan import Preemption
-from ...core.decision.verdict import FitError
-from ...core.preemption.dryrun import DryRuns
-from ...core.preemption.select import UnschedulableTemplate
-from ..plugin import Plugin
+from ...core.decision import Decision, Extender, FitError, Preemption
+from ...core.preemption import DryRuns, UnschedulableTemplate
+from ..plugin import Code, FrameworkCycle, Plugin, PostFilterContext, PostFilterResult, Status
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources
 from ..profile import Profile
-from ..status import Code, Status
-from .diagnosis import Diagnosis
+from .feasible import Diagnosis
 from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_preempt
-from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
 def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bool:

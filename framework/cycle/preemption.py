@@ -11,15 +11,16 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays.types import NO_ROWS, Ints, Mask, Rows
-from ...core.decision.preemptionplan import Preemption
-from ...core.decision.verdict import FitError, Verdict
-from ...core.preemption.dryrun import (
+from ...core.arrays import NO_ROWS, Ints, Mask, Rows
+from ...core.decision import FitError, Preemption, Verdict
+from ...core.preemption import (
     ArrayTrial,
+    Candidates,
     Coming,
     OverlayTrial,
     Protection,
     Trial,
+    chosen,
     coming_pods,
     counted_down,
     counted_to_the_first,
@@ -27,14 +28,12 @@ from ...core.preemption.dryrun import (
     exhausted,
     is_plain,
 )
-from ...core.preemption.select import chosen
-from ...core.preemption.victimchoice import Candidates
 from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
-from .diagnosis import Diagnosis
-from .state import FrameworkCycle, PostFilterContext, PostFilterResult
+from ..plugin import FrameworkCycle, PostFilterContext, PostFilterResult
+from .feasible import Diagnosis
 
 _PROTECTIONS = {
     "counted down": counted_down,

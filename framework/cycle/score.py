@@ -7,17 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Rows, Scores
-from ...core.cycle import EVEN
-from ...core.decision.extender import Extender
-from ...core.decision.flow import SUCCESS, Phase, PhaseHook
-from ...core.decision.score import Ranking, ScoreError, reduced_scores, scores_by_extenders
-from ...core.rule import Priority, PriorityError
-from ..plugin import MAX_NODE_SCORE
+from ...core.arrays import Batch, Rows, Scores
+from ...core.cycle import EVEN, Priority, PriorityError
+from ...core.decision import (
+    SUCCESS,
+    Extender,
+    Phase,
+    PhaseHook,
+    Ranking,
+    ScoreError,
+    reduced_scores,
+    scores_by_extenders,
+)
+from ..plugin import MAX_NODE_SCORE, Code, FrameworkCycle
 from ..profile import Profile
-from ..status import Code
-from .state import FrameworkCycle
 
 EXTENDER_SCALE = 10
 """Extenders score 0 to 10, plugins 0 to 100."""

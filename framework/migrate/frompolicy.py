@@ -16,17 +16,26 @@ import attrs
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import LabelPreference, Policy, PredicateArgument, PriorityArgument
-from ...algorithmprovider.providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, select
-from ...api.meaning.labels import is_valid_label_key
+from ...algorithmprovider.policy import (
+    DEFAULT_PROVIDER,
+    LabelPreference,
+    Policy,
+    PredicateArgument,
+    PriorityArgument,
+    Registry,
+    Selection,
+    in_running_order,
+    select,
+)
+from ...api.meaning import is_valid_label_key
 from ...api.objects import JsonDict
 from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
+from ..config.configuration import default_plugins
 from ..config.fielderrors import Context
-from ..config.profiles import default_plugins
 from ..releases import PROFILE_RELEASE
-from .draft import (
+from .profiles import (
     CHECKS_ALL,
     COUNTED_ELSEWHERE,
     DEVICES,

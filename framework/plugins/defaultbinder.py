@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from ...api.objects import Pod
-from ..cycle.state import FrameworkCycle
-from ..plugin import Plugin
-from ..status import Status
+from ..plugin import FrameworkCycle, Plugin, Status
 
 
 class DefaultBinder(Plugin):

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import attrs
 
 from ...api.objects import KubeObject, Pod
-from ...core.pods.template import Template
-from ..cycle.diagnosis import Diagnosis
+from ...core.pods import Template
+from ..cycle.feasible import Diagnosis
 from ..cycle.preemption import Evaluator
-from ..cycle.state import FrameworkCycle, PostFilterResult
-from ..plugin import Plugin
+from ..plugin import FrameworkCycle, Plugin, PostFilterResult
 from ..queue.events import Action, ClusterEvent
 
 

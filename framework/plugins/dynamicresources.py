@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.meaning.durations import seconds_since_1970
+from ...api.meaning import seconds_since_1970
 from ...api.objects import (
     AllocationResult,
     Condition,
@@ -23,10 +23,9 @@ from ...api.objects import (
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Mask, Rows, Scores
+from ...core.arrays import Batch, Failures, Mask, Reason, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
-from ...core.devices.accounts import DeviceAccount, accounts
+from ...core.cycle import Reads, Reduction
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -37,19 +36,36 @@ from ...core.devices.extendedresources import (
     status_of,
     with_requests,
 )
-from ...core.devices.nodedevices import ERROR, FOUND, INVALID, MOST_SECONDS, NONE, TOO_LATE, Devices, score_of
-from ...core.failures import Failures, Reason
-from ...core.matching.nodeselectors import node_selector_mask
-from ...core.pods.template import StateKey, Template
+from ...core.devices.nodedevices import (
+    ERROR,
+    FOUND,
+    INVALID,
+    MOST_SECONDS,
+    NONE,
+    TOO_LATE,
+    DeviceAccount,
+    Devices,
+    accounts,
+    score_of,
+)
+from ...core.matching import node_selector_mask
+from ...core.pods import StateKey, Template
 from ...core.release import DeviceCells, with_gates
-from ...core.rule import Reads, Reduction
 from ...priorities.rule import normalize_reduce
-from ..cycle.diagnosis import Diagnosis
-from ..cycle.state import FrameworkCycle
+from ..cycle.feasible import Diagnosis
 from ..hints import claim_changes, claims_are_made
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Status,
+    error,
+    unresolvable,
+    unschedulable,
+)
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable, unschedulable
 
 # --- Binding conditions -------------------------------------------------------------------------------------
 # Drivers set them in the status of a claim. Upstream: isClaimReadyForBinding.

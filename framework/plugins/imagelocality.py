@@ -6,13 +6,11 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Scores
-from ...core.pods.template import Template
-from ...core.rule import Reads
+from ...core.arrays import Batch, Scores
+from ...core.cycle import Reads
+from ...core.pods import Template
 from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes
-from ..cycle.state import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Plugin
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
 
 
 class ImageLocality(Plugin):

@@ -6,26 +6,35 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.counts import Clause, Sums, Weighted
-from ...core.arrays.reduction import RawScores, Reduction, Stretched
-from ...core.arrays.types import Ints, Scores
-from ...core.cycle import Cycle
-from ...core.failures import Failures, Reason, Reasons
-from ...core.matching.spread import has_pods_in_domains, terms_about
-from ...core.pods.template import StateKey, Template
-from ...core.pods.terms import (
+from ...core.arrays import (
+    Batch,
+    Clause,
+    Failures,
+    Ints,
+    RawScores,
+    Reason,
+    Reasons,
+    Reduction,
+    Scores,
+    Stretched,
+    Sums,
+    Weighted,
+)
+from ...core.cycle import Cycle, Reads
+from ...core.matching import has_pods_in_domains, terms_about
+from ...core.pods import (
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     REQUIRED_ANTI_AFFINITY,
     ROLES,
     PodsTargeted,
+    StateKey,
+    Template,
     terms_of,
     unreadable,
 )
 from ...core.release import FrameworkCells
-from ...core.rule import Reads
 from ...predicates.matchinterpodaffinity import (
     AntiAffinity,
     RequiredAffinity,
@@ -38,17 +47,15 @@ from ...predicates.matchinterpodaffinity import (
     refusing,
     unmet_clauses,
 )
-from ...predicates.reasons import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
-from ...predicates.reasons import POD_AFFINITY_RULES_NOT_MATCH as UNMET
-from ...predicates.reasons import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
+from ...predicates.rule import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
+from ...predicates.rule import POD_AFFINITY_RULES_NOT_MATCH as UNMET
+from ...predicates.rule import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
 from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated, label_selector_fault
-from ..cycle.state import FrameworkCycle
 from ..hints import affine_node_changes, affine_pod_changes
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error, unresolvable
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable
 
 FIELDS = {
     REQUIRED_AFFINITY: "requiredAffinityTerms",
@@ -139,7 +146,7 @@ class InterPodAffinity(Plugin):
         return first_of((unmet, violated, refused), [self._unmet, self._violated, self._refused])
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
-        """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
+        """The tests by domain, in order: see :attr:`~kubeclassic.core.cycle.Predicate.clauses`."""
         table = cycle.table
         (affinity, anti) = _own_terms(pod, cycle)
         unmet = (
@@ -160,12 +167,9 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if not self.cells.unreadable_terms_are_none and self._looks_at_existing(pod):
-            text = pod.notes.get(_FAULTS)
-            if text is None:
-                text = pod.notes[_FAULTS] = _faults(pod, self.cells)
-            if text:
-                return error(f"failed to parse pod: {text}")
+        reads_terms = not self.cells.unreadable_terms_are_none and self._looks_at_existing(pod)
+        if reads_terms and (text := _faults(pod, self.cells)):
+            return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
@@ -182,7 +186,7 @@ class InterPodAffinity(Plugin):
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
-        """The weights by domain: see :attr:`~kubeclassic.core.rule.Priority.sums`."""
+        """The weights by domain: see :attr:`~kubeclassic.core.cycle.Priority.sums`."""
         return liked(self._likings(pod, cycle), cycle.table)
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:
@@ -232,11 +236,14 @@ def _faults(pod: Template, cells: FrameworkCells) -> str:
     """The faults of the selectors of *pod*'s terms, preferred ones included; empty where there is none."""
     if not pod.has_pod_affinity:
         return ""
-    texts: list[str] = []
-    for role in ROLES:
-        if unreadable(pod, role) is not None:
-            terms = [term for term, _ in terms_of(pod, role)]
-            selectors = [one for term in terms for one in (term.label_selector, term.namespace_selector)]
-            faults = (label_selector_fault(selector, cells) for selector in selectors)
-            texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
-    return aggregated(texts)
+    found = pod.notes.get(_FAULTS)
+    if found is None:
+        texts: list[str] = []
+        for role in ROLES:
+            if unreadable(pod, role) is not None:
+                terms = [term for term, _ in terms_of(pod, role)]
+                selectors = [one for term in terms for one in (term.label_selector, term.namespace_selector)]
+                faults = (label_selector_fault(selector, cells) for selector in selectors)
+                texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
+        found = pod.notes[_FAULTS] = aggregated(texts)
+    return found

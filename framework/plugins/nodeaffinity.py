@@ -10,26 +10,32 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Scores
-from ...core.failures import Failures, Reason
-from ...core.matching.nodeselectors import (
+from ...core.arrays import Batch, Failures, Reason, Scores
+from ...core.cycle import PriorityError, Reads, Reduction
+from ...core.matching import (
     literal_node_affinity_mask,
     node_selector_mask,
     pod_node_affinity_mask,
     required_node_affinity,
     term_mask,
 )
-from ...core.pods.template import Template
-from ...core.rule import PriorityError, Reads, Reduction
+from ...core.pods import Template
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults
-from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints import node_matches_affinity
-from ..plugin import MAX_NODE_SCORE, Plugin
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    FrameworkCycle,
+    Plugin,
+    PreFilterResult,
+    Status,
+    error,
+    reason,
+    unresolvable,
+)
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, reason, unresolvable
 
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"

@@ -8,15 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.objects import Pod, PodSpec
-from ...core.arrays.batch import Batch
-from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.rule import Reads
-from ..cycle.state import FrameworkCycle
+from ...core.arrays import Batch, Failures
+from ...core.cycle import Reads
+from ...core.pods import Template
 from ..hints import declared_features_change
-from ..plugin import Plugin
+from ..plugin import SKIP, FrameworkCycle, Plugin, Status, reason
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, reason
 
 GATE = "NodeDeclaredFeatures"
 
@@ -35,7 +32,7 @@ class NodeDeclaredFeatures(Plugin):
     )
 
     def concerns(self, pod: Template) -> bool:
-        return self.handle.enabled(GATE) and bool(self.needs(pod.spec))
+        return self.handle.gates.get(GATE, False) and bool(self.needs(pod.spec))
 
     def filter_key(self, pod: Template) -> Hashable:
         return self.needs(pod.spec)
@@ -59,7 +56,8 @@ class NodeDeclaredFeatures(Plugin):
 
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
         """The features that a pod needs."""
-        restarts = any(container.restarts_all for container in (*spec.containers, *spec.init_containers))
+        containers = (*spec.containers, *spec.init_containers)
+        restarts = any(each.restart_policy_rules and each.restarts_all for each in containers)
         shares = self.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
         return (
             *(["RestartAllContainersOnContainerExits"] if restarts else ()),

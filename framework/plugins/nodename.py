@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from ...core.arrays.batch import Batch
-from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.rule import Reads
-from ..cycle.state import FrameworkCycle
-from ..plugin import Plugin
+from ...core.arrays import Batch, Failures
+from ...core.cycle import Reads
+from ...core.pods import Template
+from ..plugin import FrameworkCycle, Plugin, reason
 from ..queue.events import Action, ClusterEvent
-from ..status import reason
 
 
 class NodeName(Plugin):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from ...core.arrays.batch import Batch
-from ...core.failures import Failures
-from ...core.pods.template import Template
+from ...core.arrays import Batch, Failures
+from ...core.pods import Template
 from ...predicates.podfitshostports import pod_fits_host_ports
-from ..cycle.state import FrameworkCycle
 from ..hints import pod_leaves_ports
-from ..plugin import Plugin, prepare_nothing
+from ..plugin import FrameworkCycle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 
 

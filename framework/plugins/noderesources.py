@@ -12,19 +12,28 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
-from ...api.objects.quantity import wrap_int64
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, truncated_div, whole
+from ...api.objects import wrap_int64
+from ...core.arrays import (
+    Batch,
+    Failures,
+    Floats,
+    Ints,
+    Mask,
+    Reasons,
+    Scores,
+    is_anywhere,
+    is_everywhere,
+    truncated_div,
+    whole,
+)
+from ...core.cycle import Reads
 from ...core.devices.nodedevices import DeviceTotals
-from ...core.failures import Failures, Reasons
-from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
-from ...core.pods.template import StateKey, Template
+from ...core.pods import CPU, MEMORY, NATIVE, StateKey, Template, is_extended_resource, is_scalar_resource
 from ...core.release import FrameworkCells, with_gates
-from ...core.rule import Reads
 from ...predicates.podfitsresources import Sought, checked_resources
 from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions
 from ...priorities.requestedtocapacityratio import FULL, broken_line
-from ...priorities.shares import (
+from ...priorities.rule import (
     both_requested_with,
     capacity_of,
     free_share,
@@ -33,11 +42,19 @@ from ...priorities.shares import (
     used_share,
 )
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
-from ..cycle.state import FrameworkCycle
 from ..hints import class_gives, node_has_room, pod_leaves_room
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Status,
+    prepare_nothing,
+    reason,
+    unresolvable,
+)
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, reason, unresolvable
 
 SIDECARS_ARE_OFF = unresolvable(
     "Pod has a restartable init container and the SidecarContainers feature is disabled"
@@ -282,7 +299,7 @@ class NodeResourcesFit(_ScoresDevices):
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             sought = pod.notes[self.sought_slot] = Sought.of(
-                pod, self._checked(pod), reason(self.cells.too_many_pods_text)
+                pod, tuple(self._checked(pod)), reason(self.cells.too_many_pods_text)
             )
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
         # 1.16 does.

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from ...core.arrays.batch import Batch
-from ...core.failures import Failures
-from ...core.pods.template import Template
+from ...core.arrays import Batch, Failures
+from ...core.pods import Template
 from ...predicates.checknodeunschedulable import check_node_unschedulable
-from ..cycle.state import FrameworkCycle
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
-from ..plugin import Plugin
+from ..plugin import FrameworkCycle, Plugin
 from ..queue.events import Action, ClusterEvent
 
 

@@ -9,21 +9,18 @@ import attrs
 import numpy as np
 
 from ...api.objects import LabelSelector, Map
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints, Scores
-from ...core.failures import Failures
-from ...core.matching.owners import OwnerSelector, services_of
-from ...core.pods.template import Template
-from ...core.rule import Reads
+from ...core.arrays import Batch, Failures, Ints, Scores
+from ...core.cycle import Reads
+from ...core.matching import OwnerSelector, services_of
+from ...core.pods import Template
 from ...exceptions import PolicyError
 from ...predicates.checkserviceaffinity import READS, service_affinity_failures
-from ...predicates.reasons import NODE_LABEL_PRESENCE_VIOLATED
+from ...predicates.rule import NODE_LABEL_PRESENCE_VIOLATED
 from ...priorities.nodepreferavoidpods import node_prefer_avoid_pods
 from ...priorities.requestedtocapacityratio import FULL
 from ...priorities.resourcelimits import resource_limits
-from ...priorities.rule import MAX_PRIORITY
+from ...priorities.rule import MAX_PRIORITY, free_share, request
 from ...priorities.selectorspread import peers
-from ...priorities.shares import free_share, request
 from ..config.args import (
     CPU_AND_MEMORY,
     NodeLabelArgs,
@@ -31,8 +28,7 @@ from ..config.args import (
     ServiceAffinityArgs,
     ShapePoint,
 )
-from ..cycle.state import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin, prepare_nothing
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin, prepare_nothing
 from ..queue.events import Action, ClusterEvent
 from .noderesources import (
     ScoredResources,

@@ -9,28 +9,36 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...api.meaning.labels import SelectorError
+from ...api.meaning import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays.batch import Batch
-from ...core.arrays.columns import NodeColumn
-from ...core.arrays.counts import Clause, DomainSum, Sums
-from ...core.arrays.reduction import RawScores, Reduction, Scale
-from ...core.arrays.table import NodeTable
-from ...core.arrays.types import Mask, Scores, tabulated, truncated_div, whole
-from ...core.cycle import Cycle
-from ...core.failures import Failures, Reason, Reasons
-from ...core.matching.nodeselectors import required_node_affinity
-from ...core.matching.spread import Domains
-from ...core.pods.template import StateKey, Template
-from ...core.rule import PriorityError, Reads
+from ...core.arrays import (
+    Batch,
+    Clause,
+    DomainSum,
+    Failures,
+    Mask,
+    NodeColumn,
+    NodeTable,
+    RawScores,
+    Reason,
+    Reasons,
+    Reduction,
+    Scale,
+    Scores,
+    Sums,
+    tabulated,
+    truncated_div,
+    whole,
+)
+from ...core.cycle import Cycle, PriorityError, Reads
+from ...core.matching import Domains, required_node_affinity
+from ...core.pods import StateKey, Template
 from ...predicates.matchinterpodaffinity import first_of
-from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
+from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
-from ..cycle.state import FrameworkCycle
 from ..hints import Spread, spread_node_changes, spread_pod_changes
-from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error
 from .spreadconstraints import (
     HARD,
     HOSTNAME,
@@ -172,7 +180,7 @@ class PodTopologySpread(Plugin):
         return first_of(found, (self.lacking, (UNEVEN,)) * len(hard))
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
-        """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
+        """The tests by domain, in order: see :attr:`~kubeclassic.core.cycle.Predicate.clauses`."""
         try:
             table = cycle.table
             constraints = self.constraints(pod, HARD, cycle)
@@ -259,7 +267,7 @@ class PodTopologySpread(Plugin):
         return soft.on_host(nodes) if soft.is_plain else soft.peers(nodes) * soft.judged(nodes)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
-        """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`. None where that is not
+        """The peers on the node: see :attr:`~kubeclassic.core.cycle.Priority.sums`. None where that is not
         enough."""
         try:
             constraints = self.constraints(pod, SOFT, cycle)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.queue.parked import by_priority_and_time
+from ...core.queue.backoff import by_priority_and_time
 from ..plugin import Plugin
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ...api.objects import Pod
 from ..hints import gates_end
-from ..plugin import Plugin
+from ..plugin import Plugin, Status, unresolvable
 from ..queue.events import Action, ClusterEvent
-from ..status import Status, unresolvable
 
 
 class SchedulingGates(Plugin):

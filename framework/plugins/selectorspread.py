@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodsMatching
-from ...core.arrays.counts import DomainSum, Sums
-from ...core.arrays.reduction import Reduction
-from ...core.arrays.types import Scores
-from ...core.pods.template import Template
-from ...core.rule import Reads
+from ...core.arrays import Batch, DomainSum, PodsMatching, Reduction, Scores, Sums
+from ...core.cycle import Reads
+from ...core.pods import Template
 from ...priorities.selectorspread import zone_reduction
-from ..cycle.state import FrameworkCycle
-from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing
 from .spreadconstraints import deduced_peers
 
 
@@ -44,7 +39,7 @@ class SelectorSpread(Plugin):
         return nodes.zeros() if peers is None else nodes.counting(peers)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
-        """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`."""
+        """The peers on the node: see :attr:`~kubeclassic.core.cycle.Priority.sums`."""
         peers = self._peers(pod, cycle)
         return Sums() if peers is None else Sums([DomainSum.on_rows([cycle.table.census.counter(peers)])])
 

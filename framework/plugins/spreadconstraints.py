@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import attrs
 
-from ...api.meaning.labels import (
+from ...api.meaning import (
     TOPOLOGY_ZONE,
     SelectorError,
     compile_selector,
@@ -21,24 +21,20 @@ from ...api.meaning.labels import (
     set_selector,
 )
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, TopologySpreadConstraint
-from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodsMatching
-from ...core.arrays.types import Mask
+from ...core.arrays import Batch, Mask, PodsMatching
 from ...core.cluster.listings import Listings
-from ...core.matching.nodeselectors import (
-    literal_node_affinity_mask,
-    pod_node_affinity_mask,
-    required_node_affinity,
-)
-from ...core.matching.owners import (
+from ...core.matching import (
     Remembered,
     controllers_of,
+    literal_node_affinity_mask,
+    pod_node_affinity_mask,
     remembered,
     replica_sets_of,
+    required_node_affinity,
     services_of,
     stateful_sets_of,
 )
-from ...core.pods.template import Group, StateKey, Template
+from ...core.pods import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ..config.fielderrors import label_selector_fault

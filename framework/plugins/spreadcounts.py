@@ -13,16 +13,29 @@ import attrs
 import msgspec
 import numpy as np
 
-from ...core.arrays.batch import Batch
-from ...core.arrays.census import PodsMatching
-from ...core.arrays.columns import ColumnView
-from ...core.arrays.counts import FEW, NO_MINIMUM, Clause, DomainSum, few_or_all
-from ...core.arrays.reduction import RawScores
-from ...core.arrays.table import NodeTable
-from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes, rounded, tabulated, whole
-from ...core.failures import Reasons
-from ...core.matching.spread import DomainIndex, Domains, has_key, with_all_keys
-from ...core.pods.template import Template
+from ...core.arrays import (
+    FEW,
+    NO_MINIMUM,
+    Batch,
+    Clause,
+    ColumnView,
+    DomainSum,
+    Floats,
+    Ints,
+    Mask,
+    NodeTable,
+    PodsMatching,
+    RawScores,
+    Reasons,
+    Scores,
+    ValueCodes,
+    few_or_all,
+    rounded,
+    tabulated,
+    whole,
+)
+from ...core.matching import DomainIndex, Domains, has_key, with_all_keys
+from ...core.pods import Template
 from ...core.release import FrameworkCells
 from ..plugin import MAX_NODE_SCORE
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows

@@ -8,19 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from ...api.objects import Taint
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Scores
-from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.rule import Reads, Reduction
+from ...core.arrays import Batch, Failures, Scores
+from ...core.cycle import Reads, Reduction
+from ...core.pods import Template
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
-from ..cycle.state import FrameworkCycle
 from ..hints import node_is_tolerated, tolerations_change
-from ..plugin import MAX_NODE_SCORE, Plugin, prepare_nothing
+from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing, reason
 from ..queue.events import Action, ClusterEvent
-from ..status import reason
 
 
 class TaintToleration(Plugin):

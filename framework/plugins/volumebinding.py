@@ -11,24 +11,17 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean
-from ...api.objects import PersistentVolumeClaim, Pod, Volume
-from ...api.objects.quantity import ZERO
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints, Mask, Scores
-from ...core.binding import Finding
-from ...core.failures import Failures, Reason
-from ...core.pods.template import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
-from ...core.rule import Reads
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.match import storage_left
-from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
-from ...predicates.reasons import VOLUME_BIND_CONFLICT
+from ...api.objects import ZERO, PersistentVolumeClaim, Pod, Volume
+from ...core.arrays import Batch, Failures, Ints, Mask, Reason, Scores
+from ...core.binding import Finding, VolumeError
+from ...core.cycle import Reads
+from ...core.pods import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
+from ...core.volumes import UNBOUND_IMMEDIATE, storage_left
+from ...predicates.rule import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
-from ..cycle.state import FrameworkCycle, PreFilterResult
 from ..hints import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, PreFilterResult, Status, error, unresolvable
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, unresolvable
 from .noderesources import scaled_line, utilization
 
 HOSTNAME = "kubernetes.io/hostname"

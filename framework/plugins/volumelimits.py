@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import attrs
 
 from ...api.objects import Volume
-from ...core.arrays.batch import Batch
-from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.rule import Reads
-from ...core.volumes.intree import plugin_of
+from ...core.arrays import Batch, Failures
+from ...core.cycle import Reads
+from ...core.pods import Template
+from ...core.volumes import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures
 from ...predicates.maxvolumecount import (
     AZURE,
@@ -25,11 +24,9 @@ from ...predicates.maxvolumecount import (
     disk_failures,
     leave_counts,
 )
-from ..cycle.state import FrameworkCycle
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status
 
 
 class _VolumeLimits(Plugin):

@@ -8,17 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
-from ...core.arrays.batch import Batch
-from ...core.failures import Failures, Reason
-from ...core.pods.template import Template
-from ...core.rule import Reads
-from ...core.volumes.binder import SOLE_USER
+from ...core.arrays import Batch, Failures, Reason
+from ...core.cycle import Reads
+from ...core.pods import Template
+from ...core.volumes import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
-from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, pod_leaves_disk
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, unresolvable
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, unresolvable
 
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
@@ -44,7 +41,7 @@ class VolumeRestrictions(Plugin):
             self.without_pre_filter = self.follows_pods = None
 
     def concerns(self, pod: Template) -> bool:
-        return has_disks(pod) or bool(_claims(pod))
+        return bool(pod.volumes) and (has_disks(pod) or bool(_claims(pod)))
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.volumes
@@ -109,9 +106,7 @@ class VolumeRestrictions(Plugin):
 
 def _claims(pod: Template) -> tuple[str, ...]:
     """The claims that *pod* names, without those of generic ephemeral volumes."""
-    return tuple(
-        volume.persistent_volume_claim for volume in pod.volumes if volume.persistent_volume_claim is not None
-    )
+    return tuple(volume.claim.claim_name for volume in pod.volumes if volume.claim is not None)
 
 
 def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:

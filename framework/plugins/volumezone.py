@@ -8,22 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import PersistentVolume
-from ...core.arrays.batch import Batch
-from ...core.arrays.types import Mask
-from ...core.failures import Failures
-from ...core.pods.template import Template
-from ...core.rule import Reads
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.volumesearch import delays_binding
+from ...core.arrays import Batch, Failures, Mask
+from ...core.binding import VolumeError
+from ...core.cycle import Reads
+from ...core.pods import Template
+from ...core.volumes import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
-from ...predicates.reasons import VOLUME_ZONE_CONFLICT
-from ..cycle.state import FrameworkCycle
+from ...predicates.rule import VOLUME_ZONE_CONFLICT
 from ..hints import claim_is_named, class_waits, volume_moves
-from ..plugin import Handle, Plugin
+from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, error, failing, unresolvable
 from ..queue.events import Action, ClusterEvent
-from ..status import SKIP, Status, error, failing, unresolvable
 
 BETA_LABELS = (BETA_ZONE, BETA_REGION)
 LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)

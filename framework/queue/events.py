@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
-from ...core.pods.template import Templates
+from ...core.pods import Templates
 from ...core.release import QueueingCells
 
 

@@ -13,7 +13,7 @@ import attrs
 
 from ...api.objects import KubeObject, Pod
 from ...core.release import QueueingCells
-from ..cycle.diagnosis import EXTENDER
+from ..cycle.feasible import EXTENDER
 from .events import Action, ClusterEvent
 
 REJECTING = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")

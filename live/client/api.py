@@ -21,10 +21,9 @@ from urllib.parse import quote, urlencode
 import attrs
 import msgspec
 
-from ...api.controlplane.manifests import metadata_of
-from ...api.meaning.durations import duration_text
-from ...api.objects import KINDS, JsonObject
-from ...api.objects.quantity import Int32
+from ...api.load import metadata_of
+from ...api.meaning import duration_text
+from ...api.objects import KINDS, Int32, JsonObject
 from ...api.ownfields import compact_json
 from ...api.words import plural_of
 from ...exceptions import KubeclassicError

@@ -3,28 +3,425 @@ install 'kubeclassic[live]'``)."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import json
+import math
 import os
 import ssl
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
 import attrs
+import msgspec
 
-from ...exceptions import KubeclassicError
-from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
-from .credentials import Access, CertifiedKey, Grant, KubeconfigError
+from ...api.objects import JsonObject
+from ...exceptions import KubeclassicError, one_line
+from .api import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Headers, Request, Response, Stream, TransportError
 
 if TYPE_CHECKING:
     import aiohttp
+
+
+# --- Credentials: tokens, certificates, passwords, or programs that fetch them ------------------------------
+# Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec); the
+# format of programs is client.authentication.k8s.io.
+
+
+CertifiedKey: TypeAlias = tuple[bytes, bytes]
+"""A client's certificate and its key, in PEM."""
+FILES_READ_EVERY = 60.0
+"""Seconds after which the file of a token or a certificate is read again: it changes while we run."""
+
+
+class CredentialsError(TransportError):
+    """There are no credentials: a file is missing, or a plugin failed. The request was not sent."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, OTHER)
+
+
+def fits_a_header(text: str) -> bool:
+    """Whether *text* can be the value of a header: ASCII that can be seen, and blanks."""
+    return text.isascii() and text.isprintable()
+
+
+NO_HEADER = "got a character that no header can have"
+
+
+@attrs.frozen
+class Grant:
+    """The credentials of a request: headers, and for TLS perhaps a certificate with its key."""
+
+    headers: Headers = attrs.field(factory=dict, repr=False)
+    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
+
+
+class Credentials(Protocol):
+    """A source of grants, for several connections, which may be on several threads."""
+
+    async def grant(self, now: float) -> Grant:
+        """The grant for a request *now* (seconds since 1970). Raises :class:`CredentialsError`."""
+
+    def refused(self) -> bool:
+        """The server has answered 401. Whether it is worth asking once more with a new grant."""
+
+
+@attrs.frozen
+class Fixed:
+    """A header that does not change; an empty one is none."""
+
+    header: str = attrs.field(default="", repr=False)
+
+    async def grant(self, now: float) -> Grant:
+        """The header."""
+        return Grant({"Authorization": self.header} if self.header else {})
+
+    def refused(self) -> bool:
+        """There is nothing else to show."""
+        return False
+
+
+ANONYMOUS = Fixed()
+"""No credentials, or none but a certificate of the kubeconfig."""
+
+
+@attrs.define
+class TokenFile:
+    """A bearer token in a file, which is read again every minute and after a refusal."""
+
+    path: Path
+    _token: str = attrs.field(default="", init=False, repr=False)
+    _read_at: float | None = None
+
+    async def grant(self, now: float) -> Grant:
+        """The token in the file; if that cannot be read, the last one."""
+        if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
+            self._token = self._read()
+            self._read_at = now
+        return Grant({"Authorization": f"Bearer {self._token}"})
+
+    def refused(self) -> bool:
+        """The file may have a new one."""
+        self._read_at = None
+        return True
+
+    def _read(self) -> str:
+        try:
+            found = self.path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            if self._token:
+                return self._token
+            raise CredentialsError(f"{self.path}: cannot be read as a token: {_reason(error)}") from None
+        if not found and not self._token:
+            raise CredentialsError(f"{self.path}: expected a token, got an empty file")
+        if not fits_a_header(found):
+            raise CredentialsError(f"{self.path}: {NO_HEADER}, expected a token")
+        return found or self._token
+
+
+@attrs.define
+class CertificateFiles:
+    """A client's certificate and key in files, which are read again every minute and after a refusal; *inner*
+    gives the headers.
+
+    Upstream: client-go reads them for each new connection, and every five minutes.
+    """
+
+    certificate: Path
+    key: Path
+    inner: Credentials = ANONYMOUS
+    _pair: CertifiedKey | None = attrs.field(default=None, init=False, repr=False)
+    _read_at: float | None = None
+
+    async def grant(self, now: float) -> Grant:
+        """The grant of *inner*, with the certificate and key; if they cannot be read, the last ones."""
+        if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
+            try:
+                self._pair = self.certificate.read_bytes(), self.key.read_bytes()
+            except OSError as error:
+                if self._pair is None:
+                    raise CredentialsError(f"{error.filename}: cannot be read: {_reason(error)}") from None
+            self._read_at = now
+        found = await self.inner.grant(now)
+        return found if found.certificate is not None else attrs.evolve(found, certificate=self._pair)
+
+    def refused(self) -> bool:
+        """The files may have a new certificate."""
+        self._read_at = None
+        self.inner.refused()
+        return True
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else "no UTF-8"
+
+
+class KubeconfigError(KubeclassicError):
+    """A kubeconfig, or a file or program that it names, is not usable."""
+
+
+@attrs.frozen(kw_only=True)
+class Access:
+    """An API server, and the way to it."""
+
+    server: str
+    """``https://host:port``, perhaps with a path; messages have it, so it has neither user nor password."""
+    ca: bytes | None = None
+    """Certificates in PEM that are trusted; None: those of the system."""
+    is_insecure: bool = False
+    """The server's certificate is not checked."""
+    server_name: str = ""
+    """The name in the server's certificate; empty: that of ``server``."""
+    proxy: str = attrs.field(default="", repr=False)
+    """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
+    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
+    """The client's certificate and key, in PEM."""
+    headers: Headers = attrs.field(factory=dict, repr=False)
+    """Headers of every request."""
+    credentials: Credentials = ANONYMOUS
+
+
+VERSIONS = tuple(f"client.authentication.k8s.io/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
+SECONDS = 60.0
+SECONDS_TO_ASK = 300.0
+"""How long a plugin may run, and one that may ask at the terminal."""
+MOST_OUTPUT = 1 << 20
+AGAIN_AFTER = 10.0
+"""Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of
+that time share one run."""
+_LOOK_EVERY = 0.05
+_LONGEST_END = 1.0
+"""Seconds that the end of a program may take."""
+_LONGEST = 100
+
+
+class CredentialStatus(msgspec.Struct, rename="camel"):
+    """The credentials from a plugin."""
+
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: datetime | None = None
+
+
+class ExecCredential(msgspec.Struct, rename="camel"):
+    """The output of a plugin."""
+
+    status: CredentialStatus
+    kind: str = ""
+    api_version: Any = None
+
+
+@attrs.define(eq=False)
+class PluginRun:
+    """A run of the program, and who waits for it."""
+
+    waiting: list[Future[Grant]] = attrs.Factory(list)
+    stop: threading.Event = attrs.Factory(threading.Event)
+    """Set to end the program."""
+    worker: threading.Thread | None = None
+
+
+@attrs.define
+class ExecPlugin:
+    """A program that prints an ExecCredential. It runs again when that has expired, and after a refusal."""
+
+    where: str
+    command: str
+    api_version: str = VERSIONS[0]
+    arguments: Sequence[str] = attrs.field(default=(), repr=False)
+    environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    cluster: JsonObject | None = attrs.field(default=None, repr=False)
+    """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
+    is_interactive: bool = False
+    """It may ask at the terminal."""
+    hint: str = ""
+    """How to install it."""
+    seconds: float = SECONDS
+    """How long it may run, unless it may ask at the terminal."""
+    _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
+    _failure: CredentialsError | None = None
+    """What the last run ended with, if it gave no grant."""
+    _failed_at: float = -math.inf
+    _refused_at: float = -math.inf
+    _expires: float | None = None
+    _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    """Held while one of the fields of the last and the present run is read or set."""
+    _run: PluginRun | None = None
+
+    async def grant(self, now: float) -> Grant:
+        """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one
+        run."""
+        with self._guard:
+            if self._failure is not None and time.monotonic() - self._failed_at < AGAIN_AFTER:
+                raise self._failure
+            if self._grant is not None and (self._expires is None or now < self._expires):
+                return self._grant
+            if self._run is None:
+                self._run = run = PluginRun()
+                run.worker = threading.Thread(target=self._work, args=(run,), name="exec plugin", daemon=True)
+                run.worker.start()
+            run = self._run
+            wanted = Future[Grant]()
+            run.waiting.append(wanted)
+        try:
+            return await asyncio.wrap_future(wanted)
+        except asyncio.CancelledError:
+            with self._guard:
+                if self._run is run:
+                    run.waiting.remove(wanted)
+                    if not run.waiting:  # it was the last one that waits for the program
+                        run.stop.set()
+                        self._run = None
+            if run.stop.is_set() and run.worker is not None:
+                run.worker.join(
+                    _LONGEST_END
+                )  # else this process may end before the program does, which stays
+            raise
+
+    def refused(self) -> bool:
+        """The program may give another grant."""
+        with self._guard:
+            if time.monotonic() - self._refused_at >= AGAIN_AFTER:
+                self._refused_at = time.monotonic()
+                self._grant = None
+        return True
+
+    def _work(self, run: PluginRun) -> None:
+        """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
+        grant = Grant()
+        expires = None
+        failure = None
+        try:
+            grant, expires = self._read(self._output(run.stop))
+        except Exception as error:  # whatever it is, those that wait raise it
+            failure = error
+        with self._guard:
+            if self._run is run:  # else it was given up
+                self._run = None
+                self._failure = failure if isinstance(failure, CredentialsError) else None
+                self._failed_at = time.monotonic()
+                self._grant, self._expires = (
+                    (grant, expires) if failure is None else (self._grant, self._expires)
+                )
+        for wanted in run.waiting:
+            if not wanted.set_running_or_notify_cancel():
+                continue
+            if failure is None:
+                wanted.set_result(grant)
+            else:
+                wanted.set_exception(failure)
+
+    # --- the program ----------------------------------------------------------------------------------------
+
+    def _output(self, stop: threading.Event) -> bytes:
+        """The output of the program. It is ended when it prints too much, takes too long, or is not needed
+        any more."""
+        asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
+        spec = {
+            "interactive": self.is_interactive,
+            **({} if self.cluster is None else {"cluster": self.cluster}),
+        }
+        question = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
+        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)}
+        try:
+            process = subprocess.Popen(
+                [self.command, *self.arguments],
+                env=environment,
+                stdin=None if asks else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+            )
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or "got a NUL in a name").lower()
+            hint = f"; {one_line(' '.join(self.hint.split()))}" if self.hint else ""
+            raise self._error(f"cannot be started: {reason}{hint}") from None
+        try:
+            # What process prints until it ends.
+            seconds = SECONDS_TO_ASK if asks else self.seconds
+            found = []
+
+            def read() -> None:
+                if process.stdout is not None:
+                    with process.stdout as stream:
+                        found.append(stream.read(MOST_OUTPUT + 1))
+
+            reader = threading.Thread(target=read, daemon=True)
+            reader.start()
+            end = time.monotonic() + seconds
+            while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
+                if stop.is_set() or time.monotonic() >= end:
+                    raise self._error(f"did not end within {seconds:g} seconds")
+                reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
+            output = found[0] if found else b""
+            if len(output) > MOST_OUTPUT:
+                raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, expected an ExecCredential")
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode:
+            raise self._error(f"ended with status {process.returncode}")
+        return output
+
+    # --- what it prints -------------------------------------------------------------------------------------
+
+    def _read(self, output: bytes) -> tuple[Grant, float | None]:
+        try:
+            found = msgspec.json.decode(output, type=ExecCredential)
+        except msgspec.ValidationError as error:
+            raise self._error(
+                f"expected an ExecCredential, got JSON without a status, or with a wrong one: {error}"
+            ) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._error("expected an ExecCredential, got no JSON") from None
+        if found.kind != "ExecCredential" or found.api_version != self.api_version:
+            given = found.api_version
+            got = (
+                "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)
+            )  # what holds others may hold a secret
+            raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
+        status = found.status
+        expires = found.status.expiration_timestamp
+        token = status.token or ""
+        certificate = status.client_certificate_data
+        key = status.client_key_data
+        if bool(certificate) != bool(key):
+            raise self._error("expected clientCertificateData and clientKeyData together, got one of them")
+        if not token and not certificate:
+            raise self._error("expected token or clientCertificateData, got neither")
+        if not fits_a_header(token):
+            raise self._error(f"token: {NO_HEADER}")
+        pair = (certificate.encode(), key.encode()) if certificate and key else None
+        grant = Grant({"Authorization": f"Bearer {token}"} if token else {}, pair)
+        return grant, None if expires is None else (
+            expires if expires.tzinfo else expires.replace(tzinfo=UTC)
+        ).timestamp()
+
+    def _error(self, text: str) -> CredentialsError:
+        return CredentialsError(f"{self.where}: plugin {self.command}: {text}")
+
+
+def plugin_of(credentials: Credentials) -> str:
+    """The program that *credentials* come from; empty: none."""
+    inner = credentials.inner if isinstance(credentials, CertificateFiles) else credentials
+    return inner.command if isinstance(inner, ExecPlugin) else ""
+
+
+# --- HTTP ---------------------------------------------------------------------------------------------------
+
 
 ANSWER_WITHIN = 70.0
 """Seconds for an answer: an API server gives up after 60."""

@@ -21,10 +21,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import attrs
 
 from ...api.objects import JsonDict, JsonObject
-from ...api.reading.documents import parsed
-from ...api.reading.secrets import without_user
+from ...api.reading import parsed, without_user
 from ...exceptions import ManifestError, did_you_mean, one_line
-from .credentials import (
+from .http import (
     ANONYMOUS,
     NO_HEADER,
     VERSIONS,

@@ -19,9 +19,9 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.cluster import Follower
-from ...api.controlplane.manifests import metadata_of
+from ...api.load import metadata_of
 from ...api.objects import KubeObject
-from ...api.reading.decode import decode_kind
+from ...api.reading import decode_kind
 from ...core.release import ClientCells, Release
 from ...exceptions import ManifestError
 from ..client.api import (

@@ -26,11 +26,8 @@ from prometheus_client import (
 )
 
 from ...api.objects import DEFAULT_SCHEDULER, Pod
-from ...core.decision.decision import Decision
-from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
-from ...core.decision.preemptionplan import Preemption
-from ...core.queue.backoff import SECOND
-from ...core.queue.parked import QueuedPod
+from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Phase, Preemption
+from ...core.queue.backoff import SECOND, QueuedPod
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.api import MeasuredRequest
 from ..client.http import user_agent

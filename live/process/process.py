@@ -24,21 +24,19 @@ from starlette.routing import Route
 
 from ...api.objects import DEFAULT_SCHEDULER
 from ...api.words import count_of
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...exceptions import visible
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api, ClientTransport, MeasuredRequest, Transport
-from ..client.credentials import Access, plugin_of
-from ..client.http import HttpTransport
+from ..client.http import Access, HttpTransport, plugin_of
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
 from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS, end_at_signals, unless
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveState
-from ..scheduler.writes import ClusterApi, DryApi
+from ..scheduler.state import ClusterApi, DryApi, LiveState
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
 from .metering import SchedulerMetrics, build_values

@@ -33,13 +33,11 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...api.controlplane.manifests import metadata_of
-from ...api.objects import JsonDict, JsonObject
-from ...api.objects.quantity import Int32
+from ...api.load import metadata_of
+from ...api.objects import Int32, JsonDict, JsonObject
 from ...exceptions import KubeclassicError
 from ..client.api import NOT_THERE, Api, ApiError, Retries, Transport, TransportError, loop_time, resource
-from ..client.credentials import Access
-from ..client.http import HttpTransport
+from ..client.http import Access, HttpTransport
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 

@@ -14,13 +14,12 @@ import attrs
 
 from ...algorithmprovider.config import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
-from ...api.meaning.durations import duration, parse_duration
-from ...api.reading.mismatch import Mismatch
-from ...api.reading.typed import ReadBy, read
+from ...api.meaning import duration, parse_duration
+from ...api.reading import Mismatch, ReadBy, read
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api, ApiError, Transport, resource
-from ..client.credentials import Access, KubeconfigError
+from ..client.http import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
 from ..process.logs import FORMS, TEXT_LINES
 from ..server.serving import Listening
@@ -291,7 +290,7 @@ def _place(written: str) -> tuple[str, int]:
 
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
-    """The access to the API server. Raises :class:`~kubeclassic.live.client.credentials.KubeconfigError`."""
+    """The access to the API server. Raises :class:`~kubeclassic.live.client.http.KubeconfigError`."""
     if settings.kubeconfig:
         access = read_kubeconfig(settings.kubeconfig, context)
         return attrs.evolve(access, server=settings.master) if settings.master else access

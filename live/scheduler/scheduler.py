@@ -24,19 +24,15 @@ import attrs
 
 from ...api.objects import DEFAULT_SCHEDULER, JsonObject, Pod
 from ...core.bindingcycle import Failure
-from ...core.decision.decision import Decision
-from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
-from ...core.decision.preemptionplan import Preemption
+from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Preemption
 from ...core.driver import Attempt, Driver
-from ...core.queue.backoff import SECOND
-from ...core.queue.parked import QueuedPod
+from ...core.queue.backoff import SECOND, QueuedPod
 from ...exceptions import CacheError, ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from .state import LiveState
-from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
-from .writes import (
+from .state import (
+    LiveState,
     NewCondition,
     is_unknown,
     read_until_answered,
@@ -45,6 +41,7 @@ from .writes import (
     with_condition,
     with_nomination,
 )
+from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 
 FIRST_READ_PAUSE = 0.2
 LONGEST_READ_PAUSE = 60.0

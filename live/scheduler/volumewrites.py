@@ -16,15 +16,14 @@ from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
 from ...api.ownfields import own_fields, with_finalizers, with_status
-from ...core.arrays.batch import Batch
+from ...core.arrays import Batch
+from ...core.binding import VolumeError
 from ...core.cluster.listings import ClaimWrite, ResourceClaims
-from ...core.matching.nodeselectors import node_selector_mask
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
+from ...core.matching import node_selector_mask
+from ...core.volumes import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
 from ..client.api import ApiError, resource
-from .state import LiveState
-from .writes import DELETE_OPTIONS, decoded
+from .state import DELETE_OPTIONS, LiveState, decoded
 
 CONFLICT = 409
 CONFLICTS = 5

@@ -19,30 +19,24 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from ...api.controlplane.admission import admit
-from ...api.controlplane.defaults import with_defaults
+from ...api.controlplane import admit, with_defaults
 from ...api.objects import JsonObject, KubeObject, Node, Pod, PriorityClass
 from ...api.ownfields import compact_json
 from ...api.words import count_of
-from ...core.arrays.types import Ints, Mask, Rows, Scores
-from ...core.cluster.listings import LISTED
-from ...core.decision.decision import Details
-from ...core.decision.preemptionplan import Victims
-from ...core.decision.score import ScoreError
-from ...core.decision.verdict import Verdict
+from ...core.arrays import Ints, Mask, Rows, Scores
+from ...core.decision import Details, Outcome, ScoreError, Victims
 from ...core.driver import SchedulingState
 from ...core.engine import Engine, FilterError
 from ...core.queue.backoff import Clock
 from ...exceptions import KubeclassicError
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 from ..client.api import PODS, Api, Transport
-from ..client.credentials import Access
-from ..client.http import HttpTransport
+from ..client.http import Access, HttpTransport
 from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
 from ..process.process import last_line
 from ..scheduler.following import STATUS, follow
-from ..scheduler.writes import binding
+from ..scheduler.state import binding
 from .bodies import (
     UNPROCESSABLE,
     BindingArgs,
@@ -113,12 +107,6 @@ class ServedCluster(SchedulingState):
             log.info(f"release {engine.release.version}, {there}")
             for line in engine.describe():
                 log.info(line)
-
-    @property
-    def object_count(self) -> int:
-        """The number of objects."""
-        listed = sum(len(getattr(self.listings, name)) for name in LISTED.values())
-        return self.engine.node_count + len(self.router.pods) + listed + len(self._classes)
 
     # --- events ---------------------------------------------------------------------------------------------
 
@@ -385,32 +373,16 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, l
         error = verdict.error(row)
         if error is not None:
             raise CannotDecide(error)
-    for at, text in zip(failed.tolist(), _texts(verdict, rows[failed]), strict=True):
-        texts[at] = text
+    shared: dict[Outcome, str] = {}
+    for at, outcome in zip(failed.tolist(), verdict.outcomes(rows[failed]), strict=True):
+        if outcome not in shared:
+            shared[outcome] = ", ".join(reason.text for reason in verdict.reasons(int(rows[at])))
+        texts[at] = shared[outcome]
     away = np.flatnonzero(outside).tolist()
     for at in away:
         refusal = details.refusal(int(rows[away[0]]))
         texts[at] = "" if refusal is None else ", ".join(refusal.reasons)
     return fits, unresolvable, texts
-
-
-def _texts(verdict: Verdict, rows: Rows) -> list[str]:
-    """The reasons against each of *rows*; nodes with the same findings share the text."""
-    if not len(rows):
-        return []
-    keys = np.zeros(len(rows), np.int64)
-    for _, failures in verdict.plain.findings:
-        codes = failures.codes[rows]
-        keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    shared = [
-        ", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()
-    ]
-    texts = [shared[i] for i in which.reshape(-1).tolist()]
-    for at, row in enumerate(rows.tolist() if verdict.place else ()):
-        if row in verdict.place:  # With nominated pods a node has findings of its own.
-            texts[at] = ", ".join(reason.text for reason in verdict.reasons(row))
-    return texts
 
 
 T = TypeVar("T")
@@ -464,18 +436,12 @@ class ExtenderApp:
         )
         show = self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
-        show("objects", "Objects in the cluster.", lambda: cluster.object_count)
         show(
             "seconds_behind",
             "Seconds for which the API server could not be followed.",
             lambda: self.seconds_behind,
         )
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
-        show(
-            "questions_waiting",
-            "Questions that wait for the engine, and the one that it answers.",
-            lambda: self.worker.waiting,
-        )
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         behind = self._behind()

@@ -10,9 +10,8 @@ from typing import Any, NoReturn, TypeVar
 import attrs
 
 from ...api.objects import JsonDict, JsonObject, Pod
-from ...api.reading.decode import decode_kind
-from ...api.reading.mismatch import shown
-from ...core.decision.preemptionplan import Victims
+from ...api.reading import decode_kind, shown
+from ...core.decision import Victims
 from ...exceptions import KubeclassicError, ManifestError
 
 T = TypeVar("T")

@@ -516,8 +516,6 @@ T = TypeVar("T")
 class Worker:
     """Runs functions one after the other, in the order in which they came, off the event loop."""
 
-    waiting: int = 0
-    """Calls that have not ended yet."""
     _thread: ThreadPoolExecutor = attrs.field(
         factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="engine")
     )
@@ -528,11 +526,7 @@ class Worker:
 
     async def ask(self, function: Callable[..., T], *arguments: object) -> T:
         """The result of *function*. A call that is cancelled before its turn does not run."""
-        self.waiting += 1
-        try:
-            return await asyncio.wrap_future(self.submit(function, *arguments))
-        finally:
-            self.waiting -= 1
+        return await asyncio.wrap_future(self.submit(function, *arguments))
 
     def close(self) -> None:
         """Wait until everything has run."""

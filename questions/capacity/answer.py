@@ -12,35 +12,46 @@ from typing import Literal
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane.admission import (
+from ...api.controlplane import (
     CLAIMS,
     admit,
     claim_usage,
+    claims_made_for,
+    claims_of_volumes,
     counts,
     counts_claim,
     exceeded,
     hard,
     limit_ranges,
     out_of_bounds,
+    templates_in,
     unspecified,
     usage,
     with_limits,
 )
-from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
 from ...api.garbage import no_garbage_collection
 from ...api.load import Loaded
-from ...api.meaning.labels import SelectorError, parse_selector
-from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, ResourceQuota, StorageClass, of_kind
-from ...api.objects.quantity import ZERO, Quantity
-from ...api.reading.notices import ResultDocument
+from ...api.meaning import SelectorError, parse_selector
+from ...api.objects import (
+    ZERO,
+    KubeObject,
+    Node,
+    PersistentVolumeClaim,
+    Pod,
+    Quantity,
+    ResourceQuota,
+    StorageClass,
+    of_kind,
+)
+from ...api.reading import ResultDocument
 from ...api.record import Amounts, Count, Counts, Record, field
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...simulation.input import Input
 from ...simulation.nodesbyuse import FreeRoom, Unit, short_of
-from ...simulation.scenario import Scenario, in_order
+from ...simulation.simulate import Scenario, in_order
 from ..drain.trial import SteadyState, after_loss
 from .options import CapacityOptions, NewNodesOptions
 from .podtemplates import PodTemplate, numbers_for, template_of

@@ -10,15 +10,10 @@ from functools import cached_property
 import attrs
 
 from ...api.load import Loaded, load_documents
-from ...api.meaning.labels import zone_of
+from ...api.meaning import zone_of
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.documents import Document
+from ...api.reading import Document
 from ...api.view import (
-    MEANINGS,
-    PAGE,
-    SEEN,
-    SEEN_AND_DATA,
-    WIDE,
     Amount,
     BulletList,
     Column,
@@ -35,13 +30,12 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
-from ...core.pods.requests import PODS
+from ...core.pods import PODS
 from ...simulation.edits import LIKE
-from ...simulation.explain.subject import find_subject
+from ...simulation.explain.explain import find_subject
 from ...simulation.input import Part, parts_of
 from ...simulation.nodesbyuse import UNITS, grouped, labels_of, pods_on
-from ..asking import Input, Observer, asked_by, tell_left_out
-from ..result import Result
+from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .answer import (
     CapacityDocument,
     CapacityQuestion,
@@ -273,7 +267,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     stop = found.stop
     counted = found.counted
     for placed in counted.placed:
-        yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", WIDE)
+        yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", "wide")
     for placed in counted.placed:
         yield Paragraph(
             f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.",
@@ -297,8 +291,8 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     zones = found.zones
     yield block(*_paragraphs(found))
     rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
-    table = columns_of("reason | name; nodes | count; | bar | near")
-    reasons = Table("reasons", table, rows, forms=SEEN if rows else ())
+    table = "reason | name; nodes | count; | bar | near"
+    reasons = Table("reasons", table, rows, forms="seen" if rows else "")
     several = on_page("A node can have several." if stop.reasons else "")
     stops: list[Item] = [
         *on_page(stop.message, look=""),
@@ -315,17 +309,17 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
     before = MapSide("before", counted.before.uses(names), found.pods_before)
     after = MapSide("with all copies", counted.after.uses(names), found.pods_after, states, words)
-    nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
+    nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: "good"}, follows=True)
     rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
-    table = columns_of("zone | name; copies | count; | bar | good")
-    by_zone = Table("zones", table, rows, forms=SEEN if rows else (), caption="Copies by zone")
+    table = "zone | name; copies | count; | bar | good"
+    by_zone = Table("zones", table, rows, forms="seen" if rows else "", caption="Copies by zone")
     yield Section("Where the copies go", [nodes, by_zone])
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
-    pair = columns_of("pod that has to leave | name; the copy that takes its place | name")
+    pair = "pod that has to leave | name; the copy that takes its place | name"
     yield Section(
         "Evicted to make room",
-        [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms=PAGE)],
+        [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms="page")],
     )
     requested = (
         f"{one.name} ({one.kind} in namespace {one.namespace}): {_requests(one)}" for one in counted.placed
@@ -362,7 +356,7 @@ def _stop_lines(stop: Stop) -> Iterator[str]:
 
 def _headroom(found: CapacityResult) -> Table:
     """The remainder of each resource; short text has only those that copies or pods request."""
-    columns = columns_of(f"""
+    columns = f"""
         resource | name | seen
         resource || data
         unit || data
@@ -372,7 +366,7 @@ def _headroom(found: CapacityResult) -> Table:
         | bar | good
         free | amount
         room for copies by it alone | count | field=copies data {"" if len(found.counted.placed) > 1 else "seen"}
-    """)
+    """
     rows = []
     for one in found.headroom:
         name = one.resource
@@ -394,7 +388,7 @@ def _headroom(found: CapacityResult) -> Table:
             ]
         )
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
+    return Table("headroom", columns, rows, forms="seen data", minor=hidden)
 
 
 def _nodes(found: CapacityResult) -> Table:
@@ -407,7 +401,7 @@ def _nodes(found: CapacityResult) -> Table:
     earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
     zones = "" if found.zones else "wide data csv"
     columns = columns_of(f"node | name; zone | name | filter {zones}; copies | count")
-    columns += [Column(one.name, "count", forms=PAGE) for one in several]
+    columns += [Column(one.name, "count", forms="page") for one in several]
     for name in after.resources:
         page = "page" if name in asked_for else "none"
         wide = "wide" if name in earlier and earlier[name].any() else "none"
@@ -432,7 +426,7 @@ def _nodes(found: CapacityResult) -> Table:
             free = int(after.free[place, at])
             row += [int(earlier[resource][at]) if resource in earlier else 0, free, free, free, free]
         rows.append(row)
-    return Table("nodes", columns, rows, noun="node", sort="-copies", forms=("wide", "page", "data", "csv"))
+    return Table("nodes", columns, rows, noun="node", sort="-copies", forms="wide page data csv")
 
 
 def _fullest(found: CapacityResult) -> Table:
@@ -450,5 +444,5 @@ def _fullest(found: CapacityResult) -> Table:
         noun="node with copies",
         several="nodes with copies",
         most=MOST_NODES,
-        forms=("table",) if rows else (),
+        forms="table" if rows else "",
     )

@@ -9,8 +9,7 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...api.controlplane.ownership import HASH_LABEL
-from ...api.controlplane.workloads import WORKLOADS, expand
+from ...api.controlplane import HASH_LABEL, WORKLOADS, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
     KubeObject,
@@ -23,7 +22,7 @@ from ...api.objects import (
     claim_volume,
     of_kind,
 )
-from ...api.reading.documents import Document
+from ...api.reading import Document
 from ...exceptions import ManifestError
 
 POD_TEMPLATE = "PodTemplate"

@@ -10,17 +10,16 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
+from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import Node
-from ...api.reading.notices import Notice, NoticeGroup, grouped
+from ...api.reading import Notice, NoticeGroup, grouped
 from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
-from ...simulation.scenario import Scenario
-from ..asking import GivenCluster, Observer, asked_by, scenario_for
-from ..result import Result
+from ...simulation.simulate import Scenario
+from ..asking import GivenCluster, Observer, Result, asked_by, scenario_for
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
 from .comparison import compare as compare_all
 from .options import NAMES, CompareOptions

@@ -9,18 +9,16 @@ from typing import Annotated, Literal
 import attrs
 import numpy as np
 
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading import InputWarning, ResultDocument
 from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...api.words import count_of
-from ...core.arrays.types import Rows
-from ...core.decision.decision import NO_DETAILS, Decision
-from ...core.decision.verdict import reasons_in
+from ...core.arrays import Rows
+from ...core.decision import NO_DETAILS, Decision, reasons_in
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
 from ...simulation.input import SILENT, Observer
-from ...simulation.nodesbyuse import nodes_by_use
+from ...simulation.nodesbyuse import Summary, fragmentation, nodes_by_use, summarise
 from ...simulation.reasons import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, about
-from ...simulation.scenario import Scenario
 from ...simulation.sides import (
     MODES,
     Cause,
@@ -36,9 +34,8 @@ from ...simulation.sides import (
     follow,
     nodes_of,
 )
-from ...simulation.simulate import Simulation
-from ...simulation.summary import Summary, fragmentation, summarise
-from ..result import NOTHING_TRIED, for_reasons
+from ...simulation.simulate import Scenario, Simulation
+from ..asking import NOTHING_TRIED, for_reasons
 
 Verdict = Annotated[
     Literal["equally good", "different", "gated"],

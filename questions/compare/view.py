@@ -10,11 +10,6 @@ import attrs
 
 from ...api.view import (
     CHANGES,
-    DATA,
-    MEANINGS,
-    PAGE,
-    SEEN,
-    TEXT,
     BulletList,
     CodeText,
     Column,
@@ -34,13 +29,12 @@ from ...api.view import (
     columns_of,
     on_page,
 )
-from ...api.words import count_doing, count_of, percent
-from ...core.pods.requests import PODS
+from ...api.words import count_doing, count_of
+from ...core.pods import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
 from ...simulation.sides import KINDS, SUCCESSORS, Cause
 from .comparison import (
-    ComparedConfiguration,
     ComparedDecision,
     ComparisonDocument,
     ConfigurationPair,
@@ -93,7 +87,7 @@ def comparison_view(found: ComparisonDocument, show: int | None, ends: Sequence[
 
 
 def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
-    """The ends of pods, and the use of the clusters."""
+    """The ends of pods."""
     yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
     bars = []
     for at, against in enumerate(found.against):
@@ -115,34 +109,6 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
     else:
         unchanged = "No pod loses its place, and none gains one."
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
-    has_fragments = any(one.fragmentation for one in with_own_cluster(found))
-    meanings = (
-        f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments
-    )
-    # Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own.
-    configurations = with_own_cluster(found)
-    rows = []
-    for resource in dict.fromkeys(
-        usage.resource for one in found.configurations for usage in one.summary.resources
-    ):
-        uses = [
-            next((usage for usage in one.summary.resources if usage.resource == resource), None)
-            for one in configurations
-        ]
-        measures = {
-            "use": [usage.use if usage else None for usage in uses],
-            "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
-            "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
-            "fragmentation": [one.fragmentation.get(resource) for one in configurations],
-        }
-        for name, shares in measures.items():
-            if name != "fragmentation" or any(share is not None for share in shares):
-                rows.append(
-                    [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
-                )
-    names = ["all"] if found.mode == "locked" else [one.name for one in configurations]
-    columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
-    yield block(Table("use", columns, rows, forms=TEXT), *meanings)
 
 
 def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
@@ -186,7 +152,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         )
     sides = [Column(name, "name") for name in names]
     columns = [*columns_of("decision | count; pod | name"), *sides, *columns_of("outcome; why")]
-    yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
+    yield Section(parts=[Table("differences", columns, rows, forms="text" if rows else "")])
     if show is not None and count > show:
         more = count_doing(count - show, "more decision", "differ")
         yield block(f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables")
@@ -201,10 +167,10 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
         for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)
     ]
     # A row for each decision in which a configuration differs from the first one; names as in ``-o json``.
-    heads = columns_of(
-        "decision; pod; retry; first; second; firstHost; secondHost; firstRoomOn; secondRoomOn; "
-        "verdict; kind; rule; side; node; text"
-    )
+    heads = """
+        decision; pod; retry; first; second; firstHost; secondHost; firstRoomOn; secondRoomOn
+        verdict; kind; rule; side; node; text
+    """
     first = found.configurations[0].name
     decisions = []
     for one in found.differences:
@@ -218,8 +184,8 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
             )
     yield Section(
         parts=[
-            Table("decisions", heads, decisions, forms=("csv",)),
-            Table("pods", columns, rows, noun="pod", forms=DATA),
+            Table("decisions", heads, decisions, forms="csv"),
+            Table("pods", columns, rows, noun="pod", forms="data"),
         ]
     )
     listed = PodList(found).table()
@@ -243,18 +209,6 @@ NO_HOST = "<none>"
 GATED_HOST = "<gated>"
 """In place of a host where the pod has none, or was not tried."""
 OTHER_NODE = "on another node"
-USES = {
-    "use": "the share of all nodes' capacity",
-    "imbalance": "the standard deviation of the nodes' use",
-    "fullest - emptiest": "the use of the fullest node less that of the emptiest",
-    "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
-}
-"""What is said of how the clusters end -> what that is."""
-
-
-def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguration]:
-    """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
-    return found.configurations[:1] if found.mode == "locked" else found.configurations
 
 
 def headline(found: ComparisonDocument) -> Iterator[str]:
@@ -399,7 +353,7 @@ def _counts(found: ComparisonDocument) -> Table:
         if name != "gated" or set(counts) != {"0"}:
             rows.append([name, *counts])
     return Table(
-        "counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms=SEEN
+        "counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms="seen"
     )
 
 
@@ -408,13 +362,13 @@ def cause_table(against: ConfigurationPair) -> Table:
     rows = [
         [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
     ]
-    columns = columns_of("decisions | count; outcome; cause; rule; of; meaning")
-    return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
+    columns = "decisions | count; outcome; cause; rule; of; meaning"
+    return Table(f"causes-{against.second}", columns, rows, forms="seen" if rows else "")
 
 
 def _lost(found: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
-    colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
+    colours = dict(CHANGES[change] for change in ("lost", "gained"))
     columns = columns_of(
         """
         pod | name
@@ -432,7 +386,7 @@ def _lost(found: ComparisonDocument) -> Table:
         for at, against in enumerate(found.against)
         for loss in (against.lost if change == "lost" else against.gained).pods
     ]
-    return Table("lost", columns, rows, noun="pod", forms=PAGE)
+    return Table("lost", columns, rows, noun="pod", forms="page")
 
 
 # --- the list of pods ---------------------------------------------------------------------------------------
@@ -441,13 +395,7 @@ MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
 SAME_NODE = "on the same node"
 NO_NODE = "on no node"
-COLOURS = {
-    "equally good": MEANINGS["near"],
-    "different": MEANINGS["bad"],
-    "gated": MEANINGS["held"],
-    OTHER_NODE: MEANINGS["near"],
-    SAME_NODE: MEANINGS["same"],
-}
+COLOURS = {"equally good": "near", "different": "bad", "gated": "held", OTHER_NODE: "near", SAME_NODE: "same"}
 
 
 @attrs.define(repr=False)
@@ -494,7 +442,7 @@ class PodList:
             "texts": list(self._texts),
         }
         return Table(
-            "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms=PAGE
+            "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms="page"
         )
 
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
@@ -517,7 +465,7 @@ class PodList:
                     alone(side.name): colour_of(number)
                     for number, side in enumerate(self.document.configurations)
                 }
-                self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, MEANINGS["same"])
+                self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, "same")
             if not found and pod in one.evicted:
                 why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
         causes = []

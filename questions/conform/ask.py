@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import active_children
 from pathlib import Path
 from typing import TypeAlias
 
 import attrs
 
-from ...api.reading.documents import PathLike
-from ...api.view import Paragraph, Section, Table, View, columns_of
+from ...api.reading import PathLike
+from ...api.view import Paragraph, Section, Table, View
 from ...exceptions import ManifestError
 from ...simulation.conform import (
     ConformanceDocument,
@@ -23,14 +20,12 @@ from ...simulation.conform import (
     check_family,
     find_families,
 )
+from ...simulation.executors import executor_of, run_on
 from ...simulation.input import paths_of
-from ..asking import Observer, asked_by
-from ..result import Result
+from ..asking import Observer, Result, asked_by
 from .options import ConformOptions
 
 GivenPaths: TypeAlias = "PathLike | Iterable[PathLike]"
-COUNTED = ("conforming", "families")
-"""What progress says."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -79,7 +74,7 @@ class ConformResult(Result):
         has_decisions = any(one.counts.decisions for one in self.reports)
         has_steps = any(one.counts.steps for one in self.reports)
         entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
-        columns = columns_of(f"""
+        columns = f"""
             release
             family
             cases | count
@@ -88,7 +83,7 @@ class ConformResult(Result):
             steps | count | data
             identical | count
             first difference || text
-        """)
+        """
         rows = []
         for report in self.reports:
             first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")
@@ -123,24 +118,7 @@ def conform(families: Sequence[Family], options: ConformOptions, observer: Obser
     """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
     directories of them."""
     check = partial(check_family, manner=manner_of(options))
-    total = len(families)
-    if options.jobs == 1:
-        return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))
-    with ProcessPoolExecutor(options.jobs, initializer=_end_quietly) as pool:
-        try:
-            return ConformResult(tuple(observer.following(pool.map(check, families), total, *COUNTED)))
-        except BaseException:
-            pool.shutdown(
-                wait=False, cancel_futures=True
-            )  # first: a pool that finds its workers gone complains of what is cancelled
-            for process in active_children():
-                process.terminate()
-            raise
-
-
-def _end_quietly() -> None:
-    """Let a worker leave Ctrl-C to the main process, which then ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    with executor_of(options.jobs) as executor:
+        reports = run_on(executor, check, families)
+        found = dict(observer.following(reports, len(families), "conforming", "families"))
+    return ConformResult(tuple(found[at] for at in range(len(families))))

@@ -36,7 +36,6 @@ class ConformOptions(AskedOptions):
         converter=_names,
         metavar="A,B",
     )
-    emit: bool = option(False, "Write our answers as JSON Lines instead of comparing.", python=None)
     jobs: int = option(1, "Families to run at once.", least=1)
     details: bool = option(
         True, "Decide without details; compare hosts, errors and victims only.", flags=("--quick",)
@@ -62,6 +61,6 @@ QUESTION = Question(
     page=False,
     headers=False,
     forms="table,json",
-    what="the answer, or with --emit the answers,",
+    what="the answer",
     told_forms="The format.",
 )

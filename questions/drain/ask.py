@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -15,12 +15,6 @@ from ...api.objects import Node
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
-    EVERYWHERE,
-    MEANINGS,
-    PAGE,
-    SEEN,
-    TEXT,
-    WIDE,
     Item,
     MapSide,
     NextStep,
@@ -37,11 +31,10 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_doing, count_of
-from ...core.decision.verdict import reasons_in
+from ...core.decision import reasons_in
 from ...simulation.drainrules import DrainFlags
 from ...simulation.nodesbyuse import labels_of
-from ..asking import Input, Observer, asked_by, tell_left_out
-from ..result import Result
+from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .options import DrainOptions
 from .plan import (
     ORDERS,
@@ -57,12 +50,11 @@ from .trial import VOLUMES, settle
 
 MOST_REASONS = 10
 """Of those against nodes that short text lists."""
-GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
 MOVES = "moves"
 GONE = "gone for good"
 PREEMPTED = "preempted, moves"
 WAITS = CHANGES["waits"][0]
-OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
+OUTCOMES = {MOVES: "good", PREEMPTED: "near", WAITS: "bad", GONE: "bad"}
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -234,11 +226,11 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     )
     why: list[Item] = [
         *notes,
-        _reasons(found, PAGE if answer.cannot else ()),
+        _reasons(found, "page" if answer.cannot else ""),
         *on_page(f"{about[0].upper()}{about[1:]}." if about else ""),
     ]
     yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
-    yield Section(parts=[_reasons(found, ("table",) if answer.searched or answer.gone else ())])
+    yield Section(parts=[_reasons(found, "table" if answer.searched or answer.gone else "")])
     if found.occupancy is not None:
         placed = answer.summary.placed_before
         first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
@@ -264,23 +256,23 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         OUTCOMES,
     )
     rows = [_eviction(one) for one in answer.evictions]
-    forms = (*(() if not rows else WIDE if answer.searched else TEXT), "page", "data")
+    forms = f"{('wide' if answer.searched else 'text') if rows else ''} page data"
     evictions = Table(
         "evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms
     )
     yield Section("Who moves where", [evictions], "In this order; pods of one round leave at the same time.")
-    stay = columns_of("pod that stays | name | wide; pod | name | page; node | name | filter; why || filter")
+    stay = "pod that stays | name | wide; pod | name | page; node | name | filter; why || filter"
     rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
     yield Section(
         "Pods that stay on nodes that go",
-        [Table("staying", stay, rows, noun="pod", forms=("wide", "page") if rows else ())],
+        [Table("staying", stay, rows, noun="pod", forms="wide page" if rows else "")],
     )
-    bounds = columns_of("budget | name; allows | count; evicted | count; fewest left | count")
+    bounds = "budget | name; allows | count; evicted | count; fewest left | count"
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
     yield Section(
         "Disruption budgets",
-        [Table("budgets", bounds, rows, noun="budget", forms=SEEN if rows else ())],
+        [Table("budgets", bounds, rows, noun="budget", forms="seen" if rows else "")],
         lead,
     )
 
@@ -298,7 +290,7 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
     ]
     colours = {
         state: colour
-        for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD))
+        for state, colour in (("can go", "good"), ("cannot go", "bad"), ("gone", "bad"))
         if state in states
     }
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
@@ -373,7 +365,7 @@ def _nodes(found: DrainResult) -> Table:
         what stops it || page
         why || data csv
         """,
-        {"yes": GOOD, "no": BAD},
+        {"yes": "good", "no": "bad"},
     )
     evicted = Counter(one.node for one in answer.evictions if one.by is None)
     staying = Counter(one.node for one in answer.staying)
@@ -384,18 +376,24 @@ def _nodes(found: DrainResult) -> Table:
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
     return Table(
-        "nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :]
+        "nodes",
+        columns,
+        rows,
+        noun="node",
+        details=details,
+        minor=minor,
+        forms="wide page data csv" if answer.gone else "all",
     )
 
 
-def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
+def _reasons(found: DrainResult, forms: str) -> Table:
     """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods
     wait."""
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
     who = "pods that wait" if found.answer.gone else "nodes that stay"
-    return Table("reasons", columns_of(f"{who} | count; why"), rows, forms=forms if rows else ())
+    return Table("reasons", f"{who} | count; why", rows, forms=forms if rows else ())
 
 
 def _eviction(one: DrainEviction) -> list[Any]:

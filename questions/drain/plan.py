@@ -9,14 +9,14 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.meaning.labels import ZONES, zone_of
+from ...api.meaning import ZONES, zone_of
 from ...api.objects import Node, Pod
-from ...api.reading.notices import ResultDocument
+from ...api.reading import ResultDocument
 from ...api.record import Count, Names, Positive, Record, field
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
+from ...simulation.edits import LIKE
 from ...simulation.nodesbyuse import FreeRoom, pods_on
-from ..newnodes.kinds import LIKE
 from .options import DrainOptions
 from .trial import UNASKED, DrainTrial, EvictedPod, NotDrainable, SteadyState, lose
 

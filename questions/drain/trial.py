@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
-from ...api.controlplane.admission import admit
+from ...api.controlplane import admit
 from ...api.garbage import no_garbage_collection
 from ...api.objects import (
+    DEFAULT_SCHEDULER,
     KubeObject,
     Node,
     PersistentVolume,
@@ -19,21 +20,19 @@ from ...api.objects import (
     ResourceClaim,
     of_kind,
 )
-from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import listed
-from ...core.decision.decision import Decision
+from ...core.binding import VolumeError
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
-from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.volumesearch import SELECTED_NODE
+from ...core.volumes import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
-from ...simulation.explain.volumes import claims_known, unreached
+from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
-from ...simulation.scenario import Scenario, in_order
-from ...simulation.simulate import Simulation
-from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
+from ...simulation.simulate import Scenario, Simulation, in_order
+from ..replay.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:

@@ -8,28 +8,13 @@ import attrs
 
 from ...api.objects import Node
 from ...api.record import replace
-from ...api.view import (
-    DATA,
-    REST,
-    MapSide,
-    NextStep,
-    NodeMap,
-    PodOutcome,
-    PodOutcomes,
-    Section,
-    Share,
-    View,
-    shortened,
-)
-from ...core.decision.decision import Decision
-from ...simulation.explain.explain import explain_in, missing_in
-from ...simulation.explain.subject import Subject, find_subject
+from ...api.view import MapSide, NextStep, NodeMap, PodOutcome, PodOutcomes, Section, Share, View, shortened
+from ...core.decision import Decision
+from ...simulation.explain.explain import Subject, explain_in, find_subject, missing_in
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
-from ...simulation.scenario import Scenario
-from ...simulation.simulate import Outcome, Simulation
-from ..asking import Input, Observer, asked_by
-from ..result import Result
+from ...simulation.simulate import Outcome, Scenario, Simulation
+from ..asking import Input, Observer, Result, asked_by
 from .closeup import STATES, close_up_sections
 from .options import ExplainOptions
 from .view import explanation_sections, node_list, state_of, subject_lines, verdict
@@ -117,10 +102,10 @@ class ExplainResult(Result):
             the_map = [NodeMap(names, [side], labels_of(known), colours)]
         if close is None:
             yield from explanation_sections(self.explanation, self.every)
-            yield Section("The nodes", [*the_map, nodes], name="all-nodes", forms=REST)
+            yield Section("The nodes", [*the_map, nodes], name="all-nodes", forms="rest")
         else:
             yield from close_up_sections(found, close)
-            yield Section(parts=[nodes], name="all-nodes", forms=DATA)
+            yield Section(parts=[nodes], name="all-nodes", forms="data")
         yield Section(parts=[alone])
 
 

@@ -6,22 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ...api.record import UNSET
-from ...api.view import (
-    MEANINGS,
-    PAGE,
-    SEEN,
-    TEXT,
-    Amount,
-    Item,
-    Paragraph,
-    Section,
-    Table,
-    block,
-    columns_of,
-    on_page,
-)
+from ...api.view import Amount, Item, Paragraph, Section, Table, block, columns_of, on_page
 from ...api.words import amount, count_of, listed, rounded, short_name
-from ...core.devices.accounts import DeviceAccount
+from ...core.devices.nodedevices import DeviceAccount
 from ...simulation.explain.values import NO_HELP, CloseUp, ExplanationDocument, Lead, NodeScore, NodeShortage
 
 Part: TypeAlias = "Sequence[Item]"
@@ -32,12 +19,7 @@ PASSES = "passes"
 IDLE = "passes, nothing to check"
 FAILS = "fails"
 NOT_RUN = ("not run, would pass", "not run, would fail")
-RESULTS = {
-    PASSES: MEANINGS["good"],
-    IDLE: "var(--line)",
-    FAILS: MEANINGS["bad"],
-    **dict.fromkeys(NOT_RUN, MEANINGS["held"]),
-}
+RESULTS = {PASSES: "good", IDLE: "var(--line)", FAILS: "bad", **dict.fromkeys(NOT_RUN, "held")}
 
 NEAREST = 5
 BEST = 5
@@ -50,12 +32,7 @@ CHOSEN = "chosen"
 FITS = "fits"
 NOT_REACHED = "fits, not reached"
 TURNED_DOWN = "turned down"
-STATES = {
-    CHOSEN: MEANINGS["good"],
-    FITS: MEANINGS["near"],
-    NOT_REACHED: MEANINGS["held"],
-    TURNED_DOWN: MEANINGS["bad"],
-}
+STATES = {CHOSEN: "good", FITS: "near", NOT_REACHED: "held", TURNED_DOWN: "bad"}
 
 # --- one node in full ---------------------------------------------------------------------------------------
 
@@ -86,26 +63,26 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
         "Each rule on this node",
         [*on_page(*whole, look=""), *rules],
         "In running order." if rules else "",
-        forms=SEEN,
+        forms="seen",
     )
     yield block(
         *paragraphs(
             [f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""]
         )
     )
-    yield Section("Room", [room_table(close)] if close.room else [], forms=SEEN)
+    yield Section("Room", [room_table(close)] if close.room else [], forms="seen")
     yield block(*device_part(node, close.devices or ()))
     lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
     scores = [
         [rule_name(name), score.raw, score.reduced, score.weight, score.total]
         for name, score in close.scores.items()
     ]
-    table = columns_of("rule | name; raw | count; score | count; weight | count; counts | count")
+    columns = "rule | name; raw | count; score | count; weight | count; counts | count"
     yield Section(
         "Scores",
-        [Table("scores", table, scores), *paragraphs(_standing(close), SEEN)] if scores else [],
+        [Table("scores", columns, scores), *paragraphs(_standing(close), "seen")] if scores else [],
         lead,
-        forms=SEEN,
+        forms="seen",
     )
     evictions = ""
     if found.eviction is not None and not close.fits:
@@ -116,12 +93,12 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
             evictions = (
                 f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."
             )
-    yield Section("Would evictions help?", paragraphs([evictions], SEEN), name="evictions")
+    yield Section("Would evictions help?", paragraphs([evictions], "seen"), name="evictions")
     lead = f"Rule by rule, {node} beside {close.against}; below zero where {close.against} scores better."
     yield Section("Beside the other node", [leads_table(close.leads, node, close.against or "")], lead)
 
 
-def paragraphs(texts: Iterable[str], forms: Sequence[str] = TEXT) -> list[Paragraph]:
+def paragraphs(texts: Iterable[str], forms: str = "text") -> list[Paragraph]:
     """A paragraph for each of *texts* that is not empty."""
     return [Paragraph(text, forms, hanging="") for text in texts if text]
 
@@ -144,7 +121,7 @@ def _standing(close: CloseUp) -> Iterator[str]:
 
 def room_table(close: CloseUp) -> Table:
     """The pod's request of each resource, and the room on the node."""
-    table = columns_of("""
+    table = """
         resource || text
         resource | name | page
         needs | amount
@@ -152,7 +129,7 @@ def room_table(close: CloseUp) -> Table:
         of | amount
         short | amount
         | bar | good bad
-    """)
+    """
     rows = []
     for room in close.room:
         name = room.resource
@@ -175,7 +152,7 @@ def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
         [rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most]
         for lead in leads
     ]
-    return Table("leads", table, rows, forms=PAGE)
+    return Table("leads", table, rows, forms="page")
 
 
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
@@ -196,8 +173,8 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
             rows.append(
                 [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
             )
-    table = columns_of("claim, request; wants; devices | count; which; why")
-    return [*paragraphs([f"Devices on {node}:"]), Table("devices", table, rows, forms=TEXT)] if rows else []
+    table = "claim, request; wants; devices | count; which; why"
+    return [*paragraphs([f"Devices on {node}:"]), Table("devices", table, rows, forms="text")] if rows else []
 
 
 # --- cells --------------------------------------------------------------------------------------------------

@@ -10,10 +10,6 @@ import attrs
 
 from ...api.record import UNSET
 from ...api.view import (
-    PAGE,
-    REST,
-    TEXT,
-    WIDE,
     Amount,
     Column,
     Matrix,
@@ -26,7 +22,7 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, quoted, rounded, short_name
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...simulation.explain.values import (
     NO_HELP,
     NONE_LOWER,
@@ -161,9 +157,9 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
     evictions = list(eviction_lines(answer.eviction))
     reasons = [reasons_table(answer)] if answer.reasons else []
     notes = "" if any(cause.note for cause in answer.causes) else "none"
-    columns = columns_of(f"what fails | name; nodes | count; in the cluster | name | {notes}")
+    columns = f"what fails | name; nodes | count; in the cluster | name | {notes}"
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in answer.causes]
-    causes = Table("causes", columns, rows, forms=PAGE, caption="What fails")
+    causes = Table("causes", columns, rows, forms="page", caption="What fails")
     head = [where_to(answer), *subject_lines(answer)]
     yield block(*paragraphs(head), *message_parts(found.decision), *paragraphs(answer.missing))
     if not answer.missing:
@@ -179,7 +175,9 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
                 *reasons,
                 *paragraphs(["(nodes: with this reason; only this: with no other)"] if reasons else []),
             ],
-            [attrs.evolve(causes, rows=first, forms=TEXT, caption=""), *paragraphs([told])] if first else [],
+            [attrs.evolve(causes, rows=first, forms="text", caption=""), *paragraphs([told])]
+            if first
+            else [],
             _nearest(answer, every),
             [] if devices is None else device_part(devices.name, devices.devices or ()),
             paragraphs(evictions),
@@ -198,7 +196,7 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
     if reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
         tables = [*reasons, causes]
-        yield Section("Reasons against nodes", tables, lead, forms=PAGE)
+        yield Section("Reasons against nodes", tables, lead, forms="page")
     elif answer.error:
         yield Section("Why it has no node", on_page(answer.error, look="note"))
     yield Section("What is missing", on_page(*answer.missing, look=""))
@@ -228,7 +226,7 @@ def message_parts(decision: Decision) -> Part:
     found = decision.fit_error
     if found is None or found.headline == error:
         return paragraphs([error])
-    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], WIDE)]
+    return [*paragraphs([found.headline], "table"), *paragraphs([error], "wide")]
 
 
 def subject_lines(found: ExplanationDocument) -> Iterator[str]:
@@ -384,11 +382,9 @@ def _fitting(found: ExplanationDocument, every: bool) -> Part:
     else:
         same = ""
     return [
-        Table(
-            "fitting", columns_of(f"node | name; total | count; scores || {short}; scores || {wide}"), rows
-        ),
-        *paragraphs([note], WIDE),
-        *paragraphs([same], ("table",)),
+        Table("fitting", f"node | name; total | count; scores || {short}; scores || {wide}", rows),
+        *paragraphs([note], "wide"),
+        *paragraphs([same], "table"),
         *paragraphs(more),
     ]
 
@@ -417,14 +413,14 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
     rule, code = ("predicate", "none") if found.plugins is UNSET else ("plugin", "wide")
     fails = "text" if any(node.causes for node in shown) else "none"
     short = "text" if any(node.shortages for node in shown) else "none"
-    table = columns_of(f"""
+    table = f"""
         node | name
         {rule} | names | wide
         code || {code}
         reasons
         what fails || {fails}
         short of || {short}
-    """)
+    """
     rows = []
     for node in shown:
         hidden = [
@@ -453,7 +449,7 @@ def reasons_table(found: ExplanationDocument) -> Table:
     """The reasons against nodes: each with its nodes, and the node that is nearest to it."""
     groups = found.reasons
     most = max((group.count for group in groups), default=1)
-    table = columns_of(f"""
+    table = f"""
         reason | name
         nodes | count
         | bar | bad
@@ -463,7 +459,7 @@ def reasons_table(found: ExplanationDocument) -> Table:
         short of || page
         can evictions help || page
         {"predicate" if found.plugins is UNSET else "plugin"} | name
-    """)
+    """
     rows = []
     for group in groups:
         least = group.least_short
@@ -554,10 +550,10 @@ def node_list(found: ExplanationDocument) -> list[Table]:
     """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a
     close-up that node alone."""
     alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
-    return [_node_table(found, found.nodes, REST), _node_table(found, alone, ("csv",))]
+    return [_node_table(found, found.nodes, "page data"), _node_table(found, alone, "csv")]
 
 
-def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
+def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: str) -> Table:
     details = []
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     by = "predicates" if found.plugins is UNSET else "plugins"
@@ -581,7 +577,7 @@ def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: 
         """,
         STATES,
     )
-    table += [Column(rule, "count", forms=("data", "csv")) for rule in rules]
+    table += [Column(rule, "count", forms="data csv") for rule in rules]
     rows = []
     for node in nodes:
         lacks = node.shortages

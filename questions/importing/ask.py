@@ -12,13 +12,11 @@ from typing import Any
 import attrs
 
 from ...api.cluster import Cluster
-from ...api.reading.documents import PathLike, read_documents
-from ...api.reading.exports import CONFIG, is_simulator_export, simulator_items
-from ...api.view import Table, View, columns_of, tables
+from ...api.reading import PathLike
+from ...api.view import Table, View, tables
 from ...api.words import count_of
-from ...exceptions import ManifestError
-from ..result import Result
-from . import columnmap, openb, simkube
+from ..asking import Result
+from . import openb, rows, simkube
 from .rows import Trace
 
 
@@ -30,8 +28,6 @@ class ImportResult(Result):
     """A ``v1`` ``List`` of nodes and pods."""
     dropped: Mapping[str, int]
     """What of the trace has no place in manifests -> how often."""
-    configuration: Mapping[str, Any] | None
-    """That of the scheduler, where the trace has one."""
 
     def cluster(self, *, defaults: bool = True) -> Cluster:
         """The manifests as a Cluster."""
@@ -88,38 +84,14 @@ class ImportResult(Result):
         return View(
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
-            sections=tables(Table("objects", columns_of("kind; namespace; name"), rows, noun="object")),
+            sections=tables(Table("objects", "kind; namespace; name", rows, noun="object")),
         )
-
-
-def read_export(path: PathLike) -> Trace:
-    """The objects of an export, and its KubeSchedulerConfiguration. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`."""
-    documents = list(read_documents([path]))
-    data = documents[0].data if len(documents) == 1 else {}
-    if not is_simulator_export(data):
-        raise ManifestError(
-            f"{path}: expected an object with pods and nodes, got no export of kube-scheduler-simulator"
-        )
-    trace = Trace()
-    found = data.get(CONFIG)
-    if isinstance(found, Mapping):
-        trace.configuration = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            **found,
-        }
-    for item in simulator_items(data, str(path)):
-        kind = item.get("kind")
-        (trace.nodes if kind == "Node" else trace.pods if kind == "Pod" else trace.others).append(dict(item))
-    return trace
 
 
 READERS: Mapping[str, Callable[..., Trace]] = {
     "openb": openb.read,
     "simkube": simkube.read,
-    "simulator": read_export,
-    "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
+    "csv": lambda table, columns: rows.read_table(table, rows.read_map(columns)),
 }
 """A trace, as the command line calls it -> what reads its files."""
 
@@ -127,7 +99,7 @@ READERS: Mapping[str, Callable[..., Trace]] = {
 def ask(name: str, *files: PathLike) -> ImportResult:
     """Read the trace *name*, whose *files* these are. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     found = READERS[name](*files)
-    return ImportResult(found.document(), found.dropped, found.configuration)
+    return ImportResult(found.document(), found.dropped)
 
 
 def import_openb(nodes: PathLike, pods: PathLike) -> ImportResult:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
-from ...api.reading.documents import PathLike
-from ...api.reading.mismatch import shown
+from ...api.reading import PathLike, shown
 from ...exceptions import ManifestError
 from .rows import PODS_PER_NODE, Manifest, Trace, TraceRow, node, opened, pod, read_rows, timed, told
 

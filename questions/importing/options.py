@@ -40,18 +40,6 @@ kubeclassic import simkube trace.sktrace --output simkube.json
 kubeclassic replay simkube.json nodes.yaml --release 1.36
 """,
     ),
-    "simulator": (
-        "An export of kube-scheduler-simulator.",
-        {"export": "EXPORT.json"},
-        """Read an export of kube-scheduler-simulator: its objects, and its scheduler's configuration.
-
-All commands read the objects of such a file as they do manifests; this one writes the configuration as well.
-
-\b
-kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
-kubeclassic simulate export.json --profile profile.yaml
-""",
-    ),
     "csv": (
         "A table of your own, with a map of its columns.",
         {"table": "TABLE.csv"},

@@ -17,13 +17,10 @@ from typing import Any
 import attrs
 import msgspec
 
-from ...api.controlplane.workloads import WORKLOADS, expand
+from ...api.controlplane import WORKLOADS, expand
 from ...api.objects import Pod
-from ...api.reading.decode import decode
-from ...api.reading.documents import PathLike
+from ...api.reading import PathLike, decode, kind_with_group, shown
 from ...api.reading.formats.files import read_file, unpacked
-from ...api.reading.mismatch import shown
-from ...api.reading.unknownfields import kind_with_group
 from ...exceptions import ManifestError
 from .rows import Manifest, Trace, timed
 

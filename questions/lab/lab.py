@@ -14,22 +14,21 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...algorithmprovider.providers import PROVIDERS
+from ...algorithmprovider.policy import PROVIDERS
 from ...api.objects import KubeObject, Node, Pod
 from ...api.ownfields import current_manifest
 from ...api.record import plain
 from ...choices import ORDERS, TIE_BREAKS
 from ...core.engine import Engine
-from ...core.pods.requests import of_node
+from ...core.pods import of_node
 from ...exceptions import KubeclassicError, UnknownNameError, one_line
 from ...framework.options import declared_of
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.differences import differing
 from ...simulation.edits import without_flag
 from ...simulation.explain.clusterfacts import taint_text
 from ...simulation.input import SILENT, Input, Observer
-from ...simulation.scenario import Files
+from ...simulation.simulate import Files, differing
 from ..capacity.ask import capacity
 from ..capacity.options import CapacityOptions
 from ..explain.ask import ExplainResult
@@ -38,8 +37,7 @@ from ..simulate.ask import SimulationRun
 from ..simulate.options import SimulationOptions
 from ..whatif.ask import explained_or_helped, outcome_of
 from ..whatif.suggestion import Suggestion
-from .rules import StateRules, read_rules
-from .scenarios import Json, LabScenarios, LabState, WarmEngines
+from .scenarios import Json, LabScenarios, LabState, StateRules, WarmEngines, read_rules
 
 MOST_ROWS = 200
 KEPT_CLUSTERS = 60
@@ -297,10 +295,9 @@ class Lab:
         }
 
 
-def helping_words(found: Suggestion) -> tuple[str, bool, bool]:
-    """The result of a change that helps, in words; whether that costs others their node; whether it is an
-    edit."""
-    return outcome_of(found), found.is_costly, found.is_edit
+def helping_words(found: Suggestion) -> tuple[str, bool]:
+    """The result of a change that helps, in words; and whether that costs others their node."""
+    return outcome_of(found), found.is_costly
 
 
 def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:

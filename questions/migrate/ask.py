@@ -21,53 +21,39 @@ from ...algorithmprovider.config import (
 )
 from ...algorithmprovider.extenders import UncalledExtender
 from ...algorithmprovider.gates import parse_gates
-from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
-from ...algorithmprovider.providers import resolve
+from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy, resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
-from ...api.reading.secrets import without_secrets
-from ...api.record import Count, Record, plain
-from ...api.view import (
-    DATA,
-    PAGE,
-    Item,
-    NextStep,
-    Section,
-    Table,
-    Verbatim,
-    View,
-    block,
-    columns_of,
-    on_page,
-    tables,
-)
+from ...api.reading import without_secrets
+from ...api.record import Count, Record
+from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
+from ...core.cycle import Algorithm
 from ...core.engine import Engine
 from ...core.release import Release
-from ...core.rule import Algorithm
 from ...exceptions import UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
-from ...framework.migrate.draft import Migration, Note, target_release
-from ...framework.migrate.fromplugins import carried, listed, migrate_profile, running
 from ...framework.migrate.frompolicy import SPREAD_BY_SELECTOR
 from ...framework.migrate.frompolicy import migrate as translate
+from ...framework.migrate.listed import listed
+from ...framework.migrate.profiles import Migration, Note, carried, migrate_profile, running, target_release
 from ...framework.options import FIELDS, declared_of
-from ...framework.policy.check import release_with_policies
+from ...framework.policy import release_with_policies
 from ...framework.profilecheck import check_runs, release_with_profiles
 from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
 from ...framework.schedulerspec import build_engine, refusals
 from ...simulation.input import ComparisonInput, scenario_of
-from ...simulation.scenario import Scenario
-from ..asking import SILENT, Observer, asked_by
+from ...simulation.simulate import Scenario
+from ..asking import NOTHING_TRIED, SILENT, Observer, Result, asked_by
 from ..compare.ask import CompareResult, with_newer_labels, zones_warning
 from ..compare.comparison import Comparison, ConfigurationPair, compare, in_error, reasons_of
 from ..compare.view import agreement_lines, cause_table, cause_text, decision_text
-from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions
 
 if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
+
 
 POLICY = "policy"
 PROFILE = "profile"
@@ -241,20 +227,13 @@ class MigrateResult(Result):
     def document(self) -> dict[str, Any]:
         return dict(self.profile)
 
-    def proof(self) -> dict[str, Any]:
-        """The comparison as plain data, with the report beside it."""
-        return {
-            **({} if self.comparison is None else self.comparison.record()),
-            "migration": plain(self.report),
-        }
-
     def _view(self) -> View:
         facts = {
             "notes": len(self.notes),
             "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }
-        notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms=DATA)
+        notes = Table("notes", "note", [[note] for note in self.notes], forms="data")
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(verdict=verdict, facts=facts, sections=tables(notes))
@@ -294,7 +273,7 @@ class MigrateResult(Result):
             sections=[
                 *(block(*part) for part in text),
                 *tables(notes, checked.table("pods")),
-                *(attrs.evolve(one, forms=PAGE) for one in checked.sections),
+                *(attrs.evolve(one, forms="page") for one in checked.sections),
                 *self._page_sections(),
             ],
         )
@@ -303,11 +282,9 @@ class MigrateResult(Result):
         """The translation: notes, what was given, and the profile."""
         report = self.report
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
-        columns = columns_of(
-            f"part of the {report.source} | name; what becomes of it; upstream's own translation"
-        )
+        columns = f"part of the {report.source} | name; what becomes of it; upstream's own translation"
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
-        notes = Table("notes", columns, rows, forms=PAGE)
+        notes = Table("notes", columns, rows, forms="page")
         yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
         missing = "" if report.policy is not None else "There is none: a provider's rules run."
         given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
@@ -318,12 +295,6 @@ class MigrateResult(Result):
         )
         profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
         yield Section("The profile", [profile], name="profile")
-
-    def proof_view(self) -> View:
-        """The verdict and what to do next, the whole comparison, and the notes."""
-        checked = View() if self.comparison is None else self.comparison.view()
-        notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
-        return attrs.evolve(checked, sections=[*self._view().sections[:2], *checked.sections, notes])
 
 
 # --- asking -------------------------------------------------------------------------------------------------

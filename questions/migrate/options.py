@@ -30,7 +30,7 @@ class MigrateOptions(AskedOptions):
 
     With --check the old release and the profile both decide on every pending pod, in the same state, and only
     the decisions of the old release take effect. All nodes are evaluated. A decision is the same; or equally
-    good: another node that the old release scores just as high; or different. --report FILE.html has
+    good: another node that the old release scores just as high; or different. --report FILE has
     everything for an audit: Policy, profile, notes, comparison, and what to do next. Notes name deviations
     from upstream's own translation in 1.19 to 1.22.
 

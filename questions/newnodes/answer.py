@@ -11,21 +11,21 @@ from typing import Annotated, TypeAlias
 
 import attrs
 
-from ...api.objects import CSINode, Node, Pod
-from ...api.reading.notices import ResultDocument
+from ...api.controlplane import admit, expand
+from ...api.load import each_once, identity_of
+from ...api.objects import CSINode, Node, Pod, of_kind
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Amounts, Count, Counts, Meta, Positive, Record, UnsetType, replace
 from ...api.words import count_of
 from ...core.engine import Engine
-from ...core.pods.requests import PODS
+from ...core.pods import PODS
 from ...core.run import Run
 from ...simulation.explain.faileddemands import spread_counts
 from ...simulation.input import Input
 from ...simulation.nodekinds import HOSTNAME, NodeKind
 from ...simulation.nodesbyuse import FreeRoom
-from ...simulation.scenario import Scenario
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation
 from ..capacity.answer import CapacityQuestion, Counting
-from .kinds import daemons_on
 
 Mix: TypeAlias = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
@@ -536,7 +536,7 @@ def nodes_to_add(
     kinds = [
         attrs.evolve(
             kind,
-            daemons=daemons_on(kind, scenario, defaults=question.admits, priorities=spec.keeps_priorities),
+            daemons=_daemons_on(kind, scenario, defaults=question.admits, priorities=spec.keeps_priorities),
         )
         for kind in kinds
     ]
@@ -585,6 +585,23 @@ def nodes_to_add(
         wanted_domains=wanted or UNSET,
     )
     return document, without
+
+
+def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
+    """The pods that the DaemonSets of *scenario* run on a node of *kind*, with the names of their DaemonSets."""
+    manifests, _ = each_once(scenario.daemon_sets)
+    described = {identity_of(manifest)[1:] for manifest in manifests}
+    everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
+    found = list(kind.daemons_among(of_kind(Pod, everyone), described))
+    (name,) = kind.names(1)
+    node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
+    for manifest in manifests:
+        made = expand([manifest], [node], strict=defaults).objects
+        pods = of_kind(Pod, made)
+        for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
+            if isinstance(pod, Pod):
+                found.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))
+    return tuple(sorted(found, key=lambda pod: pod.key))
 
 
 def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import attrs
 
-from ...api.controlplane.defaults import with_defaults
+from ...api.controlplane import with_defaults
 from ...api.load import Loaded
-from ...api.objects import KubeObject
+from ...api.objects import CSINode, KubeObject, Node, of_kind
 from ...api.record import replace
 from ...api.view import (
-    DATA,
-    EVERYWHERE,
-    PAGE,
-    SEEN_AND_DATA,
-    TEXT,
-    WIDE,
     BulletList,
     Column,
     Paragraph,
@@ -33,16 +28,16 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import Figure, count_of, rounded, short_name
-from ...core.decision.verdict import reasons_in
-from ...core.pods.requests import PODS
-from ...exceptions import ManifestError
+from ...core.decision import reasons_in
+from ...core.pods import PODS
+from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
+from ...simulation.edits import LIKE
 from ...simulation.input import parts_of
-from ..asking import Input, Observer, asked_by, tell_left_out
+from ...simulation.nodekinds import NodeKind, new_node
+from ..asking import Input, Observer, Result, asked_by, help_for, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions
-from ..result import Result, help_for
 from .answer import NewNodesDocument, in_words, nodes_to_add
-from .kinds import LIKE, kinds_of, read_cost, read_costs
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -162,6 +157,106 @@ def capacity_or_nodes(
     return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
 
 
+# --- the kinds that are given -------------------------------------------------------------------------------
+
+
+class NewNodeError(KubeclassicError):
+    """A question about new nodes that has no answer; the text says what was expected and what came."""
+
+
+def kinds_of(
+    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal]
+) -> list[NodeKind]:
+    """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is
+    from.
+
+    *known*: the cluster's objects. *costs*: name -> cost of one node. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
+    """
+    nodes = [item.name for item in of_kind(Node, known)]
+    kinds = {}
+    for part in given:
+        if isinstance(part, str):
+            name = part.removeprefix(LIKE)
+            if name not in nodes:
+                near = did_you_mean(name, nodes)
+                raise UnknownNameError(
+                    f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}'
+                )
+            kind = NodeKind.like(name, known)
+        else:
+            kind = _of_file(*part)
+        if kind.name in kinds:
+            raise NewNodeError(
+                f"add-node: expected different names, got {kind.name} twice: new nodes are named after them"
+            )
+        kinds[kind.name] = kind
+    if not kinds:
+        raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
+    # All kinds have a cost, or none has and each node counts 1.
+    found = {}
+    for text, cost in costs.items():
+        name = text.removeprefix(LIKE)
+        if name not in kinds or (name != text and not kinds[name].is_copy):
+            raise UnknownNameError(
+                f'cost: expected the name of a node to add, got "{text}"{did_you_mean(text, kinds)}'
+            )
+        found[name] = cost
+    lacking = next((name for name in kinds if found and name not in found), None)
+    if lacking is not None:
+        raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking}")
+    return [
+        attrs.evolve(
+            kind, cost=found.get(name, Decimal(1)), taken=frozenset(nodes).union(kinds.keys() - {name})
+        )
+        for name, kind in kinds.items()
+    ]
+
+
+def _of_file(where: str, loaded: Loaded) -> NodeKind:
+    nodes = loaded.of(Node)
+    drivers = loaded.of(CSINode)
+    others = [item.kind for item in loaded.objects if not isinstance(item, Node | CSINode)]
+    kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.ignored])
+    if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
+        got = f"{len(nodes)} Nodes" if len(nodes) > 1 else " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: expected one Node, got {got}")
+    return NodeKind(name=nodes[0].name, node=new_node(nodes[0]), csi=drivers[0] if drivers else None)
+
+
+# --- costs --------------------------------------------------------------------------------------------------
+
+
+def read_cost(name: str, value: Any) -> Decimal:
+    """The cost of one node. Raises :class:`NewNodeError` for what is no number above 0."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise wrong_type(f"cost: {name}", value, "a number above 0")
+    try:
+        cost = Decimal(str(value))
+    except InvalidOperation:
+        cost = Decimal(0)
+    if not cost.is_finite() or not 0 < cost < Decimal(10) ** 15 or int(cost.as_tuple().exponent) < -9:
+        raise NewNodeError(f"cost: expected a number above 0, got {name}={value}")
+    return cost
+
+
+def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
+    """Costs as the command line has them: ``NAME=NUMBER``, several with commas between them.
+
+    >>> read_costs(["big=2.5,small=1", "like:gpu-1=7"])
+    {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
+    """
+    found = {}
+    for part in ",".join(texts).split(",") if texts else ():
+        name, _, number = part.rpartition("=")
+        if not name:
+            raise NewNodeError(f'cost: expected NAME=NUMBER, got "{part}"')
+        if name in found:
+            raise NewNodeError(f"cost: expected each once, got {name} twice")
+        found[name] = read_cost(name, number)
+    return found
+
+
 # --- in words -----------------------------------------------------------------------------------------------
 
 
@@ -203,9 +298,9 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
         told.append(f"{tried}; with {in_words(found.tried)} these find none:")
     yield from (Paragraph(text, hanging="") for text in told)
     for at, (key, why) in enumerate(without.items()):
-        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
+        yield Paragraph(f"  {key}: {why}", "text" if at < MOST_PODS else "wide", hanging="")
     if len(without) > MOST_PODS:
-        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
+        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", "table", hanging="")
     if found.evicted:
         yield Paragraph(f"{count_of(len(found.evicted), 'pod')} evicted to make room.", hanging="")
 
@@ -213,17 +308,15 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
 def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
-    columns = columns_of(
+    columns = (
         "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
     )
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
-    yield Section(
-        "What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))]
-    )
+    yield Section("What to add", [Table("added", columns, added, forms="all" if added else "data csv")])
     yield Section(parts=[_nodes(found)])
-    columns = columns_of("node | name; cost of one | count; takes | count; why | name")
+    columns = "node | name; cost of one | count; takes | count; why | name"
     unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
-    yield Section("What was not taken", [Table("notTaken", columns, unused, forms=PAGE)])
+    yield Section("What was not taken", [Table("notTaken", columns, unused, forms="page")])
     if found.added and found.fewer:
         fewer = BulletList(items=[f"With one fewer, {one}" for one in found.fewer])
         yield Section(
@@ -235,7 +328,7 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     pods = [[one.pod, one.message] for one in found.without_node.pods]
     yield Section(
-        "Pods without a node", [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms=PAGE)]
+        "Pods without a node", [Table("without", "pod | name; why", pods, noun="pod", forms="page")]
     )
 
 
@@ -256,7 +349,7 @@ def _nodes(found: NewNodesDocument) -> Table:
         kind = kind_of(name)
         table = f"{{name}} requested | {kind} | page; {{name}} allocatable | {kind} | page"
         columns += columns_of(table, name=short_name(name))
-    columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
+    columns += [Column(f"{name} requested", kind_of(name), forms="data") for name in used]
     for name in used:
         short = "table" if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ""
         forms = "none" if name == PODS else f"{short} wide"
@@ -276,5 +369,5 @@ def _nodes(found: NewNodesDocument) -> Table:
                 row.append(Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
         rows.append(row)
     return Table(
-        "nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA
+        "nodes", columns, rows, noun="new node", most=MOST_NODES, forms="seen data" if rows else "data"
     )

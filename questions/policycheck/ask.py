@@ -11,15 +11,14 @@ import attrs
 from ...algorithmprovider.check import PolicyCheck, RunningPredicate
 from ...algorithmprovider.config import read_policy_file
 from ...algorithmprovider.extenders import ExtenderConfig, in_calling_order
-from ...api.view import REST, TEXT, BulletList, Paragraph, Section, Table, View, columns_of
+from ...api.view import BulletList, Paragraph, Section, Table, View, columns_of
 from ...choices import DEFAULT_RELEASE
 from ...exceptions import UnknownNameError
-from ...framework.policy.check import check_file, profile_to_check, release_with_policies
+from ...framework.policy import check_file, profile_to_check, release_with_policies
 from ...framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from ...framework.releases import find_any_release
 from ...framework.userrules import catalogue_of, plugins_of
-from ..asking import Observer
-from ..result import Result
+from ..asking import Observer, Result
 from .options import PolicyCheckOptions
 
 Check: TypeAlias = "PolicyCheck | ProfileCheck"
@@ -88,7 +87,7 @@ class PolicyCheckResult(Result):
             runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
         else:
             shown = [
-                Paragraph(one, (*TEXT, *REST), hanging="") if isinstance(one, str) else one
+                Paragraph(one, "text rest", hanging="") if isinstance(one, str) else one
                 for one in _parts(report, self.extenders)
             ]
             runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(shown)]

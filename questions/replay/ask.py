@@ -12,12 +12,8 @@ import attrs
 import numpy as np
 
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.documents import PathLike
-from ...api.reading.notices import Notice, grouped, refuse_unread
+from ...api.reading import Notice, PathLike, grouped, refuse_unread
 from ...api.view import (
-    MEANINGS,
-    PAGE,
-    SEEN,
     Chart,
     Item,
     MapSide,
@@ -35,7 +31,7 @@ from ...api.view import (
     tables,
 )
 from ...api.words import count_doing, count_of, duration, short_name
-from ...core.decision.verdict import reasons_in
+from ...core.decision import reasons_in
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean, wrong_type
 from ...framework.releases import AUTO
@@ -44,28 +40,26 @@ from ...simulation.input import GivenScheduler, objects_of, paths_among, release
 from ...simulation.nodesbyuse import grouped as nodes_with
 from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
-from ..asking import SILENT, GivenCluster, Observer, asked_by
-from ..result import Result, Row
-from .inputs.inputs import InputOptions, Inputs, read_inputs
-from .inputs.times import DURATION, parse_duration
+from ..asking import SILENT, GivenCluster, Observer, Result, Row, asked_by
+from .inputs import InputOptions, Inputs, read_inputs
 from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
 from .recording import KEPT, Places, PodHistory, Recording, ReplayHistory, columns, printed, summary
 from .replay import Replay
 from .simulatedcluster import Delays
+from .times import DURATION, parse_duration
 
 Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 """Columns of the series that a notebook draws, and what they are."""
 PROGRESS_STEPS = 200
-GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
 OUTCOMES = {
-    "finished": GOOD,
-    "on a node": GOOD,
-    "waiting": BAD,
-    "evicted": BAD,
-    "deleted": HELD,
-    "gated": NEAR,
+    "finished": "good",
+    "on a node": "good",
+    "waiting": "bad",
+    "evicted": "bad",
+    "deleted": "held",
+    "gated": "near",
 }
 ABSENT = "not there"
 """A node of the map that has not come yet, or is gone."""
@@ -105,10 +99,7 @@ class ReplayInput:
             scheduler_names=spec.scheduler_names,
             priorities=spec.keeps_priorities,
             keeps_manifests=keeps_manifests or spec.may_call_extenders,
-            ignore_times=options.ignore_times,
             as_recorded=options.as_recorded,
-            run_time=_seconds("run_time", options.run_time),
-            compress=options.compress_time,
             defaults=options.defaults,
             cron_jobs=options.cron_jobs,
             strict_fields=options.strict,
@@ -362,15 +353,15 @@ def _verdict(found: ReplayResult) -> str:
 
 def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
-    table = columns_of("wait; seconds || text; time | seconds | page; | bar | near")
+    table = "wait; seconds || text; time | seconds | page; | bar | near"
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
-    return Table("waits", table, rows, forms=SEEN if rows else (), caption="From arrival to a node")
+    return Table("waits", table, rows, forms="seen" if rows else "", caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
-    table = columns_of("resource; mean use | share; | bar | good")
-    return Table("use", table, rows, forms=SEEN if rows else (), caption="Mean use over time")
+    table = "resource; mean use | share; | bar | good"
+    return Table("use", table, rows, forms="seen" if rows else "", caption="Mean use over time")
 
 
 # --- a page -------------------------------------------------------------------------------------------------
@@ -400,37 +391,35 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     ).most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
-    why = Table("reasons", columns_of("reason | name; pods | count; | bar | bad"), rows, forms=PAGE)
+    why = Table("reasons", "reason | name; pods | count; | bar | bad", rows, forms="page")
     yield Section("Who still waits, and why", [why], lead)
-    yield Section("Over time", list(_charts(found, history)), forms=PAGE)
+    yield Section("Over time", list(_charts(found, history)), forms="page")
     none = on_page("" if found.summary.waits else "No pod got a node.")
     yield Section(
         "How long pods waited",
         [_waits(found.summary), _mean_use(found.summary), *none],
         name="waits",
-        forms=PAGE,
+        forms="page",
     )
     heads = columns_of(
         "time | seconds; pod | name; node | name | filter; reason | tag | filter; by | name; ran | seconds"
     )
     rows = [[one[head.title] for head in heads] for one in history.lost]
-    lost = Table("lost", heads, rows, noun="eviction", forms=PAGE)
+    lost = Table("lost", heads, rows, noun="eviction", forms="page")
     yield Section("What was lost", [lost], "Pods that had to leave a node before they had finished.")
     if history.nodes:
-        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
+        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms="page")
     yield Section("Pods", [_lives(history)], name="all-pods")
     kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
-    counts = Table("kinds", columns_of("event | name; how many | count"), kinds, forms=PAGE)
+    counts = Table("kinds", "event | name; how many | count", kinds, forms="page")
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
-    heads = columns_of(
-        "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
-    )
+    shown = "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
     rows = [
         [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
         for one in history.news
     ]
-    news = Table("events", heads, rows, noun="event", forms=PAGE)
+    news = Table("events", shown, rows, noun="event", forms="page")
     yield Section("Events", [counts, news, *on_page(rest if history.news else "")])
 
 
@@ -499,7 +488,7 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
             else nodes_with(((pod, names[at]) for pod, at in moment.pods.items()), names)
         )
         sides.append(MapSide(f"{title}, {moment.time:,.1f} s", uses, pods, states if any(states) else ()))
-    colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
+    colours = {ABSENT: "bad"} if any(ABSENT in side.states for side in sides) else {}
     return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
 
 
@@ -524,7 +513,7 @@ def _lives(history: ReplayHistory) -> Table:
         reason = _reason_of(pod) if pod.message else None
         rows.append([pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended, reason])
         details.append([["message", pod.message]] if pod.message else None)
-    return Table("pods", table, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
+    return Table("pods", table, rows, noun="pod", details=details if any(details) else None, forms="page")
 
 
 def _more(event: Mapping[str, Any]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from ...api.reading.notices import InputWarning
+from ...api.reading import InputWarning
 from ...api.record import UNSET, Count, PodKey, Record, Size, UnsetType, says
 
 

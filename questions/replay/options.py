@@ -42,23 +42,14 @@ class ReplayOptions(AskedOptions):
 
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
-    kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60 --series use.csv
+    kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --series use.csv
     kubeclassic replay cluster.yaml recording.jsonl --profile profile.yaml
     kubeclassic replay scenario.yaml --report day.html > events.jsonl
     """
 
     scheduler: GivenScheduler = given_scheduler()
-    compress_time: float = option(
-        1.0, "Let all times pass F times as fast.", takes="factor", shows=False, common=True, metavar="F"
-    )
-    ignore_times: bool = option(
-        False, "Ignore the times in manifests and traces: all pods come at once, and stay."
-    )
     as_recorded: bool = option(
         False, "Pods leave at their recorded time, not after their recorded run time.", common=True
-    )
-    run_time: Duration | None = option(
-        None, "The run time of pods that have none of their own.  [default: for ever]", takes="seconds"
     )
     cycle_time: float = _delay(
         "cycle", "From one scheduling cycle to the next; the scheduler does one at a time."
@@ -95,13 +86,7 @@ class ReplayOptions(AskedOptions):
     verbose: bool = option(
         False, "List every warning, on standard error.", flags=("--verbose", "-v"), python=None
     )
-    series: Any = option(
-        None,
-        "Write time series there: CSV, or Parquet if the name ends in .parquet.",
-        takes="written",
-        common=True,
-        python=None,
-    )
+    series: Any = option(None, "Write time series there, as CSV.", takes="written", common=True, python=None)
     series_every: Duration | None = option(
         None,
         "Virtual time between two rows.  [default: every instant]",

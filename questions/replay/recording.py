@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,13 @@ import attrs
 import msgspec
 
 from ...api.objects import Node
-from ...api.reading.notices import grouped
-from ...core.arrays.types import Ints
+from ...api.reading import grouped
+from ...core.arrays import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import KubeclassicError
-from .inputs.times import plain
 from .journal import EventData, ReplaySummary, Sink
 from .replay import Replay
+from .times import plain
 
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
 MEASURES = ("capacity", "requested", "used", "fragmentation")
@@ -244,10 +243,6 @@ def _moment(replay: Replay, *, with_pods: bool) -> NodesAt:
     return NodesAt(replay.now, ledger.allocatable[:, :count].copy(), ledger.used[:, :count].copy(), placed)
 
 
-PARQUET = ".parquet"
-"""How the name of a Parquet file ends."""
-
-
 class ResultFileError(KubeclassicError):
     """A file of results cannot be written."""
 
@@ -279,7 +274,7 @@ def check_places(places: Places) -> None:
                 mode = 0
             if stat.S_ISDIR(mode):
                 raise IsADirectoryError(21, "is a directory")
-            if mode == 0 or (stat.S_ISREG(mode) and path.suffix == PARQUET):
+            if mode == 0:
                 with NamedTemporaryFile(dir=path.resolve().parent):
                     pass
             elif not os.access(path, os.W_OK):
@@ -337,27 +332,6 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
     return line.getvalue().encode()
 
 
-def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a table as Parquet, whole or not at all. Raises :class:`ResultFileError`, also if pyarrow is not
-    installed."""
-    try:
-        pyarrow = import_module("pyarrow")
-        parquet = import_module("pyarrow.parquet")
-    except ImportError:
-        raise ResultFileError(
-            f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'"
-        ) from None
-    found = {name: [row[at] for row in rows] for at, name in enumerate(columns)}
-    place = path.resolve()
-    scratch = place.with_name(f".{path.name}.part")
-    with os_errors(path):
-        try:
-            parquet.write_table(pyarrow.table(found), scratch)
-            os.replace(scratch, place)
-        finally:
-            scratch.unlink(missing_ok=True)
-
-
 @attrs.frozen(kw_only=True, repr=False)
 class Places:
     """The places of results. What has no path is not written."""
@@ -402,7 +376,6 @@ class Recording:
         history = self.history
         series = places.series
         row = self.rows.append
-        table = series if series is not None and series.suffix == PARQUET else None
         with ExitStack() as files:
 
             def opened(path: Path, form: Callable[[Any], bytes]) -> Callable[[Any], None]:
@@ -412,7 +385,7 @@ class Recording:
             if history is not None:
                 events.append(history.event)
             events.append(self.sink if places.events is None else opened(places.events, as_json_line))
-            if series is not None and table is None:
+            if series is not None:
                 row = opened(series, as_csv_line)
                 row(names)
             if series is not None or places.keeps_series:
@@ -423,8 +396,6 @@ class Recording:
             if replay.is_over:  # one that was stopped has no summary
                 replay.settle()
                 replay.cluster.end(summary(replay))
-        if table is not None:
-            write_parquet(table, names, self.rows)
         sys.stdout.flush()
 
 

@@ -16,13 +16,12 @@ from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
 from ...api.record import plain as as_data
-from ...core.arrays.columns import grown
-from ...core.arrays.types import Floats, Ints, Mask
+from ...core.arrays import Floats, Ints, Mask, grown
 from ...core.driver import SchedulingState
-from ...core.pods.requests import PODS, of_node
+from ...core.pods import PODS, of_node
 from ...core.queue.backoff import SECOND, Clock, nanoseconds
-from .inputs.times import as_timestamp, plain
 from .journal import EventData, ReplayEnded, ReplayEvent, ReplaySummary, Sink
+from .times import as_timestamp, plain
 
 SAMPLE = 256
 """The size of the sample of pods that fragmentation is measured by."""

@@ -11,16 +11,10 @@ from functools import cached_property
 
 import attrs
 
-from ...api.inventory import REFUSED
-from ...api.objects import Pod
-from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.load import REFUSED
+from ...api.objects import DEFAULT_SCHEDULER, Pod
 from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
-    MEANINGS,
-    PAGE,
-    REST,
-    SEEN_AND_DATA,
-    TEXT,
     Amount,
     BulletList,
     Chart,
@@ -33,28 +27,29 @@ from ...api.view import (
     Table,
     View,
     block,
-    columns_of,
     on_page,
 )
 from ...api.words import count_of, short_name
-from ...core.decision.decision import CycleRecord, Decision
-from ...core.pods.requests import PODS
+from ...core.decision import CycleRecord, Decision
+from ...core.pods import PODS
 from ...simulation.nodesbyuse import (
     NodeRecord,
     NodeUse,
     NodeUses,
+    Summary,
+    Usage,
     labels_of,
     node_table,
     nodes_by_use,
     pods_on,
     share_of,
+    summarise,
+    usages,
 )
 from ...simulation.reasons import about
 from ...simulation.replacements import Replacements
 from ...simulation.simulate import Outcome, Simulation
-from ...simulation.summary import Summary, Usage, summarise, usages
-from ..asking import SILENT, Input, Observer, asked_by
-from ..result import Result, Row, for_reasons, help_for
+from ..asking import SILENT, Input, Observer, Result, Row, asked_by, for_reasons, help_for
 from .options import SimulationOptions
 from .pods import (
     EvictionRecord,
@@ -114,20 +109,20 @@ class SimulationRun:
         """Say that all input is read: of lists with some pods alone, with the warnings about those."""
         options = self.options
         scenario = self.given.scenario
-        chooses = options.namespace is not None or (bool(options.selector) and not options.nodes)
         refused = (pod for pod, _ in scenario.refused_pods)
         pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
         observer.ready(
-            self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None
+            self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if options.chooses else None
         )
 
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken."""
         keeps = self.options.makes("data", "document", "page")
         scores = self.options.makes("wide")
+        chooses = self.options.chooses
         with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
             for done, decision in enumerate(self.simulation.decisions(), 1):
-                if self.options.shows(decision.pod):
+                if not chooses or self.options.shows(decision.pod):
                     if keeps:
                         self._kept.append(decision)
                     if scores:
@@ -168,7 +163,7 @@ class SimulationRun:
                 shown.append(evictions[-1])
         pods = []
         for outcome in outcomes.values():
-            if options.shows(outcome.pod):
+            if not options.chooses or options.shows(outcome.pod):
                 found = PodRecord.of(simulation, outcome)
                 pods.append(ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if wide else found)
         rejected: Sequence[RefusedPod] | UnsetType = UNSET
@@ -328,11 +323,11 @@ class SimulationResult(Result):
                 if len(one.pods) > 1
             ]
             rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-            columns = columns_of("the reason | name; pods | count; | bar | bad")
-            table = Table("reasons", columns, rows, forms=PAGE)
+            columns = "the reason | name; pods | count; | bar | bad"
+            table = Table("reasons", columns, rows, forms="page")
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
-            yield Section("Before and after", [self._map()], forms=REST)
+            yield Section("Before and after", [self._map()], forms="rest")
         if len(self.outcomes) > len(outcome.pods):
             some = "The lists show some of the pods alone; the numbers above are of all."
         else:
@@ -340,8 +335,8 @@ class SimulationResult(Result):
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
-        columns = columns_of("running pod | name; node | name | filter; why it would be rejected || filter")
-        table = Table("refused", columns, refused, noun="running pod", forms=SEEN_AND_DATA if refused else ())
+        columns = "running pod | name; node | name | filter; why it would be rejected || filter"
+        table = Table("refused", columns, refused, noun="running pod", forms="seen data" if refused else "")
         yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
         yield Section(
@@ -364,7 +359,7 @@ class SimulationResult(Result):
                             series={"after": counts, "before": earlier_counts},
                         )
                     )
-            yield Section("Use of each resource", [_resources(outcome, PAGE), *charts])
+            yield Section("Use of each resource", [_resources(outcome, "page"), *charts])
         yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
         if pages and len({one.pod.key for one in self.decisions}) < len(
             self.decisions
@@ -386,7 +381,7 @@ class SimulationResult(Result):
                 for uses, earlier in zip(shares, (True, False), strict=True):
                     uses[name] = [share_of(node, name, before=earlier) for node in self.uses]
         sides = [MapSide("before", shares[0], before, ()), MapSide("after", shares[1], after, marks)]
-        colours = {TAKES: MEANINGS["good"]} if any(marks) else {}
+        colours = {TAKES: "good"} if any(marks) else {}
         return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), colours, True)
 
     def in_short(self) -> View:
@@ -394,7 +389,7 @@ class SimulationResult(Result):
         lines = summary_lines(self.summary)
         if self.options.recheck:
             lines.append(count_of(len(self.refused), *REJECTED))
-        return View(sections=[block(*lines, _resources(self.outcome, TEXT))])
+        return View(sections=[block(*lines, _resources(self.outcome, "text"))])
 
 
 # --- asking -------------------------------------------------------------------------------------------------
@@ -485,10 +480,10 @@ def _who(found: SimulationDocument) -> PodOutcomes:
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
+def _resources(found: SimulationDocument, forms: str) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
-    columns = columns_of("""
+    columns = """
         resource | name
         requested before | amount | page
         requested | amount
@@ -498,7 +493,7 @@ def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
         | bar | good
         emptiest node | share
         fullest node | share
-    """)
+    """
     rows = []
     for usage in found.summary.resources:
         name = usage.resource

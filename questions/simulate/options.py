@@ -76,10 +76,7 @@ class SimulationOptions(ClusterOptions, MorePods):
         metavar="SELECTOR",
     )
     sort_by: str | None = option(
-        None,
-        "Sort by a column or field, such as node or .requests.cpu; -COLUMN: descending.",
-        metavar="COLUMN",
-        python=None,
+        None, "Sort by a column, such as node or cpu; -COLUMN: descending.", metavar="COLUMN", python=None
     )
     details: bool = option(
         False, "json, jsonl, yaml, html: include feasible nodes, reasons and scores of each decision."
@@ -99,9 +96,14 @@ class SimulationOptions(ClusterOptions, MorePods):
         """The test of labels that *selector* is."""
         return self.matcher("selector")
 
+    @property
+    def chooses(self) -> bool:
+        """Whether lists have some pods alone."""
+        return self.namespace is not None or (bool(self.selector) and not self.nodes)
+
     def shows(self, pod: Pod) -> bool:
-        """Whether *pod* is shown."""
-        return (self.namespace is None or pod.namespace == self.namespace) and (
+        """Whether lists have *pod*."""
+        return self.namespace in (None, pod.namespace) and (
             self.nodes or not self.selector or self.matches(pod.labels)
         )
 

@@ -11,27 +11,20 @@ from operator import attrgetter
 
 import attrs
 
-from ...api.objects.metadata import json_names
-from ...api.reading.notices import ResultDocument
+from ...api.objects import json_names
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
-from ...api.view import MEANINGS, PAGE, TEXT, Amount, Table, columns_of, kind_of
+from ...api.view import Amount, Table, columns_of, kind_of
 from ...api.words import short_name
-from ...core.decision.decision import CycleRecord
-from ...core.decision.verdict import reasons_in
+from ...core.decision import CycleRecord, reasons_in
 from ...core.engine import Engine
-from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse
+from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse, Summary, Usage
 from ...simulation.reasons import leading
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
-from ...simulation.summary import Summary, Usage
 
 MADE_ROOM = "makes room"
 NO_NODE = "no node"
-RESULTS = {
-    "placed": MEANINGS["good"],
-    "waiting": MEANINGS["near"],
-    MADE_ROOM: MEANINGS["near"],
-    NO_NODE: MEANINGS["bad"],
-}
+RESULTS = {"placed": "good", "waiting": "near", MADE_ROOM: "near", NO_NODE: "bad"}
 SHOWN = 5
 """That many nodes are in the details of a pod for each reason, and that many of the best."""
 
@@ -113,13 +106,7 @@ class ScoredPod(PodRecord):
     """Of the node that it got."""
 
 
-OUTCOMES = {
-    "placed": MEANINGS["good"],
-    "waiting": MEANINGS["near"],
-    "evicted": MEANINGS["near"],
-    "gated": MEANINGS["held"],
-    "unschedulable": MEANINGS["bad"],
-}
+OUTCOMES = {"placed": "good", "waiting": "near", "evicted": "near", "gated": "held", "unschedulable": "bad"}
 POD_COLUMNS = columns_of(
     """
     pod | name
@@ -278,7 +265,7 @@ def pod_table(
             **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
         }
         details.append([[name, text] for name, text in said.items() if text] or None)
-    shown = (*(TEXT if in_text else ()), "page", "data")
+    shown = f"{'text' if in_text else ''} page data"
     return Table(
         "pods",
         columns,
@@ -318,15 +305,15 @@ def _some(names: Sequence[str]) -> str:
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
     """The evictions in order: for whom, from where; and the replacement, where there is one."""
     again = any(one.replacement for one in evicted)
-    columns = columns_of(f"""
+    columns = f"""
         evicted | name
         by | name | filter
         from | name | filter
         priority | count
         owner | name
         replaced by | name | {"seen" if again else "none"}
-    """)
-    forms = ("page", *(TEXT if in_text else ())) if evicted else ()
+    """
+    forms = (f"page {'text' if in_text else ''}") if evicted else ""
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
 
 
@@ -360,4 +347,4 @@ def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
         rows.append(
             [at, cycle.pod, result, cycle.host or room, "again" if cycle.retry else "first", victims, reason]
         )
-    return Table("decisions", columns, rows, noun="decision", forms=PAGE)
+    return Table("decisions", columns, rows, noun="decision", forms="page")

@@ -14,20 +14,18 @@ import attrs
 
 from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.cluster import Cluster
-from ...api.meaning.labels import zone_of
+from ...api.meaning import zone_of
 from ...api.objects import Node, Pod
-from ...api.reading.documents import PathLike, only_document
-from ...api.reading.mismatch import shown
-from ...core.pods.requests import PODS
+from ...api.reading import PathLike, only_document, shown
+from ...core.pods import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from ...framework.options import FIELDS, declared_of
 from ...simulation.input import GivenCluster, parts_of
-from ...simulation.scenario import ORDERS
-from ...simulation.simulate import Simulation
-from ...simulation.summary import fragmentation, summarise
-from ..replay.inputs.times import DURATION, parse_duration
+from ...simulation.nodesbyuse import fragmentation, summarise
+from ...simulation.simulate import ORDERS, Simulation
 from ..replay.replay import Replay
 from ..replay.simulatedcluster import PERCENTILES
+from ..replay.times import DURATION, parse_duration
 
 COUNTS = ("pods", "placed", "unschedulable", "gated", "waiting", "evictions")
 OF_ALL = ("fragmentation", "imbalance", "zone skew")

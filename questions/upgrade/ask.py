@@ -15,11 +15,6 @@ from ...algorithmprovider.policy import Policy, read_policy
 from ...api.record import UNSET, replace
 from ...api.view import (
     CHANGES,
-    DATA,
-    MEANINGS,
-    REST,
-    SEEN_AND_DATA,
-    TEXT,
     Bands,
     Column,
     NextStep,
@@ -38,10 +33,9 @@ from ...choices import DEFAULT_RELEASE
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...framework.releases import find_any_release, nearest_release, telling_versions
 from ...simulation.input import ComparisonInput
-from ...simulation.scenario import Scenario
 from ...simulation.sides import KINDS
-from ..asking import Observer, asked_by, scenario_for
-from ..result import NOTHING_TRIED, Result
+from ...simulation.simulate import Scenario
+from ..asking import NOTHING_TRIED, Observer, Result, asked_by, scenario_for
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
 from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
@@ -49,12 +43,7 @@ from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhere": "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
-COLOURS = {
-    WORDS["gained"]: MEANINGS["good"],
-    WORDS["lost"]: MEANINGS["bad"],
-    WORDS["elsewhere"]: MEANINGS["near"],
-    "other room": MEANINGS["held"],
-}
+COLOURS = {WORDS["gained"]: "good", WORDS["lost"]: "bad", WORDS["elsewhere"]: "near", "other room": "held"}
 MODES_TOLD = {
     "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
     "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
@@ -62,7 +51,7 @@ MODES_TOLD = {
 SAME = "on the first node"
 OTHER = "on another node"
 NONE = "without a node"
-WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
+WAY_COLOURS = {SAME: "same", OTHER: "near", NONE: "bad"}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -137,7 +126,7 @@ class UpgradeResult(Result):
         yield block(steps)
         yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
         yield block(causes)
-        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
+        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms="text" if moved.rows else ""))
         if self.show is not None and len(shown) > self.show:
             yield block(
                 f"{count_of(len(shown) - self.show, 'more decision')}: --show, -o csv or -o json has them."
@@ -155,18 +144,18 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
         "Step by step",
         [steps, *on_page(f"{first.release} is as {first.like}.", *others)],
         name="steps",
-        forms=REST,
+        forms="rest",
     )
     if any(fact.fixed for fact in found.facts):
         fixed = "Some of these were bugs, which a later release took back."
     else:
         fixed = ""
-    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
+    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms="rest")
     yield Section("Which pods, and why", [moved], name="list")
     releases = (Column(stage.release, "host") for stage in found.stages)
     rows = [[pod, *hosts] for pod, hosts in found.ways.items()]
-    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms=DATA)])
-    yield Section("Nodes that differ", [_nodes(found)], forms=REST)
+    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms="data")])
+    yield Section("Nodes that differ", [_nodes(found)], forms="rest")
 
 
 def _bands(found: UpgradeDocument) -> Bands:
@@ -278,7 +267,7 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
     other_room = "" if any(step.other_room for step in found.steps) else "wide page data"
-    columns = columns_of(f"""
+    columns = f"""
         step | name
         differ | count
         {WORDS["gained"]} | count | field=gained
@@ -289,24 +278,24 @@ def _steps(found: UpgradeDocument) -> Table:
         placed | name
         decides as | name
         patch level | name | wide page data
-    """)
+    """
     rows = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere, step.other_room]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, forms=SEEN_AND_DATA)
+    return Table("steps", columns, rows, forms="seen data")
 
 
 def _causes(found: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
     facts = {fact.id: fact for fact in found.facts}
-    columns = columns_of("""
+    columns = """
         decisions | count
         release | name | filter
         rule | name | filter
         because | name
         fixed in | name | wide page data
-    """)
+    """
     rows = []
     for step in found.steps:
         for cause in step.causes:
@@ -320,7 +309,7 @@ def _causes(found: UpgradeDocument) -> Table:
             rows.append(
                 [cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None]
             )
-    return Table("causes", columns, rows, forms=SEEN_AND_DATA if rows else ())
+    return Table("causes", columns, rows, forms="seen data" if rows else "")
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
@@ -348,15 +337,15 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
         rows.append(
             [one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
         )
-    return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
+    return Table("moved", columns, rows, noun="decision", forms="page data csv")
 
 
 def _nodes(found: UpgradeDocument) -> Table:
     """The nodes that differ in the steps that move the pod."""
     nodes = () if found.nodes is UNSET else found.nodes
-    columns = columns_of("release | name | filter; node | name; before | name; then | name")
+    columns = "release | name | filter; node | name; before | name; then | name"
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
-    return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
+    return Table("nodes", columns, rows, noun="node", forms="seen data" if rows else "")
 
 
 # --- asking -------------------------------------------------------------------------------------------------

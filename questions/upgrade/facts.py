@@ -12,7 +12,7 @@ from typing import Literal
 
 import attrs
 
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.release.fact import EVERYTHING, SEARCH, TIES, Fact, rule_facts
 from ...core.release.fact import PREEMPTION as OF_PREEMPTION
 from ...exceptions import KubeclassicError

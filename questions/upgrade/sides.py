@@ -13,7 +13,7 @@ import attrs
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import PolicyError, UnknownNameError
@@ -24,9 +24,8 @@ from ...framework.options import Classic, Framework
 from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.input import Observer
-from ...simulation.scenario import Scenario
 from ...simulation.sides import Decided, Side, decided, follow
-from ...simulation.simulate import Simulation
+from ...simulation.simulate import Scenario, Simulation
 
 # --- the releases -------------------------------------------------------------------------------------------
 
@@ -71,7 +70,7 @@ class SideSpec:
     def _profiles(self, release: Release, kept: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
         """The profiles that *release* makes of what the side reads."""
         from ...framework.config.configuration import read_configuration
-        from ...framework.policy.profile import configuration_of_policy
+        from ...framework.policy import configuration_of_policy
 
         if isinstance(self.given, Policy) and release.policies is not None:
             return configuration_of_policy(self.given, release, percentage=kept.percentage)
@@ -167,7 +166,7 @@ def _spec_of(
 
 def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
     """The profile for *target* that a Policy or a profile becomes, which *first* runs."""
-    from ...framework.migrate.fromplugins import carried, migrate_profile, running
+    from ...framework.migrate.profiles import carried, migrate_profile, running
 
     if isinstance(given, Mapping):
         return carried(given, first, target).document

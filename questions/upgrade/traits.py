@@ -6,15 +6,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ...api.meaning.labels import COMPARISONS
-from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import Container, Device, Node, NodeAffinity, Pod, PodDisruptionBudget, ResourceSlice
-from ...api.objects.quantity import ZERO, Quantity
-from ...core.arrays.table import AVOID
-from ...core.pods.requests import CPU, MEMORY, NATIVE
+from ...api.meaning import COMPARISONS, requests_of, total_of
+from ...api.objects import (
+    ZERO,
+    Container,
+    Device,
+    Node,
+    NodeAffinity,
+    Pod,
+    PodDisruptionBudget,
+    Quantity,
+    ResourceSlice,
+)
+from ...core.arrays import AVOID
+from ...core.pods import CPU, MEMORY, NATIVE
 from ...core.release.fact import Fact
 from ...simulation.releasenotes import NAMESPACES
-from ...simulation.scenario import Scenario
+from ...simulation.simulate import Scenario
 
 OnPod = Callable[[Pod], object]
 

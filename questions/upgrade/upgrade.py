@@ -14,17 +14,24 @@ from typing import Annotated, Any, Literal
 
 import attrs
 
-from ...api.reading.notices import InputWarning, ResultDocument
+from ...api.reading import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Record, UnsetType, says
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.release.fact import Fact
 from ...exceptions import KubeclassicError
-from ...framework.facttable import BY_ID, OtherPatches, ReleaseFact, facts_between, undone
-from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
+from ...framework.releases import (
+    ALL_PATCH_LEVELS,
+    BY_ID,
+    OTHER_PATCHES,
+    OtherPatches,
+    ReleaseFact,
+    facts_between,
+    undone,
+)
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
-from ...simulation.scenario import Scenario
 from ...simulation.sides import Cause, CauseKind, Decided, Mode, SideView, decided
+from ...simulation.simulate import Scenario
 from .facts import Effect, FoundCause, UpgradeTrial, total_of_rule
 from .sides import NO_STEPS, FollowingSide, SideSpec, Steps, lead
 from .traits import concerns, traits_of

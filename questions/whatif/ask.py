@@ -11,8 +11,6 @@ import attrs
 
 from ...api.record import UNSET
 from ...api.view import (
-    PAGE,
-    WIDE,
     BulletList,
     CodeText,
     Item,
@@ -24,19 +22,17 @@ from ...api.view import (
     View,
     Words,
     block,
-    columns_of,
     on_page,
 )
 from ...api.words import count_of, listed, rounded
-from ...simulation.explain.subject import find_subject
+from ...simulation.explain.explain import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
-from ..asking import SILENT, Input, Observer, asked_by
+from ..asking import SILENT, Input, Observer, Result, asked_by
 from ..explain.ask import ExplainResult, explain, whole_run, with_all_pods, with_its_end
 from ..explain.closeup import close_up_sections, lead_told, paragraphs
 from ..explain.options import WhatIfOptions
 from ..explain.view import message_parts, of_workload, until, where_to
-from ..result import Result
 from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
 from .whatif import ScheduledPod, what_would_help
 
@@ -45,7 +41,6 @@ GROUPS = {
     2: "Change a node:",
     3: "Change other pods:",
     4: "Add a node:",
-    5: "Change the scheduler:",
     COSTLY: "At a cost: other pods lose their nodes, or this pod does not keep its own:",
 }
 """By the group of a suggestion."""
@@ -106,13 +101,12 @@ class WhatIfResult(Result):
         for one in self.suggestions[:1]:
             others = f" {count - 1:,} more{helping(self.suggestions[1:])}" if count > 1 else ""
             verdict = f"{start}{one.change}: then it gets {outcome_of(one)}.{others}"
-            lead.append(Words(*(Words(" " * bool(at), _how(one, text)) for at, text in enumerate(one.patch))))
+            lead.append(Words(*(Words(" " * bool(at), _how(text)) for at, text in enumerate(one.patch))))
         if self.explained is not None:
             view = self.explained.view()
             lead += [view.verdict, *view.lead]
-        first = next((one for one in self.suggestions if one.is_edit), None)
-        edits = [] if first is None else [word for text in first.patch for word in ("--set", text)]
-        columns = columns_of("change; patch; host; kind; disturbs; victims; verified; evictedBy; effect")
+        edits = [word for one in self.suggestions[:1] for text in one.patch for word in ("--set", text)]
+        columns = "change; patch; host; kind; disturbs; victims; verified; evictedBy; effect"
         rows = [
             [
                 one.change,
@@ -127,7 +121,7 @@ class WhatIfResult(Result):
             ]
             for one in self.suggestions
         ]
-        table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
+        table = Table("suggestions", columns, rows, noun="suggestion", forms="data csv")
         return View(
             verdict=f"The pod gets {self.host or ''} without any change{until(self.explanation.answer)}."
             if self.fits
@@ -152,7 +146,7 @@ class WhatIfResult(Result):
                     Words(
                         f"{one.change[0].upper()}{one.change[1:]}: then it gets ",
                         outcome_of(one),
-                        *(Words(" ", _how(one, text)) for text in one.patch),
+                        *(Words(" ", _how(text)) for text in one.patch),
                     )
                     for one in members
                 ]
@@ -165,7 +159,7 @@ class WhatIfResult(Result):
             )
         if self.explained is not None:
             yield from (
-                attrs.evolve(one, forms=PAGE) for one in self.explained.sections() if "page" in one.forms
+                attrs.evolve(one, forms="page") for one in self.explained.sections() if "page" in one.forms
             )
 
 
@@ -233,9 +227,9 @@ def helping(found: Sequence[Suggestion]) -> str:
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _how(one: Suggestion, patch: str) -> CodeText | str:
+def _how(edit: str) -> CodeText:
     """The way to try a change."""
-    return CodeText(f"--set {shlex.quote(patch)}") if one.is_edit or patch.startswith("pod ") else patch
+    return CodeText(f"--set {shlex.quote(edit)}")
 
 
 def _parts(found: WhatIfResult) -> Iterator[Section]:
@@ -275,8 +269,8 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
             lines = [f"{close.node} fits, but the search had found enough nodes before it came there."]
         elif behind:
             lines = [f"{close.node} fits, but {found.host} is better by: {listed(behind)}."]
-        yield block(*paragraphs(lines, ("table",)))
-        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(explained, close))
+        yield block(*paragraphs(lines, "table"))
+        yield from (attrs.evolve(part, forms="wide") for part in close_up_sections(explained, close))
     if not found.suggestions:
         yield block(
             *paragraphs([f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried."])
@@ -291,7 +285,7 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
             line = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}"
             told += [
                 Paragraph(line, hanging="     "),
-                *(Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch),
+                *(Paragraph(f"     {_how(text)}", wraps=False) for text in one.patch),
             ]
     last = f"(each was tested when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield block(*told, Paragraph(last, wraps=False))

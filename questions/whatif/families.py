@@ -9,7 +9,7 @@ from operator import itemgetter
 import attrs
 import yaml
 
-from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
+from ...api.meaning import compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Affinity, Node, Pod, PodAffinity, Requirement, Taint
 from ...api.words import amount
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE

@@ -12,14 +12,13 @@ from typing import Literal, get_args
 import attrs
 
 from ...api.objects import KubeObject, Node, Pod
-from ...api.reading.notices import ResultDocument
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType
 from ...api.words import count_of, listed
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.engine import Engine
-from ...core.pods.template import Entry
+from ...core.pods import Entry
 from ...core.run import Run
-from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import LIKE, Edits, applied
 from ...simulation.explain.values import FailedDemand, Lead, NodeReport, RequestedResource
 from ...simulation.fieldchanges import EditError
@@ -47,22 +46,17 @@ ChangeKind = Literal[
     "priority",
     "delete",
     "addNode",
-    "weight",
-    "preemption",
-    "gate",
-    "rule",
 ]
-_TENS = (*range(10, 25), *range(30, 34), 40, *range(50, 54))
+_TENS = (*range(10, 25), *range(30, 34), 40)
 DISTURBS: Mapping[ChangeKind, int] = dict(zip(get_args(ChangeKind), _TENS, strict=True))
-"""Kind of change -> how much it disturbs. The tens: the pod alone, a node, other pods, one more node, the
-scheduler."""
-COSTLY = 6
+"""Kind of change -> how much it disturbs. The tens: the pod alone, a node, other pods, one more node."""
+COSTLY = 5
 """The group of the suggestions that cost other pods their node, or do not last."""
 
 
 @attrs.frozen
 class Change:
-    """Edits of the cluster that might help, or another scheduler."""
+    """Edits of the cluster that might help."""
 
     kind: ChangeKind
     words: str
@@ -70,19 +64,10 @@ class Change:
     """As ``--set`` takes them."""
     size: float = 0.0
     """Orders the changes of a kind: the smaller one first."""
-    spec: SchedulerSpec | None = None
-    """The other scheduler."""
-    setting: tuple[str, ...] = ()
-    """What is otherwise there, in words."""
     evicts: bool = False
     """It is enough that room is made: pods may have to leave."""
     corrects: bool = False
     """It puts right what nothing in the cluster is called, and comes before all others."""
-
-    @property
-    def patch(self) -> tuple[str, ...]:
-        """All of it, as ``--set`` takes it or in words."""
-        return (*self.setting, *self.edits)
 
     @property
     def disturbs(self) -> int:
@@ -126,13 +111,12 @@ class Suggestion(Record, kw_only=True):
     change: str
     """What changes, in words."""
     patch: Names
-    """The same for --set; in words where the scheduler changes."""
+    """The same for --set."""
     host: str
     """The node that the pod gets after it."""
     kind: ChangeKind
     disturbs: int
-    """How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node, 5 the
-    scheduler."""
+    """How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node."""
     victims: Names = ()
     """The pods that have to leave."""
     verified: bool = True
@@ -146,11 +130,6 @@ class Suggestion(Record, kw_only=True):
     """Of a workload: how many of its pods have a node after the change, once all have had their turn."""
     effect: Effect | UnsetType = UNSET
     """What it does to the other pods; absent where none has a turn."""
-
-    @property
-    def is_edit(self) -> bool:
-        """Whether ``--set`` takes its patch."""
-        return DISTURBS[self.kind] < DISTURBS["weight"]
 
     @property
     def is_costly(self) -> bool:
@@ -182,7 +161,7 @@ class Helpful:
         """The suggestion that *change* makes *host* the pod's node."""
         suggestion = Suggestion(
             change=change.words,
-            patch=change.patch,
+            patch=change.edits,
             host=host,
             kind=change.kind,
             disturbs=change.disturbs,

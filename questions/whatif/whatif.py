@@ -12,19 +12,15 @@ import attrs
 from ...algorithmprovider.gates import keeps_priorities
 from ...api.objects import Node, Pod
 from ...api.record import replace
-from ...core.decision.decision import Decision
+from ...core.decision import Decision
 from ...core.run import Run
-from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec
 from ...simulation.edits import Edits, applied
-from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
-from ...simulation.explain.subject import Subject
+from ...simulation.explain.explain import Subject, begun_without_node, explain, freed, missing_in
 from ...simulation.explain.values import Explanation, ExplanationDocument
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer
-from ...simulation.scenario import Scenario
-from ...simulation.simulate import Simulation
-from .configurations import Configurations
+from ...simulation.simulate import Scenario, Simulation
 from .families import (
     FAMILIES,
     WANTED_FAMILIES,
@@ -128,10 +124,6 @@ class ScheduledPod:
     defaults: bool = True
     observer: Observer = SILENT
 
-    def simulation(self, spec: SchedulerSpec) -> Simulation:
-        """A new simulation of the scenario by a scheduler of *spec*."""
-        return Simulation(self.scenario, spec.engine(self.scenario.config_maps), self.order)
-
     @contextmanager
     def turn(self, start: Start, pod: Pod) -> Iterator[WhatIfContext]:
         """A context at the moment when it is the turn of *pod*."""
@@ -185,7 +177,6 @@ def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[
             return explanation, (), 0
         context.reports = explanation.answer.nodes
         found = []
-        starts = dict[int, Start]()
 
         def take(helpful: Iterable[Helpful]) -> None:
             for one in helpful:
@@ -194,9 +185,6 @@ def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[
 
         take(_suggestions(asked, context, explanation.answer, tell))
         take(_pairs(context, tuple(found), tell))
-        tell("the scheduler")
-        if not explanation.decision.is_gated:
-            take(_by_another_scheduler(asked, context, pod, starts))
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
@@ -205,10 +193,7 @@ def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[
     is_alone = all(other.key == pod.key for other in asked.scenario.pending)
     if seen and not (is_alone or asked.alone or pod.spec.node_name):
         before = start.whole(Edits())
-        seen = sorted(
-            (_in_whole_run(asked, one, before, starts.get(id(one.change), start)) for one in seen),
-            key=lambda one: one.rank,
-        )
+        seen = sorted((_in_whole_run(asked, one, before, start) for one in seen), key=lambda one: one.rank)
     return explanation, tuple(one.suggestion for one in seen), context.tried
 
 
@@ -238,34 +223,13 @@ def smallest_first(
     return islice((one for change in changes if (one := context.helpful(change)) is not None), most)
 
 
-def _by_another_scheduler(
-    asked: ScheduledPod, context: WhatIfContext, pod: Pod, starts: dict[int, Start]
-) -> Iterator[Helpful]:
-    """Changes of the scheduler that help; *starts*: where the whole run of each begins."""
-    maps = asked.scenario.config_maps
-    for change in Configurations(asked.spec.settled(maps), context, maps).changes():
-        assert change.spec is not None
-        try:
-            begun = Start.of(asked.simulation(change.spec), pod, asked.observer.pause)
-            with asked.turn(begun, pod) as other:
-                other.reports = context.reports
-                helps = other.helpful(change)
-        except KubeclassicError:
-            continue
-        context.tried += other.tried
-        if helps is not None:
-            starts[id(helps.change)] = begun
-            yield helps
-
-
 # --- two changes together -----------------------------------------------------------------------------------
 
 
 def _pairs(
     context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]
 ) -> Iterator[Helpful]:
-    """Two changes together, where no single one helps but another scheduler, or where putting names right is
-    not all."""
+    """Two changes together, where no single one helps, or where putting names right is not all."""
     families = [family for _, family in FAMILIES]
     wrong = [] if any(one.change.corrects for one in found) else list(islice(corrected(context), 1))
     of_the_pod = (

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from ...api.meaning.labels import match_expressions_selector, toleration_tolerates
+from ...api.meaning import match_expressions_selector, toleration_tolerates
 from ...api.objects import Pod, Requirement, Taint, Toleration
 from ...api.words import count_of
 from ...exceptions import near_names

@@ -13,15 +13,24 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_node_term, selector_matches, tolerates
+from ...api.meaning import (
+    PLACES,
+    SelectorError,
+    compile_node_term,
+    compile_selector,
+    selector_matches,
+    tolerates,
+)
 from ...api.objects import (
+    DEFAULT_SCHEDULER,
+    NO_PROVISIONER,
     Affinity,
-    Container,
-    ContainerStatus,
     LabelSelector,
     Map,
     Node,
     NodeSelectorTerm,
+    PersistentVolume,
+    PersistentVolumeClaim,
     Pod,
     PodAffinity,
     PodAffinityTerm,
@@ -29,14 +38,12 @@ from ...api.objects import (
     Requirement,
     ResourceRequirements,
 )
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.objects.quantity import Quantity
 from ...api.record import replace
 from ...api.words import count_of, listed, rounded
 from ...core.engine import Engine
-from ...core.matching.spread import domains_by_key, hard_constraints
-from ...core.pods.requests import amount
-from ...core.volumes.binder import SOLE_USER
+from ...core.matching import domains_by_key, hard_constraints
+from ...core.pods import amount
+from ...core.volumes import SOLE_USER
 from ...exceptions import near_names
 from ...framework.plugin import Plugin
 from ...framework.plugins.podtopologyspread import PodTopologySpread
@@ -48,7 +55,109 @@ from ...predicates.nodiskconflict import disks_conflict
 from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import FailedDemand, NodeReport, Objection
-from .volumes import DISKS, VOLUMES, claims_known, selects, unbound, unreached
+
+# --- claims between a pod and nodes -------------------------------------------------------------------------
+
+
+VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
+DISKS = frozenset({"NoDiskConflict", "VolumeRestrictions"})
+
+
+def claims_known(engine: Engine, pod: Pod) -> list[PersistentVolumeClaim]:
+    """The claims of *pod* that there are."""
+    return [claim for key in engine.claims_of(pod) if (claim := engine.listings.claims.get(key)) is not None]
+
+
+def unreached(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
+    """The volumes bound to *claims* that *node* cannot reach, and where they can be reached."""
+    for claim in claims:
+        volume = engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+        where = "" if volume is None else _needs(volume, node)
+        if where:
+            yield f"{claim.spec.volume_name} of claim {claim.name} needs {where}"
+
+
+def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
+    """The *claims* for which *node* has no volume, and none can be made."""
+    known = engine.listings
+    for claim in claims:
+        kind = known.classes.get(claim.storage_class)
+        if claim.spec.volume_name or kind is None:
+            continue
+        wanted = claim.spec.requests.get("storage")
+        terms = kind.allowed_topologies
+        driver = known.csi_drivers.get(kind.provisioner)
+        note = ""
+        if kind.provisioner == NO_PROVISIONER:
+            there = [
+                one
+                for one in known.volumes
+                if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None
+            ]
+            here = [one for one in there if not _needs(one, node)]
+            sizes = sorted(
+                (size for one in here if (size := one.spec.capacity.get("storage")) is not None),
+                key=lambda size: size.nanos,
+            )
+            if not here:
+                if there:
+                    note = f"no free volume of the class here, {len(there):,} elsewhere"
+                else:
+                    note = "no free volume of the class"
+            elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
+                note = f"the largest free volume here has {sizes[-1]}"
+        elif terms and not any(
+            all(node.labels.get(one.key) in one.values for one in term.match_label_expressions)
+            for term in terms
+        ):
+            told = (
+                _text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions
+            )
+            note = f"its class makes volumes at {' or '.join(told)} only"
+        elif driver is not None and driver.spec.storage_capacity:
+            found = [
+                one
+                for one in known.csi_capacities
+                if one.storage_class_name == kind.name and one.node_topology is not None
+            ]
+            found = [one for one in found if selects(one.node_topology, node.labels)]
+            published = (one.maximum_volume_size or one.capacity for one in found)
+            sizes = sorted((size for size in published if size is not None), key=lambda size: size.nanos)
+            if not sizes:
+                note = "nothing published here"
+            elif wanted is not None and sizes[-1].nanos < wanted.nanos:
+                note = f"{sizes[-1]} published here"
+        if note:
+            yield f"{claim.name}: {'no size' if wanted is None else wanted} of class {kind.name}, {note}"
+
+
+def _needs(volume: PersistentVolume, node: Node) -> str:
+    """The place where *volume* can be reached, if not from *node*."""
+    affinity = volume.spec.node_affinity
+    terms = () if affinity is None else affinity.node_selector_terms
+    if terms and not any(compile_node_term(term)(node.labels, node.name) for term in terms):
+        expressions = ((*term.match_expressions, *term.match_fields) for term in terms)
+        return " or ".join(
+            ", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions
+        )
+    zones = ((key, volume.labels[key].split("__")) for key in PLACES if key in volume.labels)
+    return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
+
+
+def _text(key: str, operator: str, values: Sequence[str]) -> str:
+    """``key value`` for one value, else the whole."""
+    if operator == "In" and len(values) == 1:
+        return f"{key} {values[0]}"
+    return f"{key} {operator} [{', '.join(values)}]"
+
+
+def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+    """Whether *selector* chooses what has *labels*; an invalid one chooses nothing."""
+    try:
+        return compile_selector(selector)(labels)
+    except SelectorError:
+        return False
+
 
 # --- demands ------------------------------------------------------------------------------------------------
 
@@ -144,50 +253,22 @@ def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
 
 def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
     """The parts of the *counted* amount of a resource, in words; empty if it is the request of the containers
-    of *pod*.
-
-    Of a pod on a node sidecars are containers like others: they run there.
-    """
-
-    def count(changed: PodSpec) -> int:
-        return count_of_spec(engine, changed, name)
-
+    of *pod*."""
     spec = pod.spec
-    status = pod.status
-    known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
-
-    def given(container: Container) -> Container:
-        """The container with what the node has given to it, where it says so."""
-        one = known.get(container.name, ContainerStatus())
-        amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
-        return replace(
-            container, resources=replace(container.resources, requests=Map({**container.requests, **amounts}))
-        )
-
-    whole = count(spec)
-    if spec.node_name and known:
-        first = tuple(map(given, spec.init_containers))
-        allocated = count(replace(spec, containers=tuple(map(given, spec.containers)), init_containers=first))
-        if allocated != whole:
-            return f"a resize that is not done, {rounded(name, allocated)} allocated"
-    sidecars = [one for one in spec.init_containers if one.is_sidecar] if spec.node_name else []
-    if counted == sum(
-        amount(name, one.requests[name]) for one in (*spec.containers, *sidecars) if name in one.requests
-    ):
+    if counted == sum(amount(name, one.requests[name]) for one in spec.containers if name in one.requests):
         return ""
-    # Each part of the spec without which the amount would be another one.
-    if count(replace(spec, resources=ResourceRequirements())) != whole:
+
+    def matters(**without: object) -> bool:
+        """Whether the release counts another amount without a part of the spec."""
+        return count_of_spec(engine, replace(spec, **without), name) != counted
+
+    if matters(resources=ResourceRequirements()):
         return "the pod as a whole (spec.resources)"
     makers = []
     for at, container in enumerate(spec.init_containers):
-        if (
-            count(
-                replace(spec, init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :]))
-            )
-            != whole
-        ):
+        if matters(init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :])):
             makers.append(f"{'sidecar' if container.is_sidecar else 'init container'} {container.name}")
-    if count(replace(spec, overhead=Map())) != whole:
+    if matters(overhead=Map()):
         makers.append("the overhead of its RuntimeClass")
     return listed(makers) if makers else ""
 
@@ -206,8 +287,6 @@ AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
 SPREAD = frozenset({"EvenPodsSpread", "PodTopologySpread"})
 PORTS = frozenset({"GeneralPredicates", "PodFitsHostPorts", "NodePorts"})
 TAINTS = frozenset({"PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintToleration"})
-MOST = 20
-"""How many nodes that are short of a resource are looked at pod by pod, the nearest ones first."""
 Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 """Pairs of a rule and a reason."""
 
@@ -343,16 +422,6 @@ class Causes:
                 demand,
                 *(report for report in reports if any(one.resource == name for one in report.shortages)),
             )
-        # The pods on a node that count with more of a resource than their containers have.
-        table = self.engine.fresh_table()
-        for report in reports[:MOST]:
-            for name in (one.resource for one in report.shortages):
-                for entry in table.pods[table.row_of[report.name]]:
-                    counted = entry.template.footprint.get(name, 0)
-                    makers = makers_of(self.engine, entry.pod, name, counted) if counted else ""
-                    if makers:
-                        text = f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}"
-                        self._add(FailedDemand("pod", text, 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which

@@ -11,14 +11,13 @@ from typing import Annotated, Any, Literal
 import attrs
 
 from ...algorithmprovider.cells import in_words
-from ...api.reading.notices import ResultDocument
+from ...api.reading import ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, replace, says
 from ...core.cycle import Cycle
-from ...core.decision.decision import Decision
-from ...core.decision.preemptionplan import PreemptionRecord
-from ...core.devices.accounts import DeviceAccount
+from ...core.decision import Decision, PreemptionRecord
+from ...core.devices.nodedevices import DeviceAccount
 from ...core.engine import Engine
-from ...core.preemption.select import is_eligible
+from ...core.preemption import is_eligible
 from ..reasons import leading, shortage_of, wants_others
 
 

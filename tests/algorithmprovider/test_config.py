@@ -114,24 +114,29 @@ def test_json_and_yaml(tmp_path, text):
     assert load_policy(tmp_path / "policy").predicates[0].name == "GeneralPredicates"
 
 
-def test_in_a_config_map():
+def _type_in(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+
+def test_in_a_config_map(monkeypatch):
     """A ConfigMap holds it under policy.cfg."""
-    content = io.StringIO(json.dumps(config_map(json.dumps(POLICY))))
-    assert policy_document("-", content).data == POLICY
+    _type_in(monkeypatch, json.dumps(config_map(json.dumps(POLICY))))
+    assert policy_document("-").data == POLICY
 
 
-def test_config_map_without_the_key():
+def test_config_map_without_the_key(monkeypatch):
     """A ConfigMap without policy.cfg is refused in upstream's words."""
+    _type_in(monkeypatch, '{"kind": "ConfigMap", "data": {}}')
     with pytest.raises(PolicyError, match=r'missing policy config map value at key "policy\.cfg"'):
-        policy_document("-", io.StringIO('{"kind": "ConfigMap", "data": {}}'))
+        policy_document("-")
 
 
-def test_broken_text_in_a_config_map():
+def test_broken_text_in_a_config_map(monkeypatch):
     """What is broken inside a ConfigMap is said with its place there."""
-    content = io.StringIO(json.dumps(config_map('{"kind": "Policy",\n "predicates": [}')))
+    _type_in(monkeypatch, json.dumps(config_map('{"kind": "Policy",\n "predicates": [}')))
     place = r"standard input, document 1, data\[policy.cfg\], line 2, column 17"
     with pytest.raises(PolicyError, match=f"invalid policy: {place}: broken JSON"):
-        policy_document("-", content)
+        policy_document("-")
 
 
 def test_error_names_the_file(tmp_path):

@@ -7,8 +7,8 @@ import yaml
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, Catalogue, cells, resolve
 from kubeclassic.algorithmprovider.config import MAX_PD_VOLS, ignored_limit, max_pd_vols
 from kubeclassic.algorithmprovider.gates import parse_gates, resolved_gates
-from kubeclassic.algorithmprovider.providers import Registry
-from kubeclassic.core.rule import Reads
+from kubeclassic.algorithmprovider.policy import Registry
+from kubeclassic.core.cycle import Reads
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.priorities.rule import priority

@@ -3,8 +3,7 @@
 import pytest
 import yaml
 
-from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
-from kubeclassic.api.load import Loaded
+from kubeclassic.api.load import Loaded, find_waiting, take_in, why_not_waiting
 from kubeclassic.api.objects import KINDS, Node
 from kubeclassic.api.words import SHORT, kind_of
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError

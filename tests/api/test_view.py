@@ -42,7 +42,7 @@ def test_texts_are_shortened():
 
 def test_a_column_is_where_its_forms_say():
     """Each form of a table has its columns, under the names that data and CSV have for them."""
-    columns = (Column("a", forms=("page",)), Column("b", field="bee"), Column("c", csv="sea", forms=("csv",)))
+    columns = (Column("a", forms="page"), Column("b", field="bee"), Column("c", csv="sea", forms="csv"))
     table = Table("t", columns, [[1, Amount("cpu", 1500), 3]])
     assert [column.title for column in table.of_form("page").columns] == ["a", "b"]
     assert table.records() == [{"bee": 1500}]

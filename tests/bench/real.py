@@ -177,8 +177,8 @@ def lab_step(path):
 
     from msgspec.structs import replace
 
-    from kubeclassic.questions.lab.rules import StateRules
-    from kubeclassic.simulation.scenario import Files
+    from kubeclassic.questions.lab.scenarios import StateRules
+    from kubeclassic.simulation.simulate import Files
     from tests.support.labbuild import answered, lab_on
 
     lab = lab_on(Files.read([Path(path)]), release="1.16")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from kubeclassic.questions.lab.rules import StateRules
+from kubeclassic.questions.lab.scenarios import StateRules
 from tests.browser.runninglab import IDLE, opened
 
 pytestmark = pytest.mark.whole

@@ -16,7 +16,7 @@ HELPS = ["", "--help", "--version", "import openb --help", *(f"{name} --help" fo
 NOT_TO_SIMULATE = (
     "framework.plugins",
     "framework.queue.queue",
-    "framework.queue.eventhandlers",
+    "framework.queue.queue",
     "framework.hints",
     "core.devices",
     "core.queue",

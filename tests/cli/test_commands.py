@@ -16,8 +16,8 @@ POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources:
 
 RULES = """
 from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
-from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.rule import Reads
+from kubeclassic.core.arrays.failures import Failures, Reason
+from kubeclassic.core.cycle import Reads
 from kubeclassic.predicates.rule import predicate
 
 NOT_THERE = Reason("node(s) were in zone east")

@@ -150,7 +150,7 @@ def test_html_is_the_page(tmp_path, monkeypatch):
 
 
 def test_it_says_what_it_is_about(monkeypatch, at_the_root):
-    """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author;
+    """Inputs, counts, release, warnings and the command are on the page, no folder of its author;
     SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     line = f"capacity {CLUSTER} --pod {SMALL} --release 1.12 --provider ClusterAutoscalerProvider -o html"
@@ -163,7 +163,7 @@ def test_it_says_what_it_is_about(monkeypatch, at_the_root):
         small,
         "11 nodes, 8 pods run, 22 pods wait",
         "1.12",
-        "provider ClusterAutoscalerProvider",
+        "--provider ClusterAutoscalerProvider",
         "1970-01-01",
     ):
         assert told in page

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from kubeclassic import cli
-from kubeclassic.cli import run
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
-from kubeclassic.questions.replay.inputs.inputs import read_inputs
+from kubeclassic.questions.replay.inputs import read_inputs
 from kubeclassic.questions.replay.recording import Places, ResultFileError, check_places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text
@@ -70,27 +69,6 @@ def test_files(workdir):
         "5",
         "15",
     ]
-
-
-def test_parquet(workdir):
-    """Series go to Parquet where the name says so."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    (workdir / "in.yaml").write_text(NODE + pod("one"))
-    assert run(["replay", "in.yaml", "--output", "e.jsonl", "--series", "s.parquet"]) == 0
-    assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
-
-
-@pytest.mark.parametrize(
-    "options, times", [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
-)
-def test_times(workdir, options, times):
-    """Times can be compressed, and ignored."""
-    (workdir / "in.yaml").write_text(NODE + pod("one"))
-    assert [
-        record["time"]
-        for record in records(ran("replay", "in.yaml", *options).out)
-        if record["event"] == "Arrived"
-    ] == times
 
 
 def test_until(workdir):
@@ -180,7 +158,7 @@ def test_the_same_seed_gives_the_same_bytes(workdir):
         ({"events": "there"}, "there: cannot be written: is a directory"),
         ({"report": "nowhere/page.html"}, "cannot be written: no such file or directory"),
         ({"series": "there"}, "there: cannot be written: is a directory"),
-        ({"events": "e", "series": "nowhere/s.parquet"}, "cannot be written: no such file or directory"),
+        ({"events": "e", "series": "nowhere/s.csv"}, "cannot be written: no such file or directory"),
         ({"events": "e", "series": "loop"}, "cannot be written: too many levels of symbolic links"),
     ],
 )

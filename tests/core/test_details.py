@@ -3,7 +3,7 @@ they could be stale."""
 
 import pytest
 
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.arrays.failures import Failures, Reason
 from tests.support.build import error_text
 
 FULL = Reason("full")

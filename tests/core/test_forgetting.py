@@ -2,9 +2,9 @@
 
 import pytest
 
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import SPARE
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import manifest, node, obj, pod
 from tests.support.equivalencebuild import host, keeping_away

@@ -5,9 +5,7 @@ import yaml
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.queue.backoff import Clock, nanoseconds
-from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.core.queue.priority import make_queue
+from kubeclassic.core.queue.backoff import Clock, QueuedPod, nanoseconds
 from kubeclassic.core.router import EventRouter
 from kubeclassic.exceptions import CacheError
 from tests.support.build import engine, manifest, node, obj, pod
@@ -26,7 +24,7 @@ def router(release, *known, **gates):
     no more."""
     scheduler = engine(release=release, gates=gates)
     clock = Clock()
-    made = EventRouter(scheduler, make_queue(scheduler.algorithm, scheduler.nominations, clock))
+    made = EventRouter(scheduler, scheduler.flow.queue(clock))
     for item in known:
         made.put(item)
     made.queue.pop()

@@ -9,8 +9,7 @@ from itertools import product
 import pytest
 import yaml
 
-from kubeclassic.algorithmprovider.policy import read_policy
-from kubeclassic.algorithmprovider.providers import resolve
+from kubeclassic.algorithmprovider.policy import read_policy, resolve
 from kubeclassic.algorithmprovider.releases import find_release
 from kubeclassic.cli import BAD_INPUT
 from kubeclassic.framework.config.configuration import load_configuration

@@ -5,12 +5,9 @@ import pytest
 import yaml
 
 from kubeclassic.algorithmprovider.cells import zone_key
-from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.run import Run
+from kubeclassic.core.run import EventFeed, Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
-from kubeclassic.framework.plugin import Handle, Plugin
-from kubeclassic.framework.status import Code, unschedulable
-from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
+from kubeclassic.framework.plugin import Code, Handle, Plugin, WaitingPod, WaitingPods, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 

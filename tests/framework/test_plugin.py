@@ -2,10 +2,9 @@
 
 from typing import ClassVar
 
-from kubeclassic.core.rule import Reads
-from kubeclassic.framework.plugin import Plugin, each_node
+from kubeclassic.core.cycle import Reads
+from kubeclassic.framework.plugin import Plugin, each_node, error, unresolvable, unschedulable
 from kubeclassic.framework.plugins.tainttoleration import TaintToleration
-from kubeclassic.framework.status import error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, enabled, scheduler
 
@@ -100,7 +99,7 @@ def test_what_it_declares_itself_holds():
 
 def test_it_says_itself_what_it_joins():
     """A plugin that does not join a point is not asked there, though it has the method."""
-    scores = type("Scores", (Rack,), {"joins": classmethod(lambda cls, point: point == "score")})
+    scores = type("Scores", (Rack,), {"joined": classmethod(lambda cls: {"score"})})
     engine = scheduler(node("a"), node("b"), pod("there", on="a"), plugins=(scores,), profile=PROFILE)
     assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
 

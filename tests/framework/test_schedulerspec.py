@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.arrays.failures import Failures, Reason
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.options import options_of

@@ -1,7 +1,7 @@
 """CheckServiceAffinity: pods of a service keep to equal node labels."""
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.predicates.checkserviceaffinity import service_affinity
 from tests.support.build import answers, ask, engine, manifest, node, obj, overlay, pod
 

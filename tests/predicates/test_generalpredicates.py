@@ -5,8 +5,8 @@ import pytest
 import yaml
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.rule import Reads
+from kubeclassic.core.cycle import Reads
+from kubeclassic.core.run import EventFeed
 from kubeclassic.predicates.checknodepressure import (
     check_node_disk_pressure,
     check_node_memory_pressure,

@@ -3,10 +3,9 @@
 import pytest
 import yaml
 
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Batch, Overlay
 from kubeclassic.predicates.matchinterpodaffinity import match_inter_pod_affinity
-from kubeclassic.predicates.metadata import metadata_fails
+from kubeclassic.predicates.rule import metadata_fails
 from tests.support.affinitybuild import A, B, C, affinity, peer, term
 from tests.support.build import answers, ask, engine, node, overlay, pod
 

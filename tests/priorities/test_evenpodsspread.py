@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.rule import PriorityError
+from kubeclassic.core.cycle import PriorityError
 from kubeclassic.priorities.evenpodsspread import even_pods_spread
 from tests.support.build import engine, node, pod, scored
 from tests.support.spreadbuild import NEAR, A, B, incoming, soft

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.reduction import FEW_KEYS, Reduction, Stretched
-from kubeclassic.core.rule import PriorityError
+from kubeclassic.core.cycle import PriorityError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
 from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.build import engine, pod, scored

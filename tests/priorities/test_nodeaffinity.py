@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.rule import PriorityError
+from kubeclassic.core.cycle import PriorityError
 from kubeclassic.priorities.imagelocality import MIB, image_locality, normalized_image_name
 from kubeclassic.priorities.nodeaffinity import node_affinity
 from kubeclassic.priorities.nodepreferavoidpods import avoided_controllers

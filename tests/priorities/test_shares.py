@@ -10,8 +10,7 @@ from kubeclassic.core.arrays.table import HUGE
 from kubeclassic.priorities.balancedresourceallocation import balanced_resource_allocation
 from kubeclassic.priorities.leastrequested import least_requested
 from kubeclassic.priorities.requestedtocapacityratio import broken_line, requested_to_capacity_ratio_of
-from kubeclassic.priorities.rule import normalize_reduce
-from kubeclassic.priorities.shares import capacity_of, free_share, used_share
+from kubeclassic.priorities.rule import capacity_of, free_share, normalize_reduce, used_share
 from tests.support.build import engine, node, pod, scored
 
 REQUESTED = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 1 << 20)

@@ -7,11 +7,10 @@ import yaml
 
 import kubeclassic
 from kubeclassic import Framework
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
-from kubeclassic.simulation.explain.explain import explain, explain_in
-from kubeclassic.simulation.explain.subject import find_subject
+from kubeclassic.simulation.explain.explain import explain, explain_in, find_subject
 from kubeclassic.simulation.explain.values import (
     NodeReport,
     NodeScore,
@@ -20,8 +19,7 @@ from kubeclassic.simulation.explain.values import (
     constant_scores,
     leads,
 )
-from kubeclassic.simulation.scenario import Files, Scenario
-from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.simulate import Files, Scenario, Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.drainbuild import budget
 from tests.support.examples import ENDS

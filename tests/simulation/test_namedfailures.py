@@ -252,28 +252,6 @@ def test_what_makes_the_amount():
     assert causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="3")]) == []
 
 
-def test_pods_that_count_more_than_they_use():
-    """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar,
-    which runs there."""
-    large = yaml.safe_load("{name: init, image: i, resources: {requests: {cpu: '3'}}}")
-    mesh = yaml.safe_load("""
-    name: mesh
-    image: i
-    resources:
-      requests: {cpu: '1'}
-    restartPolicy: Always
-    """)
-    done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
-    runs = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
-    meshed = manifests.pod("meshed", cpu="1", on="a", initContainers=[mesh], status=runs)
-    grows = manifests.pod("grows", cpu="5", on="a", status=runs)
-    found = causes([manifests.node("a", cpu="10"), done, meshed, grows, manifests.pod("asked", cpu="1")])
-    assert found == [
-        "pod default/done counts 3 cpu, for init container init",
-        "pod default/grows counts 5 cpu, for a resize that is not done, 1 allocated",
-    ]
-
-
 def test_a_node_that_lacks_one_device_is_nearer():
     """One that has none at all comes after it, and says so in place of an empty table."""
     request = yaml.safe_load("{name: r, exactly: {deviceClassName: gpu, count: 2}}")

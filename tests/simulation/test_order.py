@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.simulation.conform import ALL_RELEASES
-from kubeclassic.simulation.scenario import in_order
+from kubeclassic.simulation.simulate import in_order
 from tests.support.build import pod
 from tests.support.replaybuild import engine
 

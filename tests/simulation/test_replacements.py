@@ -3,10 +3,9 @@
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.simulation.nodesbyuse import NodeUses
+from kubeclassic.simulation.nodesbyuse import NodeUses, summarise
 from kubeclassic.simulation.replacements import Replacements
 from kubeclassic.simulation.simulate import Simulation
-from kubeclassic.simulation.summary import summarise
 from tests.support.build import engine, node, owned_by, pod, scenario
 
 

@@ -8,7 +8,7 @@ import yaml
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.scenario import Files
+from kubeclassic.simulation.simulate import Files
 from tests.support.manifests import manifest
 
 NODE = manifest("Node", "a")

@@ -3,8 +3,8 @@
 import yaml
 
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
+from kubeclassic.simulation.nodesbyuse import summarise
 from kubeclassic.simulation.simulate import Simulation
-from kubeclassic.simulation.summary import summarise
 from tests.support.build import engine, node, pod, scenario
 
 

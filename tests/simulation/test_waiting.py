@@ -8,13 +8,13 @@ import pytest
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.record import UNSET
 from kubeclassic.framework.options import Framework
-from kubeclassic.framework.status import wait
+from kubeclassic.framework.plugin import wait
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.questions.simulate.pods import PodRecord
 from kubeclassic.simulation.explain.explain import explain
+from kubeclassic.simulation.nodesbyuse import summarise
 from kubeclassic.simulation.simulate import WAITS, Simulation
-from kubeclassic.simulation.summary import summarise
 from tests.support.build import node, pod, scenario
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of

@@ -17,7 +17,7 @@ from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.reading.formats import files
 from kubeclassic.exceptions import ManifestError, PolicyError, QuantityError
 from kubeclassic.framework.config.configuration import load_configuration
-from kubeclassic.questions.replay.inputs.inputs import read_inputs
+from kubeclassic.questions.replay.inputs import read_inputs
 from kubeclassic.simulation.conform import read_cases
 from tests.support.refusals import refusal_text
 

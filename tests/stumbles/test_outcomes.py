@@ -131,13 +131,12 @@ def test_a_selector_chooses_among_them(told):
         ("pod", ["high", "huge"]),
         ("-pod", ["huge", "high"]),
         ("-cpu", ["huge", "high"]),
-        (".requests.cpu", ["high", "huge"]),
         ("NODE", ["high", "huge"]),
         ("-priority", ["high", "huge"]),
     ],
 )
 def test_sorted(told, key, pods):
-    """``--sort-by`` takes a column or a field, with a minus for the greatest first; what has no value
+    """``--sort-by`` takes a column, with a minus for the greatest first; what has no value
     comes last."""
     lines = told("--sort-by", key, "--no-headers").split("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == [f"jobs/{pod}" for pod in pods]

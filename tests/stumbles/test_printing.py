@@ -120,14 +120,6 @@ def test_names_stay_apart_in_a_wide_table(printed):
 # --- Words --------------------------------------------------------------------------------------------------
 
 
-def test_what_is_measured_is_said(printed):
-    """How evenly nodes are used is said in words, and each word is explained."""
-    out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16")
-    assert "cpu fullest - emptiest" in out
-    assert "imbalance: the standard deviation of the nodes' use" in out
-    assert "max-min" not in out
-
-
 def test_a_sum_that_wraps_has_no_share(printed):
     """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion
     percent."""

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler
+from kubeclassic.core.cycle import PriorityError, Reduction
 from kubeclassic.core.guard import RuleGuard
-from kubeclassic.core.rule import PriorityError, Reduction
 from kubeclassic.exceptions import PolicyError, RuleError
 from kubeclassic.framework.options import Classic, Framework
-from kubeclassic.framework.status import Code, Status
+from kubeclassic.framework.plugin import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import dumped, manifest, node, pod

@@ -4,12 +4,11 @@ import numpy as np
 
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugin import Handle
+from kubeclassic.framework.plugin import Handle, Status
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.framework.status import Status
 
 
 def handle(release="1.27", /, **gates):

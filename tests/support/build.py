@@ -6,11 +6,10 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Batch, Overlay
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.feed import EventFeed
-from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.core.run import EventFeed
+from kubeclassic.simulation.simulate import Scenario
 from tests.support import manifests
 from tests.support.manifests import dumped, manifest, owned_by, policy_of
 

@@ -6,7 +6,7 @@ from itertools import chain
 import attrs
 from hypothesis import strategies as st
 
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.cycle.feasible import run_pre_filter
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.conform import build

@@ -18,8 +18,7 @@ import click
 
 from kubeclassic.core.release.fact import CONFIGURATION
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.facttable import FACTS, release_before, undone
-from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.releases import ALL_RELEASES, FACTS, release_before, undone
 from kubeclassic.simulation.conform import Manner, answer_case, differences, find_families, read_cases
 from kubeclassic.simulation.conformcases import FIELDS
 from tests.framework.facts.forms import CLUSTERS

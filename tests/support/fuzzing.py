@@ -26,19 +26,17 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.config import load_configuration as load_classic
 from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.inventory import read_inventory
 from kubeclassic.api.reading.notices import in_groups
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.schedulerspec import build_engine
-from kubeclassic.live.client.credentials import VERSIONS as EXEC_VERSIONS
-from kubeclassic.live.client.credentials import ExecPlugin
-from kubeclassic.live.client.http import tls_context
+from kubeclassic.live.client.http import VERSIONS as EXEC_VERSIONS
+from kubeclassic.live.client.http import ExecPlugin, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from kubeclassic.questions.importing import columnmap
-from kubeclassic.questions.replay.inputs.inputs import read_inputs
-from kubeclassic.simulation.conform import emitted, read_answers, read_cases
+from kubeclassic.questions.importing import rows
+from kubeclassic.questions.replay.inputs import read_inputs
+from kubeclassic.simulation.conform import Family, check_family, read_answers
 from tests.conftest import ROOT
 from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 
@@ -197,7 +195,8 @@ def _file(content, name):
 
 
 def _manifests(content):
-    said = in_groups(read_inventory(_file(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
+    cluster = Cluster.load(_file(content, "cluster.yaml"), defaults=len(content) % 2 == 0)
+    said = in_groups(cluster.warnings)
     assert all(line.isprintable() for line in said), said
 
 
@@ -207,8 +206,7 @@ def _decisions(content):
 
 
 def _cases(content):
-    for case in read_cases(_file(content, "x.cases.jsonl")):
-        emitted(case)
+    check_family(Family("", "x", _file(content, "x.cases.jsonl"), _file(b"", "x.answers.jsonl")))
 
 
 def _side(content):
@@ -220,8 +218,8 @@ def _edit(content):
 
 
 def _map(content):
-    columns = columnmap.read_map(_file(content, "map.yaml"))
-    columnmap.read(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
+    columns = rows.read_map(_file(content, "map.yaml"))
+    rows.read_table(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
 
 
 def _sweep(content):
@@ -389,9 +387,7 @@ ENTRY_POINTS = {
     "side": Entry(_side, lambda: list(WORDS)),
     "edit": Entry(_edit, lambda: list(EDITS)),
     "table": Entry(
-        lambda content: columnmap.read(
-            _file(content, "tasks.csv"), columnmap.read_map(TRACES / "tasks.yaml")
-        ),
+        lambda content: rows.read_table(_file(content, "tasks.csv"), rows.read_map(TRACES / "tasks.yaml")),
         lambda: _files("examples/traces/tasks.csv"),
     ),
     "map": Entry(_map, lambda: _files("examples/traces/tasks.yaml", "examples/traces/hosts.yaml")),

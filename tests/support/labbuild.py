@@ -12,11 +12,10 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.questions.lab.lab import Given, Lab, SearchStopped
-from kubeclassic.questions.lab.rules import StateRules, scheduler_of
-from kubeclassic.questions.lab.scenarios import LabState
+from kubeclassic.questions.lab.scenarios import LabState, StateRules, scheduler_of
 from kubeclassic.questions.simulate.ask import simulate
 from kubeclassic.questions.whatif.suggestion import Suggestion
-from kubeclassic.simulation.scenario import Files
+from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT
 from tests.support.townforms import machine, person
 

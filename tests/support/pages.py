@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 
 import attrs
 
-from kubeclassic.cli.report.page.about import About
-from kubeclassic.cli.report.page.document import environment, page_html
+from kubeclassic.cli.report.page.document import About, environment, page_html
 from tests.support.program import ran
 
 VOID = {"meta", "input", "br", "hr", "img", "col", "link"}

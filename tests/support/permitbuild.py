@@ -2,8 +2,7 @@
 
 from typing import ClassVar
 
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import SKIP, error, unschedulable, wait
+from kubeclassic.framework.plugin import SKIP, Plugin, error, unschedulable, wait
 from tests.support.frameworkbuild import enabled, scheduler
 
 

@@ -5,8 +5,7 @@ import attrs
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.backoff import SECOND, Clock
-from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.queue.backoff import SECOND, Clock, QueuedPod
 from kubeclassic.core.queue.priority import make_queue
 from tests.support.build import pod
 
@@ -48,7 +47,8 @@ def bench(release, origin=0, **gates):
     algorithm = resolve(RELEASES[release], gates=gates)
     clock = Clock(origin=origin * SECOND)
     nominations = Nominations(algorithm.release.nominations)
-    return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
+    queue = make_queue(algorithm.release.queue, nominations, clock, fifo=not algorithm.queues_by_priority)
+    return Bench(queue, clock, nominations)
 
 
 def failed(name, **more):

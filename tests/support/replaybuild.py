@@ -2,7 +2,7 @@
 
 import json
 
-from kubeclassic.questions.replay.inputs.inputs import ADD, EVER, START, Event, Inputs, Lifetime, read_inputs
+from kubeclassic.questions.replay.inputs import ADD, EVER, START, Event, Inputs, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for

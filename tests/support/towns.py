@@ -11,8 +11,7 @@ import attrs
 
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import plain
-from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.run import Run
+from kubeclassic.core.run import EventFeed, Run
 from kubeclassic.simulation.conform import engine_for
 from tests.support.townforms import IMPORTANT, NODES, budget, machine, person
 

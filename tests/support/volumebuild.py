@@ -54,7 +54,7 @@ def binder(*objects, release="1.16", **gates):
         listing = listings.of(item)
         listing.put(item)
     defaults = {name: gate.default for name, gate in RELEASES[release].gates.items()}
-    return VolumeBinder(RELEASES[release], {**defaults, **gates}, listings)
+    return VolumeBinder(RELEASES[release].volumes, {**defaults, **gates}, listings)
 
 
 def batch(*nodes):

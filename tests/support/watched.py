@@ -3,10 +3,9 @@
 import attrs
 import numpy as np
 
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Batch, Overlay
+from kubeclassic.core.cycle import Reads
 from kubeclassic.core.pods.template import CycleState
-from kubeclassic.core.rule import Reads
 
 FREE = Reads(0)
 WIDE = Reads.DOMAIN | Reads.CLUSTER

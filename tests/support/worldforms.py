@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Scenario
 from tests.support.build import node, obj, pod
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"

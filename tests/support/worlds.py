@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.cycle import Predicate, PriorityError
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.pods.template import CycleState
-from kubeclassic.core.rule import Predicate, PriorityError
 from kubeclassic.core.run import Run
 from kubeclassic.predicates import CATALOGUE as PREDICATES
 from kubeclassic.predicates.checknodelabelpresence import node_label_presence

@@ -17,7 +17,7 @@ from functools import partial
 from typing import IO, Any, TypeAlias
 
 from ....exceptions import ManifestError, QuantityError
-from ...objects.quantity import Quantity
+from ...objects import Quantity
 
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl")
 _WANTED = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", ".gz"))

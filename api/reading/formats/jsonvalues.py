@@ -30,16 +30,16 @@ class Repeats:
     """The keys that objects of one document had more than once. The objects are kept, so that no other object
     gets their id."""
 
-    _found: dict[int, tuple[JsonObject, list[str]]] = attrs.Factory(dict)
+    found: dict[int, tuple[JsonObject, list[str]]] = attrs.Factory(dict)
 
     def add(self, made: JsonObject, key: str) -> None:
         """Remember that *made* had *key* again."""
-        self._found.setdefault(id(made), (made, []))[1].append(key)
+        self.found.setdefault(id(made), (made, []))[1].append(key)
 
     def paths(self, value: Any) -> tuple[str, ...]:
         """The paths of these keys in *value*, each once, outer ones first."""
         paths = dict[str, None]()
-        level = [("", value)] if self._found else []
+        level = [("", value)]
         seen = set[int]()
         while level:
             inner: list[tuple[str, Any]] = []
@@ -47,7 +47,7 @@ class Repeats:
                 if id(item) in seen:
                     continue
                 dot = f"{path}." if path else ""
-                paths |= dict.fromkeys(f"{dot}{key}" for key in self._found.get(id(item), (item, ()))[1])
+                paths |= dict.fromkeys(f"{dot}{key}" for key in self.found.get(id(item), (item, ()))[1])
                 if isinstance(item, dict):
                     seen.add(id(item))
                     inner += ((f"{dot}{key}", part) for key, part in item.items())

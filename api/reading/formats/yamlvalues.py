@@ -29,7 +29,7 @@ from yaml.events import (
 )
 
 from ....exceptions import ManifestError
-from ..mismatch import shown
+from ..typed import shown
 from .jsonvalues import Repeats, without_surrogates
 
 MAX_NESTING = 500

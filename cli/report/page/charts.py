@@ -1,33 +1,25 @@
-"""Pictures, drawn by matplotlib as SVG that takes its colours and its font from the page; without matplotlib
-their numbers in a table."""
+"""Pictures as SVG that takes its colours and its font from the page: charts, and pods on their way."""
 
 from __future__ import annotations
 
-import re
-import zlib
-from collections.abc import Iterator
-from importlib.util import find_spec
-from io import StringIO
+from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
-
-from markupsafe import Markup
+from math import ceil, floor, log10
 
 from ....api.objects import JsonDict
 from ....api.view import Bands, Chart
 from ....api.words import percent
 
-DOTS = 72
-"""An inch: so one point of matplotlib is one pixel of the page."""
-TEXT = 12.5
-"""The size of all text in pixels; pictures are never shown smaller than they are."""
 MOST_ROWS = 120
 """That many numbers of a line stand under it."""
 MOST_TOLD = 12
 """Up to that many columns have their numbers above them, so that low ones are read beside high ones."""
-_INKS = {"#010101": "var(--soft)", "#020202": "var(--line)", "#030303": "var(--ink)"}
-"""Colours that matplotlib gets -> what the page has in their place."""
-_SERIES = {f"#0{at + 1:01x}0000": f"var(--c{at})" for at in range(8)}
+UP_STEPS = 5
+ACROSS_STEPS = 6
+NAMED = 5
+"""Lines across, numbers below and names of columns, at most."""
+ROOM = 16
+"""Pixels above the highest value, for its number."""
 
 
 def numbers(found: Chart) -> tuple[list[str], list[list[str]]]:
@@ -53,98 +45,72 @@ def _text(found: Chart, value: float | None) -> str:
     )
 
 
-def picture(found: Chart) -> Markup | None:
-    """The chart as an SVG element of the page; None where it has no values or matplotlib is not installed."""
-    if not found.series or find_spec("matplotlib") is None:
+def drawn_chart(found: Chart) -> JsonDict | None:
+    """The picture of *found*; None where it has no values."""
+    values = [value for each in found.series.values() for value in each if value is not None]
+    if not values:
         return None
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    is_columns = found.kind == "columns"
+    width, height = (300, 200) if is_columns else (440, 220)
+    right = width - 22
+    foot = height - 44
+    step = _step(max(values) / UP_STEPS, whole=all(isinstance(value, int) for value in values))
+    count = max(ceil(max(values) / step), 1)
 
-    size = (300, 200) if found.kind == "columns" else (440, 220)
-    with mpl.rc_context(_settings()):
-        figure = Figure(figsize=(size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
-        pane: Any = figure.subplots()
-        (_bars if found.kind == "columns" else _lines)(found, pane)
-        pane.set(xlabel=found.across, ylabel=found.up)
-        pane.grid(visible=True, axis="y")
-        pane.set_axisbelow(True)
-        if found.percent:
-            pane.yaxis.set_major_formatter(lambda value, place: f"{100 * value:.0f} %")
-        elif found.kind == "columns":
-            pane.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
-        stream = StringIO()
-        figure.savefig(
-            stream,
-            format="svg",
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-            transparent=True,
-        )
-    return _for_page(stream.getvalue(), size, f"{found.title}: {found.description}")
+    def up(value: float) -> float:
+        return round(foot - value * (foot - ROOM) / (step * count), 1)
+
+    places = [at * step for at in range(count + 1)]
+    texts = [f"{100 * place:.0f} %" if found.percent else f"{place:,.10g}" for place in places]
+    left = 32 + 8 * max(map(len, texts))
+    drawn: JsonDict = {"width": width, "height": height, "left": left, "right": right, "foot": foot}
+    drawn["up"] = [(up(place), text) for place, text in zip(places, texts, strict=True)]
+    if is_columns:
+        return {**drawn, **_columns(found, left, right, foot, up)}
+    first = float(found.labels[0])
+    past = max(float(found.labels[-1]) - first, 1e-9)
+
+    def across(value: float) -> float:
+        return round(left + (value - first) * (right - left) / past, 1)
+
+    along = _step(past / ACROSS_STEPS, whole=False)
+    starts = ceil(first / along)
+    drawn["across"] = [
+        (across(at * along), f"{at * along:,.10g}") for at in range(starts, floor((first + past) / along) + 1)
+    ]
+    drawn["lines"] = []
+    for series in found.series.values():
+        points = zip(found.labels, series, strict=True)
+        known = [(across(label), up(value)) for label, value in points if value is not None]
+        between = "H{0}V{1}" if found.kind == "steps" else "L{0} {1}"
+        path = "".join(between.format(*point) for point in known[1:])
+        drawn["lines"].append(f"M{known[0][0]} {known[0][1]}{path}" if known else "")
+    return drawn
 
 
-def _bars(found: Chart, pane: Any) -> None:
-    width = 0.84 / max(len(found.series), 1)
+def _columns(found: Chart, left: int, right: int, foot: int, up: Callable[[float], float]) -> JsonDict:
+    """The columns of a chart with their numbers, where these are few, and the names of some."""
+    count = max(len(found.labels), 1)
+    slot = (right - left) / count
+    width = 0.84 * slot / len(found.series)
+    has_numbers = len(found.series) * count <= MOST_TOLD
+    boxes = []
     for which, values in enumerate(found.series.values()):
-        lefts = [place - 0.42 + width * which for place in range(len(values))]
-        bars = pane.bar(lefts, [value or 0 for value in values], width * 0.94, align="edge", color=ink(which))
-        if len(found.series) * len(found.labels) <= MOST_TOLD:
-            pane.bar_label(bars, [_text(found, value) if value else "" for value in values], padding=1)
-    step = max(1, -(-len(found.labels) // 5))
-    pane.set_xticks(range(0, len(found.labels), step), [str(label) for label in found.labels[::step]])
-    if not found.percent:
-        whole = all(isinstance(value, int) for values in found.series.values() for value in values)
-        pane.yaxis.get_major_locator().set_params(integer=whole)
+        for at, value in enumerate(values):
+            if value:
+                text = _text(found, value) if has_numbers else ""
+                x = round(left + slot * (at + 0.08) + width * which, 1)
+                boxes.append((which, x, up(value), round(0.94 * width, 1), round(foot - up(value), 1), text))
+    each = max(1, -(-count // NAMED))
+    names = [(round(left + slot * (at + 0.5), 1), found.labels[at]) for at in range(0, count, each)]
+    return {"columns": boxes, "across": names}
 
 
-def _lines(found: Chart, pane: Any) -> None:
-    for which, values in enumerate(found.series.values()):
-        places = [place for place, value in enumerate(values) if value is not None]
-        across = [found.labels[place] for place in places]
-        up = [values[place] for place in places]
-        pane.plot(
-            across,
-            up,
-            color=ink(which),
-            linewidth=1.8,
-            drawstyle="steps-post" if found.kind == "steps" else "default",
-        )
-    pane.set_ylim(0, None)
-
-
-def ink(at: int) -> str:
-    """The colour of a page's series, for matplotlib."""
-    return list(_SERIES)[at % len(_SERIES)]
-
-
-def _settings() -> Any:
-    soft, line, ink = _INKS
-    sizes = dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), TEXT)
-    colours = dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color"), soft) | {"text.color": ink}
-    colours |= {"axes.edgecolor": line, "grid.color": line}
-    shapes = {
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "xtick.major.size": 0,
-        "ytick.major.size": 0,
-    }
-    return {"svg.fonttype": "none", "svg.hashsalt": "kubeclassic", **sizes, **colours, **shapes}
-
-
-def _for_page(svg: str, size: tuple[int, int], description: str) -> Markup:
-    """The SVG element alone, with the page's colours and font, a description, and no id that another picture
-    has too."""
-    inside = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
-    inside = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inside, flags=re.DOTALL)
-    inside = re.sub(r'<g id="[^"]*"', "<g", inside)
-    inside = re.sub(r" *\n *", " ", re.sub(r" font-family: [^;]*;", "", inside))
-    own = f"{zlib.crc32(description.encode()):08x}"
-    inside = re.sub(r'id="|url\(#|href="#', lambda found: found[0] + own, inside)
-    for colour, ours in {**_INKS, **_SERIES}.items():
-        inside = inside.replace(colour, ours)
-    box = f"0 0 {size[0]} {size[1]}"
-    least = f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"
-    made = Markup('<svg viewBox="{}" style="{}" role="img" aria-label="{}">{}</svg>')
-    return made.format(box, least, description, Markup(inside))
+def _step(least: float, *, whole: bool) -> float:
+    """The smallest of 1, 2 and 5, or of these with zeros, that is *least* or more."""
+    power = 10.0 ** floor(log10(least)) if least > 0 else 1.0
+    step = next(times * power for times in (1, 2, 5, 10) if times * power >= least * (1 - 1e-9))
+    return max(step, 1.0) if whole else step
 
 
 WIDTH = 860

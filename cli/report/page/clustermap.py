@@ -15,7 +15,7 @@ from math import ceil, floor
 
 import attrs
 
-from ....api.meaning.labels import ZONES
+from ....api.meaning import ZONES
 from ....api.objects import JsonDict
 from ....api.view import MapSide, NodeMap
 

@@ -1,29 +1,175 @@
-"""A whole page: one HTML file with its style and scripts inside, which fetches nothing."""
+"""A whole page: one HTML file with its style and scripts inside, which fetches nothing, and with its origin;
+and its parts in a notebook."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, pairwise
+from pathlib import Path
 from typing import Any
 
 import attrs
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
-from ....api.view import CHANGES, MEANINGS, Amount, Item, Matrix, Paragraph, RuleScore, Section, Table, View
-from ....api.words import count_of, percent, rounded
+from ....api.view import (
+    CHANGES,
+    LONGEST,
+    MEANINGS,
+    MOST_ROWS,
+    Amount,
+    Chart,
+    CodeText,
+    Item,
+    Matrix,
+    NodeMap,
+    Paragraph,
+    Part,
+    RuleScore,
+    Section,
+    Table,
+    View,
+    shortened,
+)
+from ....api.words import count_of, listed, percent, rounded
+from ....framework.options import FIELDS, declared_of
+from ....framework.releases import ALL_RELEASES, patch_level_in_words
 from ..tables import shown
-from .about import About, discreet
-from .charts import drawn_bands, numbers, picture
+from .charts import drawn_bands, drawn_chart, numbers
 from .clustermap import SHOWN, DrawnMap
+
+# --- the origin of a page -----------------------------------------------------------------------------------
+
+
+SHARED = ("--pods", "--order", "--set", "--cron-jobs", "--no-defaults")
+"""The options that say what the cluster is, besides those of the scheduler."""
+_ABSOLUTE = re.compile(r"(?<![^\s=,:'\"(>])/(?:[^/\s=,:'\"<]+/)+[^/\s=,:'\"<]+")
+
+
+def discreet(text: str) -> str:
+    """*text* without the folders of its author: a path below the current folder as it is from there, of
+    others the name alone.
+
+    >>> discreet(f"{Path.cwd()}/b.yaml: unknown field"), discreet("zone example.com/zone")
+    ('b.yaml: unknown field', 'zone example.com/zone')
+    """
+
+    def nearer(found: re.Match[str]) -> str:
+        path = Path(found[0])
+        here = Path.cwd()
+        if not path.parent.is_dir():
+            return found[0]
+        return str(path.relative_to(here)) if path.is_relative_to(here) and path != here else path.name
+
+    return _ABSOLUTE.sub(nearer, text)
+
+
+def _discreet_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(discreet, texts))
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class About:
+    """Of what a page speaks; what is empty is left out. Pages are sent around: no text has a folder of their
+    author."""
+
+    inputs: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    """The paths that were read, as they were given."""
+    counts: str = ""
+    """What was read in all: nodes, pods that run, pods that wait."""
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    unread: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    """What does not count in the outcome, in sentences, which stand under it."""
+    releases: tuple[str, ...] = ()
+    rules: tuple[Part, ...] = ()
+    """Policies, profiles, gates and other options that choose the rules, as given."""
+    version: str = ""
+    """Of kubeclassic."""
+    date: datetime | None = None
+    """When the page was made."""
+    command: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    """What repeats it: the words of a command line."""
+
+    def asking(self, question: str, *words: str) -> tuple[str, ...]:
+        """The command line that asks another *question* of the same cluster and scheduler.
+
+        >>> about = About(inputs=("c/",), command=("kubeclassic", "simulate", "c/", "--release", "1.27", "--details"))
+        >>> " ".join(about.asking("explain", "shop/web-0"))
+        'kubeclassic explain c/ shop/web-0 --release 1.27'
+        """
+        program = (self.command or ("kubeclassic",))[0]
+        given = [*self.command[2:], ""]
+        paths = [path for path in self.inputs if ("--pods", path) not in pairwise(given)]
+        shared = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}
+        kept = []
+        for word, following in pairwise(given):
+            if word.partition("=")[0] in shared:
+                kept += (
+                    [word]
+                    if "=" in word or following.startswith("-") or following in ("", *paths)
+                    else [word, following]
+                )
+        return (program, question, *paths, *words, *kept)
+
+    @property
+    def title(self) -> str:
+        """Of the window: the program and its question."""
+        return " ".join(self.command[: 3 if "policy" in self.command[1:2] else 2]) or "kubeclassic"
+
+    def short(self) -> list[str]:
+        """The origin in a line, for right under the outcome."""
+        if self.releases:
+            releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases)
+        else:
+            releases = ""
+        day = f"{self.date:%Y-%m-%d}" if self.date else ""
+        return [part for part in (" ".join(self.inputs), self.counts, releases, day) if part]
+
+    def lines(self) -> Iterator[tuple[str, str, Sequence[Part]]]:
+        """The last part of the page, line by line: a name, ``list``, ``text`` or ``command``, and what stands
+        there."""
+        if self.inputs:
+            yield "Read", "list", [CodeText(path) for path in self.inputs]
+        if self.releases:
+            known = (
+                f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name
+                for name in self.releases
+            )
+            yield "Release", "list", list(known)
+        if self.rules:
+            yield "Rules", "list", [discreet(rule) if isinstance(rule, str) else rule for rule in self.rules]
+        yield "Warnings", "list" if self.warnings else "text", self.warnings or ["none"]
+        if self.date is not None:
+            yield (
+                "Made",
+                "text",
+                [
+                    f"{self.date:%Y-%m-%d %H:%M} UTC"
+                    + (f" by kubeclassic {self.version}" if self.version else "")
+                ],
+            )
+        if self.command:
+            yield "Repeat it with", "command", [shlex.join(self.command)]
+
+
+def made_at(environment: Mapping[str, str] | None = None) -> datetime:
+    """Now in UTC, or what ``SOURCE_DATE_EPOCH`` says."""
+    given = (os.environ if environment is None else environment).get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+
+
+# --- lists --------------------------------------------------------------------------------------------------
+
 
 FIRST = 50
 """That many rows stand in the HTML."""
@@ -217,7 +363,7 @@ def environment() -> Environment:
         discreet=discreet,
         digest=lambda text: hashlib.sha256(text.encode()).hexdigest(),
         drawn_map=DrawnMap,
-        picture=picture,
+        drawn_chart=drawn_chart,
         chart_rows=numbers,
         drawn_bands=drawn_bands,
         scoring=scoring,
@@ -257,3 +403,90 @@ def data_script(data: Any, name: str) -> Markup:
         )
     inside = Markup(text.replace("<", "\\u003c"))
     return Markup('<script type="application/json" id="{}-data">{}</script>').format(name, inside)
+
+
+# --- notebooks ----------------------------------------------------------------------------------------------
+
+
+NOTEBOOK_STYLES = ("base", "parts", "pictures", "notebook")
+MOST_SQUARES = 2_000
+"""A map of more nodes would make a notebook's file large."""
+MOST_POINTS = 200
+"""Of a line."""
+MOST_CELLS = 400
+"""Of a table."""
+LONG_FACT = 24
+"""A fact with a longer text is a line of its own."""
+
+
+def view_html(view: View) -> str:
+    """*view* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
+    told = {
+        name: _plain(value, 10 * LONG_FACT)
+        for name, value in view.facts.items()
+        if value is not None and value != ""
+    }
+    short = {name: value for name, value in told.items() if len(str(value)) <= LONG_FACT}
+    return (
+        environment()
+        .get_template("notebook.html")
+        .render(
+            view=view,
+            style=_style(),
+            short=short,
+            long={name: value for name, value in told.items() if name not in short},
+            pictures=list(_pictures(view)),
+            tables=[_first(table) for table in view.tables_of("data") if table.rows],
+            most_squares=MOST_SQUARES,
+        )
+    )
+
+
+@cache
+def _style() -> Markup:
+    """The style of pages, which here holds for the inside of the ``div`` alone."""
+    text = "".join(map(asset, (f"{name}.css" for name in NOTEBOOK_STYLES)))
+    return Markup(".kubeclassic {\n" + text.replace(":root {", "& {", 1) + "}\n")
+
+
+def _pictures(view: View) -> Iterator[NodeMap | Chart]:
+    """The last state of a map as squares, and charts of as many points as can be told apart."""
+    for part in (part for section in view.sections for part in section.shown("data")):
+        if isinstance(part, NodeMap) and part.sides:
+            yield attrs.evolve(
+                part, sides=[attrs.evolve(part.sides[-1], title="", pods=(), states=(), notes=())], colours={}
+            )
+        elif isinstance(part, Chart):
+            count = len(part.labels)
+            most = min(count, MOST_POINTS)
+            places = sorted({round(at * (count - 1) / max(most - 1, 1)) for at in range(most)})
+            series = {name: [values[at] for at in places] for name, values in part.series.items()}
+            yield attrs.evolve(part, labels=[part.labels[at] for at in places], series=series)
+
+
+def _first(found: Table) -> tuple[Table, int]:
+    """The first rows of a table, and how many more there are."""
+    most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.columns), 1), 1))
+    rows = [[_plain(value, LONGEST) for value in row] for row in found.rows[:most]]
+    columns = []
+    for at, column in enumerate(found.columns):
+        # A column of numbers without a kind of its own is aligned at its right, too.
+        values = [row[at] for row in rows if row[at] is not None]
+        numbers = values and all(
+            isinstance(value, int | float) and not isinstance(value, bool) for value in values
+        )
+        kind = column.kind if column.is_number else "count" if numbers else "text"
+        columns.append(attrs.evolve(column, title=column.name, kind=kind))
+    return attrs.evolve(found, columns=columns, rows=rows), len(found.rows) - len(rows)
+
+
+def _plain(value: object, longest: int) -> object:
+    """Numbers and what has a unit as they are, all else as a short text."""
+    if value is None or isinstance(value, bool | int | float | Amount):
+        return value
+    return shortened(
+        ", ".join(map(str, value))
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else str(value),
+        longest,
+    )

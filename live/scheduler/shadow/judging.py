@@ -14,8 +14,7 @@ from typing import Any
 import attrs
 
 from ....api.record import Record
-from ....core.decision.decision import Decision
-from ....core.decision.verdict import reasons_in
+from ....core.decision import Decision, reasons_in
 from ....core.engine import Engine
 from ....simulation.reasons import about, shortage_of
 from ....simulation.sides import KINDS, Cause, best, node_view, refusal_of

@@ -44,15 +44,13 @@ from ....api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod
 from ....api.record import replace
 from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable, scheduled_condition
-from ....core.queue.priority import queues_by_priority
 from ....exceptions import KubeclassicError
 from ...client.api import Transport
 from ...informers.informers import informers_of
 from ...process.logs import Log
 from ..events import Recorder
 from ..following import end_at_signals, follow, unless
-from ..state import LiveState
-from ..writes import DryApi
+from ..state import DryApi, LiveState
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement, judged
 
 UNORDERED = 8
@@ -317,7 +315,7 @@ class Shadow:
     def _enter(self, pod: Pod) -> None:
         if not self.state.queue.is_gated(pod):
             self._since[pod.key] = self.state.now()
-            priority = pod.priority if queues_by_priority(self.state.engine.algorithm) else 0
+            priority = pod.priority if self.state.engine.queues_by_priority else 0
             self._backlog.waiting[pod.key] = UnjudgedPod(pod.key, priority, self._event)
 
     def _forget(self, key: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubeclassic.api.controlplane.manifests import GIVEN_BEFORE, each_once, identity_of
+from kubeclassic.api.load import GIVEN_BEFORE, each_once, identity_of
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubeclassic.api.controlplane.ownership import Ownership, matches, read_workload
+from kubeclassic.api.controlplane.workloads import Ownership, matches, read_workload
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
 from tests.support.build import manifest, owned_by, pod
 

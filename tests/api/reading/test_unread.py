@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.api import objects as o
-from kubeclassic.api.reading.unknownfields import api_fields, fields_of, has_only_api_fields, misnamed
+from kubeclassic.api.reading.decode import api_fields, fields_of, has_only_api_fields, misnamed
 
 OF_THE_OTHER = {
     o.Node: {"status.conditions.lastProbeTime"},

@@ -5,8 +5,8 @@ import yaml
 
 from kubeclassic.questions.simulate.ask import FEW, verdict
 from kubeclassic.questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods
+from kubeclassic.simulation.nodesbyuse import Summary
 from kubeclassic.simulation.reasons import about, phrase
-from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
 from tests.support.manifests import dumped, manifest
 from tests.support.pages import with_page

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.types import add_at, truncated_div
+from kubeclassic.core.arrays.columns import add_at, truncated_div
 
 SMALL = st.integers(-(2**40), 2**40)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.batch import Batch, Overlay
 from kubeclassic.core.arrays.census import PodsMatching
 from kubeclassic.core.arrays.counts import (
     FEW,
@@ -19,10 +19,9 @@ from kubeclassic.core.arrays.counts import (
     judged,
     masked,
 )
-from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.failures import Reason
+from kubeclassic.core.arrays.failures import Reason
+from kubeclassic.core.cycle import Predicate, Priority, Reads
 from kubeclassic.core.incremental.answers import Answer
-from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
 

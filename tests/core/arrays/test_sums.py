@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kubeclassic.core.arrays.overlay import SumsTrial
+from kubeclassic.core.arrays.batch import SumsTrial
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, engine, node, pod
 

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.columns import ChangeLog
-from kubeclassic.core.arrays.trail import Revisions
+from kubeclassic.core.arrays.columns import ChangeLog, Revisions
 from tests.support.build import engine, pod
 
 

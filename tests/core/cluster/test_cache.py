@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.cache import NodeTree, VisitingOrder
-from kubeclassic.core.cluster.order import ListOrder
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.cluster.snapshot import ListOrder
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, node, pod
 from tests.support.frameworkbuild import scheduler

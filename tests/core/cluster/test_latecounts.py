@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 

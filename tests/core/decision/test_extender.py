@@ -12,7 +12,7 @@ from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.extender import FilterReply
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from tests.support import build
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import scheduler

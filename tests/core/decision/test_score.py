@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kubeclassic.core.cycle import EVEN, constant_array
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from tests.support.build import node, pod
 from tests.support.worldforms import ZONE

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, pod, policy_of
 from tests.support.volumebuild import claim, ebs, using
 

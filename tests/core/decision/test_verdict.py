@@ -4,9 +4,9 @@ import attrs
 import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.arrays.failures import Failures, Reason
+from kubeclassic.core.cycle import Predicate, Reads
 from kubeclassic.core.decision.verdict import Verdict, judge
-from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.rule import Predicate, Reads
 from tests.support.build import engine, node, pod
 
 FULL = Reason("full")

@@ -6,7 +6,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.cluster.listings import IMPLICIT, DeviceClasses
 from kubeclassic.core.devices.extendedresources import as_written, mappings_of, special_claim, with_requests
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.hints import class_gives
 from kubeclassic.framework.plugin import Handle

@@ -6,11 +6,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.devices.accounts import accounts
 from kubeclassic.core.devices.claimjudging import AllocationError
-from kubeclassic.core.devices.nodedevices import ERROR, FOUND, NONE, Devices
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.devices.nodedevices import ERROR, FOUND, NONE, Devices, accounts
 from kubeclassic.core.release import with_gates
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugins.dynamicresources import BindingFailed, are_true
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

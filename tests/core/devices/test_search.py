@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.devices.claimjudging import AllocationError
 from kubeclassic.core.devices.nodedevices import FOUND, NONE, TOO_LATE, Devices
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.release import with_gates
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.reference.devices import Ask, first_fit

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.equivalence import class_of
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import engine, pod, policy_of
 from tests.support.equivalencebuild import (

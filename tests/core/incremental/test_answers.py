@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from kubeclassic.core.arrays.census import PodsMatching
-from kubeclassic.core.failures import Failures, Reason
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.arrays.failures import Failures, Reason
+from kubeclassic.core.cycle import Predicate, Priority, PriorityError, Reads
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reads
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, pod
 
 NODES = 9

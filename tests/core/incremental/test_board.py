@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import yaml
 
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.cycle import PriorityError
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board, Boards
-from kubeclassic.core.rule import PriorityError
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, obj, pod, policy_of
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"

@@ -6,10 +6,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental import board
 from kubeclassic.core.incremental.classes import grouped
 from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 from tests.support.examples import examples

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kubeclassic.core.cycle import Reads
 from kubeclassic.core.incremental.answers import Unanswerable
 from kubeclassic.core.incremental.rows import (
     HITS_TO_DEEPEN,
@@ -12,7 +13,6 @@ from kubeclassic.core.incremental.rows import (
     Lookahead,
     LookaheadStats,
 )
-from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
 
 NODES = 5

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.rows import MISSES_TO_LOOK
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, pod
 
 RELEASES = ("1.12", "1.16")

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.pods import resized
 from kubeclassic.core.pods.template import CycleState, StateKey, Templates, claim_keys
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod

@@ -16,7 +16,7 @@ from kubeclassic.core.preemption.dryrun import (
     is_plain,
 )
 from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
-from kubeclassic.framework.cycle.state import FrameworkCycle
+from kubeclassic.framework.plugin import FrameworkCycle
 from tests.support.build import engine, node, pod
 from tests.support.crowds import RELEASES, begun, crowds
 from tests.support.examples import examples

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.preemption.dryrun import DryRuns, coming_pods, exhausted
+from kubeclassic.core.run import EventFeed
 from tests.support.build import engine, node, obj, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES, STARTS, crowds
 from tests.support.examples import examples

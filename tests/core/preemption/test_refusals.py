@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.decision.verdict import judge
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.core.preemption import select
 from kubeclassic.core.preemption.select import MOST_KEPT
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES

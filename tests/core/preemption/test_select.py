@@ -2,8 +2,8 @@
 
 import pytest
 
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import manifest, node, obj, pod
 

@@ -3,7 +3,8 @@
 import pytest
 
 from kubeclassic.api.objects import Map, ObjectMeta, PersistentVolume, PersistentVolumeSpec
-from kubeclassic.core.volumes.assumecache import AssumeCache, VolumeError
+from kubeclassic.core.binding import VolumeError
+from kubeclassic.core.volumes.binder import AssumeCache
 
 
 def volume(name, version="1", kind="", **labels):

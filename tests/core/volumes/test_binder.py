@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.volumes.assumecache import VolumeError
+from kubeclassic.core.binding import VolumeError
 from kubeclassic.core.volumes.binder import claim_keys
 from tests.support.volumebuild import (
     BOUND,

@@ -4,8 +4,7 @@ import pytest
 import yaml
 
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.config.profiles import PluginEntry
+from kubeclassic.framework.config.configuration import PluginEntry, read_configuration
 from tests.support.frameworkbuild import configuration, disabled, document, enabled
 from tests.support.refusals import refusal_text
 

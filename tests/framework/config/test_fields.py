@@ -6,16 +6,17 @@ import yaml
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
 from kubeclassic.algorithmprovider.policy import Policy, PriorityArgument
-from kubeclassic.api.reading.unknownfields import TYPE_META, fields_of
+from kubeclassic.api.reading.decode import TYPE_META, fields_of
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
 from kubeclassic.framework.config.configuration import (
     KubeSchedulerConfiguration,
+    PluginEntry,
+    ProfileConfig,
     configuration_fields,
     read_configuration,
 )
-from kubeclassic.framework.config.profiles import PluginEntry, ProfileConfig
-from kubeclassic.framework.status import POINTS
+from kubeclassic.framework.plugin import POINTS
 from tests.support.frameworkbuild import document
 from tests.support.refusals import refusal_text
 

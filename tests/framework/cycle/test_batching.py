@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.decision.ties import TopOfHeap, places_of_best
+from kubeclassic.core.decision.score import TopOfHeap, places_of_best
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.batching import _heap, _popped
 from kubeclassic.framework.options import Framework

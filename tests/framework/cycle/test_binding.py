@@ -4,10 +4,9 @@ failure."""
 import pytest
 
 from kubeclassic.core.bindingcycle import Failure
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.queue.backoff import Clock
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import SKIP, Status, unschedulable, wait
+from kubeclassic.core.run import EventFeed
+from kubeclassic.framework.plugin import SKIP, Plugin, Status, unschedulable, wait
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, disabled, enabled, placed, scheduler
 from tests.support.permitbuild import Doorman, Second, doorman, names, the_one, waiting_scheduler, waits_of

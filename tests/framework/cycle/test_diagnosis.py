@@ -4,9 +4,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from kubeclassic.framework.cycle.state import PreFilterResult
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import unresolvable, unschedulable
+from kubeclassic.framework.plugin import Plugin, PreFilterResult, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 

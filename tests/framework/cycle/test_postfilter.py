@@ -1,8 +1,6 @@
 """PostFilter plugins in turn: what they are given, and which answer ends it."""
 
-from kubeclassic.framework.cycle.state import PostFilterResult
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import error, unresolvable, unschedulable
+from kubeclassic.framework.plugin import Plugin, PostFilterResult, error, unresolvable, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import decided, disabled, enabled, scheduler
 

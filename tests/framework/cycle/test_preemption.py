@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.decision.preemptionplan import NodeVictims
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod

@@ -6,8 +6,8 @@ import random
 import pytest
 import yaml
 
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.core.run import EventFeed
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 

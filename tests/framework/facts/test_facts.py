@@ -8,7 +8,9 @@ import pytest
 
 from kubeclassic.core.release import CellGroup, fact
 from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
-from kubeclassic.framework.facttable import (
+from kubeclassic.framework.registry import DEFAULT_REGISTRY
+from kubeclassic.framework.releases import (
+    ALL_RELEASES,
     BY_ID,
     FACTS,
     facts_between,
@@ -17,8 +19,6 @@ from kubeclassic.framework.facttable import (
     release_before,
     undone,
 )
-from kubeclassic.framework.registry import DEFAULT_REGISTRY
-from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade.traits import TRAITS
 from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS

@@ -7,18 +7,16 @@ from types import SimpleNamespace
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import WrittenPolicy, faults_of_form
+from kubeclassic.core.binding import VolumeError
 from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.run import Run
-from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.plugin import Plugin, PreFilterResult, unresolvable, unschedulable
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
-from kubeclassic.framework.status import unresolvable, unschedulable
 from kubeclassic.live.scheduler.scheduler import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import case, disabled, enabled, node, pod, policy, profile

@@ -6,8 +6,12 @@ import yaml
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.exceptions import KubeclassicError, PolicyError, UnknownNameError
 from kubeclassic.framework.options import options_of
-from kubeclassic.framework.policy.check import check_translated, release_with_policies
-from kubeclassic.framework.policy.profile import configuration_of_policy, configuration_of_provider
+from kubeclassic.framework.policy import (
+    check_translated,
+    configuration_of_policy,
+    configuration_of_provider,
+    release_with_policies,
+)
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

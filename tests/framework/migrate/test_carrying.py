@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.draft import Migration
-from kubeclassic.framework.migrate.fromplugins import carried
+from kubeclassic.framework.migrate.profiles import Migration, carried
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

@@ -7,7 +7,7 @@ from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.fromplugins import migrate_profile, running
+from kubeclassic.framework.migrate.profiles import migrate_profile, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

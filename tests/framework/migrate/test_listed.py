@@ -9,8 +9,8 @@ import yaml
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.draft import LISTING
-from kubeclassic.framework.migrate.fromplugins import listed, running
+from kubeclassic.framework.migrate.listed import listed
+from kubeclassic.framework.migrate.profiles import LISTING, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from tests.support.manifests import policy_of

@@ -20,7 +20,6 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.migrate.draft import LISTING, TARGETS, duration_text, target_release
 from kubeclassic.framework.migrate.frompolicy import (
     FALLING,
     MAX_WEIGHT,
@@ -31,6 +30,7 @@ from kubeclassic.framework.migrate.frompolicy import (
     merged,
     migrate,
 )
+from kubeclassic.framework.migrate.profiles import LISTING, TARGETS, duration_text, target_release
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_answers, read_cases
 from tests.support.refusals import refusal_text

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import FEW, judged
 from kubeclassic.core.arrays.reduction import Reduction
-from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.classes import ScoresOfClasses
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.framework.adapters import as_cacheable, as_predicate
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import MAX_NODE_SCORE
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
+from kubeclassic.framework.profile import as_cacheable, as_predicate
 from tests.support.asking import cycle_of, handle
 from tests.support.build import node, pod
 from tests.support.examples import examples

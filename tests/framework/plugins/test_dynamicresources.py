@@ -7,8 +7,7 @@ import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import AllocatedDeviceStatus, Condition, DeviceAllocationResult
-from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.run import Run
+from kubeclassic.core.run import EventFeed, Run
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES

@@ -4,8 +4,8 @@ import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import InterPodAffinityArgs
+from kubeclassic.framework.plugin import SKIP, Code, Status
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
-from kubeclassic.framework.status import SKIP, Code, Status
 from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.asking import cycle_of, found_by, handle, scores
 from tests.support.build import manifest, node, obj, overlay, pod

@@ -5,12 +5,12 @@ import yaml
 
 from kubeclassic.api.objects import LabelSelector, Requirement
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.cycle import PriorityError
 from kubeclassic.core.release import FrameworkCells
-from kubeclassic.core.rule import PriorityError
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.config.fielderrors import label_selector_fault, node_selector_faults
+from kubeclassic.framework.plugin import SKIP, error, unresolvable
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinityPlugin
-from kubeclassic.framework.status import SKIP, error, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
 

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit

@@ -6,9 +6,9 @@ import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import judged
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.status import Code, Status
+from kubeclassic.framework.plugin import Code, Status
 from tests.support.asking import cycle_of, found_by, scores
 from tests.support.build import manifest, node, obj, overlay, owned_by, pod
 from tests.support.spreadbuild import (

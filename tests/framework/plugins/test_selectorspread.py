@@ -3,8 +3,7 @@
 import pytest
 
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.simulate import Scenario, Simulation
 from tests.support.build import manifest, node, obj, pod
 
 ZONE = "topology.kubernetes.io/zone"

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kubeclassic.core.arrays.overlay import Overlay
+from kubeclassic.core.arrays.batch import Overlay
+from kubeclassic.framework.plugin import unresolvable
 from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
-from kubeclassic.framework.status import unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
 from tests.support.volumebuild import EPHEMERAL, claim, using

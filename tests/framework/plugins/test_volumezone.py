@@ -4,8 +4,8 @@ import pytest
 
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_ZONE
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.framework.plugin import SKIP, unresolvable
 from kubeclassic.framework.plugins.volumezone import VolumeZone
-from kubeclassic.framework.status import SKIP, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node
 from tests.support.volumebuild import WAIT, bound, claim, storage_class, using, volume

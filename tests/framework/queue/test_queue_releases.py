@@ -4,13 +4,12 @@ import attrs
 import pytest
 
 from kubeclassic.core.queue.backoff import SECOND, Clock, nanoseconds
+from kubeclassic.framework.plugin import unresolvable
 from kubeclassic.framework.plugins.schedulinggates import SchedulingGates
-from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action
-from kubeclassic.framework.queue.queue import FrameworkQueue
+from kubeclassic.framework.queue.queue import FrameworkEvents, FrameworkQueue
 from kubeclassic.framework.queue.registrations import Registrations
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.framework.status import unresolvable
 from kubeclassic.simulation.conform import engine_for
 from tests.support.asking import handle
 from tests.support.build import node, pod

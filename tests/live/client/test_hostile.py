@@ -27,8 +27,7 @@ from kubeclassic.live.client.api import (
     error_of,
     read_object,
 )
-from kubeclassic.live.client.credentials import Access
-from kubeclassic.live.client.http import HttpTransport
+from kubeclassic.live.client.http import Access, HttpTransport
 from kubeclassic.live.informers.informers import Reflector, Store, retries_of
 from kubeclassic.live.scheduler.election import LeaseLock
 from tests.support.examples import examples

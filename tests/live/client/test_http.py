@@ -16,8 +16,7 @@ import yaml
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
 from kubeclassic.live.client.api import OTHER, Request, TransportError
-from kubeclassic.live.client.credentials import Access, TokenFile
-from kubeclassic.live.client.http import HttpTransport, tls_context
+from kubeclassic.live.client.http import Access, HttpTransport, TokenFile, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from tests.apiserver import NEW_SERVER, Store, StoreTransport, make_app, serving, serving_store
 from tests.support.kubeconfigs import kubeconfig

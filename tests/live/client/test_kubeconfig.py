@@ -8,7 +8,7 @@ import os
 import pytest
 import yaml
 
-from kubeclassic.live.client.credentials import VERSIONS, CredentialsError, ExecPlugin, KubeconfigError
+from kubeclassic.live.client.http import VERSIONS, CredentialsError, ExecPlugin, KubeconfigError
 from kubeclassic.live.client.kubeconfig import access_to, in_cluster, read_kubeconfig
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig

@@ -18,8 +18,7 @@ from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveState
-from kubeclassic.live.scheduler.writes import ClusterApi
+from kubeclassic.live.scheduler.state import ClusterApi, LiveState
 from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
 from kubeclassic.simulation.sides import best
 from tests.apiserver import NEW_SERVER, OLD_SERVER, Storage, Store

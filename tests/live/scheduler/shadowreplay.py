@@ -20,8 +20,7 @@ import attrs
 from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.live.scheduler.events import Recorder
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveState
-from kubeclassic.live.scheduler.writes import DryApi
+from kubeclassic.live.scheduler.state import DryApi, LiveState
 from kubeclassic.simulation.conform import engine_for
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.recordedpace import exchanges

@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.credentials import KubeconfigError
+from kubeclassic.live.client.http import KubeconfigError
 from kubeclassic.live.scheduler.election import LeaseTimes
 from kubeclassic.live.scheduler.flags import FlagError, RunSettings, access_of, read_settings
 from kubeclassic.live.server.serving import Listening

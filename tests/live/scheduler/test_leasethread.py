@@ -8,7 +8,7 @@ import time
 import attrs
 import pytest
 
-from kubeclassic.live.client.credentials import Access
+from kubeclassic.live.client.http import Access
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, LeaseTimes
 from tests.apiserver import NEW_SERVER, NO_FAULT, Store, User, refused, serving_store
 

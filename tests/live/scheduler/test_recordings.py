@@ -13,7 +13,7 @@ from kubeclassic.cli.console.output import BAD_INPUT, status_of
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.live.client.credentials import Access
+from kubeclassic.live.client.http import Access
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import RunSettings, config_maps_of
 from kubeclassic.simulation.conform import engine_for

@@ -13,7 +13,7 @@ from kubeclassic.cli import run
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import refusing_rule
 from kubeclassic.live.scheduler.shadow.shadow import Backlog, UnjudgedPod
-from kubeclassic.predicates import reasons
+from kubeclassic.predicates import rule
 from tests.apiserver import NEW_SERVER, NO_FAULT, Fault, Store, refused, serving_store
 from tests.live.scheduler.worlds import live, lived
 from tests.support.kubeconfigs import kubeconfig
@@ -52,11 +52,11 @@ MESSAGE = "0/3 nodes are available: 3 {}."
     [
         ("Insufficient nvidia.com/gpu", "NodeResourcesFit"),
         ("Too many pods", "NodeResourcesFit"),
-        (reasons.DISK_CONFLICT.text, "VolumeRestrictions"),
-        (reasons.VOLUME_ZONE_CONFLICT.text, "VolumeZone"),
-        (reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, "TaintToleration"),
-        (reasons.NODE_UNSCHEDULABLE.text, "NodeUnschedulable"),
-        (reasons.NODE_NETWORK_UNAVAILABLE.text, "CheckNodeCondition"),
+        (rule.DISK_CONFLICT.text, "VolumeRestrictions"),
+        (rule.VOLUME_ZONE_CONFLICT.text, "VolumeZone"),
+        (rule.TAINTS_TOLERATIONS_NOT_MATCH.text, "TaintToleration"),
+        (rule.NODE_UNSCHEDULABLE.text, "NodeUnschedulable"),
+        (rule.NODE_NETWORK_UNAVAILABLE.text, "CheckNodeCondition"),
         ("cannot allocate all claims", "DynamicResources"),
         ("a reason of one's own", None),
     ],

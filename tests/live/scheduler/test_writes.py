@@ -2,7 +2,7 @@
 
 import yaml
 
-from kubeclassic.live.scheduler.writes import NewCondition, status_patch, with_condition, with_nomination
+from kubeclassic.live.scheduler.state import NewCondition, status_patch, with_condition, with_nomination
 
 NOW = "2026-11-22T01:44:50Z"
 LATER = "2026-11-22T01:45:50Z"

@@ -14,8 +14,7 @@ from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import read_settings
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveState
-from kubeclassic.live.scheduler.writes import ClusterApi, DryApi
+from kubeclassic.live.scheduler.state import ClusterApi, DryApi, LiveState
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver import (
     NEW_SERVER,

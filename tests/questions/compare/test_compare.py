@@ -10,7 +10,7 @@ from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
 from kubeclassic.api.record import plain
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.questions.compare.comparison import compare

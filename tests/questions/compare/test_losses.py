@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from kubeclassic.core.decision.verdict import reasons_in
-from kubeclassic.predicates import reasons
+from kubeclassic.predicates import rule
 from kubeclassic.questions.compare.comparison import Losses, compare, label, main_reason, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
@@ -68,7 +68,7 @@ def test_evicted():
 
 def test_every_reason_of_the_predicates_is_about_something():
     """No reason of a predicate is left without a word or two."""
-    texts = [found.text for found in vars(reasons).values() if isinstance(found, reasons.Reason)]
+    texts = [found.text for found in vars(rule).values() if isinstance(found, rule.Reason)]
     assert texts
     assert [text for text in texts if about(text) == text] == []
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.record import plain
-from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.run import EventFeed
 from kubeclassic.questions.compare.comparison import Agreement
 from kubeclassic.simulation.sides import best, decided
 from tests.support.examples import examples

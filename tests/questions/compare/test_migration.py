@@ -8,7 +8,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.framework.migrate.frompolicy import migrate
 from kubeclassic.framework.releases import PROFILE_RELEASE
 from kubeclassic.questions.migrate.ask import POLICY, PROFILE, Migrating, agrees
-from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Scenario
 from tests.support.build import manifest, node, obj, pod, policy_of
 
 

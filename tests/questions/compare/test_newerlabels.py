@@ -2,7 +2,7 @@
 
 from kubeclassic.api.objects import Node
 from kubeclassic.questions.compare.ask import with_newer_labels, zones_warning
-from kubeclassic.simulation.scenario import Scenario
+from kubeclassic.simulation.simulate import Scenario
 from tests.support.build import node, pod
 
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"

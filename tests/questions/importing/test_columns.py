@@ -4,8 +4,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.importing import columnmap, simkube
-from kubeclassic.questions.importing.ask import read_export
+from kubeclassic.questions.importing import rows, simkube
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, RUNS, requests, write
 
@@ -29,8 +28,8 @@ TABLE = "task,team,prio,n,start,took,cores,mem,gpus,service,disk\nT_1,Web,5,2,1.
 
 def test_the_map_says_what_is_what(tmp_path):
     """Columns become what the map says, in the units that it says; a count makes several pods of a row."""
-    columns = columnmap.read_map(write(tmp_path, "m.yaml", MAP))
-    first, second = columnmap.read(write(tmp_path, "t.csv", TABLE), columns).pods
+    columns = rows.read_map(write(tmp_path, "m.yaml", MAP))
+    first, second = rows.read_table(write(tmp_path, "t.csv", TABLE), columns).pods
     assert (first["metadata"]["name"], second["metadata"]["name"]) == ("t-1-0", "t-1-1")
     assert requests(first) == {"cpu": "250m", "memory": "2048Mi"}
     assert first["metadata"] == {
@@ -73,7 +72,7 @@ def test_nodes_are_made_too(tmp_path):
 def test_a_wrong_map_is_told(tmp_path, text, words):
     """A map that says something else is refused with the place."""
     path = write(tmp_path, "m.yaml", text)
-    told = refusal_text(ManifestError, columnmap.read_map, path)
+    told = refusal_text(ManifestError, rows.read_map, path)
     assert told.startswith(f"{path}: ")
     assert words in told
 
@@ -94,10 +93,10 @@ WRONG = {
 def test_wrong_tables_are_told(tmp_path, case):
     """A table that cannot be read is refused in one line with file, line and column."""
     text, *words = WRONG[case]
-    columns = columnmap.read_map(
+    columns = rows.read_map(
         write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c, memory: b}\n")
     )
-    told = refusal_text(ManifestError, columnmap.read, write(tmp_path, "n.csv", text), columns)
+    told = refusal_text(ManifestError, rows.read_table, write(tmp_path, "n.csv", text), columns)
     assert str(tmp_path / "n.csv") in told
     assert all(word in told for word in words)
 
@@ -107,16 +106,12 @@ def test_other_wrong_inputs_are_told(tmp_path):
     nodes = write(tmp_path, "n.csv", HOSTS)
     tries = [
         (
-            lambda: columnmap.read(
-                tmp_path / "none.csv", columnmap.read_map(write(tmp_path, "m.yaml", "name: a"))
+            lambda: rows.read_table(
+                tmp_path / "none.csv", rows.read_map(write(tmp_path, "m.yaml", "name: a"))
             ),
             "no such file",
         ),
         (lambda: simkube.read(nodes), "expected a trace of SimKube, got bytes that are no msgpack"),
-        (
-            lambda: read_export(write(tmp_path, "e.json", '{"pods": []}')),
-            "got no export of kube-scheduler-simulator",
-        ),
     ]
     for tried, words in tries:
         text = refusal_text(ManifestError, tried)
@@ -125,23 +120,23 @@ def test_other_wrong_inputs_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "rows, told",
+    "lines, told",
     [
         ("a,\n", "line 2: n: expected a whole number, got nothing"),
         ("a,1\nA,1\n", 'line 3: task: expected each name once, got "a-0" again'),
         ("a,500001\n", 'line 2: n: expected 500,000 at most, got "500001"'),
     ],
 )
-def test_counts_and_names_of_rows_are_checked(tmp_path, rows, told):
+def test_counts_and_names_of_rows_are_checked(tmp_path, lines, told):
     """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""
-    columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
     with pytest.raises(ManifestError, match=told):
-        columnmap.read(write(tmp_path, "t.csv", "task,n\n" + rows), columns)
+        rows.read_table(write(tmp_path, "t.csv", "task,n\n" + lines), columns)
 
 
 def test_rows_of_no_copies_are_told(tmp_path):
     """A count of 0 makes no pod, and is among what was dropped."""
-    columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
-    assert columnmap.read(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {
+    columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    assert rows.read_table(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {
         "rows of no copies": 1
     }

@@ -9,9 +9,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube
-from kubeclassic.questions.importing.ask import read_export
 from tests.support import manifests
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
@@ -131,23 +129,7 @@ def test_an_export_is_read_like_manifests(tmp_path):
     """All commands read an export; that its configuration does not count is said."""
     found = kubeclassic.simulate(write(tmp_path, "export.json", json.dumps(EXPORT)))
     assert found.hosts == {"default/p": "n"}
-    assert any("kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings)
-
-
-def test_its_configuration_is_a_profile(tmp_path):
-    """The objects with their kinds, and the configuration as a file that --profile takes."""
-    trace = read_export(write(tmp_path, "export.json", json.dumps(EXPORT)))
-    configuration = trace.configuration
-    assert [item["kind"] for item in trace.document()["items"]] == [
-        "Namespace",
-        "PriorityClass",
-        "Node",
-        "Pod",
-    ]
-    profile = write(tmp_path, "profile.yaml", yaml.safe_dump(configuration))
-    assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {
-        "default/p": "n"
-    }
+    assert any("make a file of `schedulerConfig` for --profile" in warning.text for warning in found.warnings)
 
 
 BROKEN = yaml.safe_load("""

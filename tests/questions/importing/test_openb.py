@@ -9,8 +9,7 @@ import yaml
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.importing.openb import manifests
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Files
-from kubeclassic.simulation.simulate import Simulation
+from kubeclassic.simulation.simulate import Files, Simulation
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 

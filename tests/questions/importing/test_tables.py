@@ -9,7 +9,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.importing import columnmap
+from kubeclassic.questions.importing import rows
 from tests.conftest import ROOT
 from tests.support.traceforms import CREATED, DELETED, RUNS, requests, times, write
 
@@ -19,7 +19,7 @@ GPU = "alibabacloud.com/gpu-milli"
 
 def read(folder, text, name):
     """The manifests of a table by the map of that name."""
-    trace = columnmap.read(write(folder, f"{name}.csv", text), columnmap.read_map(MAPS / f"{name}.yaml"))
+    trace = rows.read_table(write(folder, f"{name}.csv", text), rows.read_map(MAPS / f"{name}.yaml"))
     return trace.nodes + trace.pods
 
 

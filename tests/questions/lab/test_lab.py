@@ -19,9 +19,9 @@ from kubeclassic.api.load import Loaded
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.lab.lab import SearchStopped
-from kubeclassic.questions.lab.rules import StateRules
+from kubeclassic.questions.lab.scenarios import StateRules
 from kubeclassic.simulation.input import Observer
-from kubeclassic.simulation.scenario import Files
+from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT
 from tests.support import build
 from tests.support.examples import examples
@@ -259,14 +259,13 @@ def test_why_and_the_list_say_the_same():
 
 
 def test_what_helps_does():
-    """Each suggestion that is an edit gives the pod the node that it names, but where it says that
-    another pod takes it."""
+    """Each suggestion gives the pod the node that it names, but where it says that another pod takes it."""
     lab = example_lab()
     found = ask(lab, "explain", lab.start, pod=REPORT, what_if=True)
     tried = [
         (one["host"], answered(lab, replace(lab.start, edits=tuple(one["patch"])))[REPORT][0])
-        for one, (_, _, is_edit) in zip(found["suggestions"], found["told"], strict=True)
-        if is_edit and one["evictedBy"] is None and "takenBy" not in one
+        for one in found["suggestions"]
+        if one["evictedBy"] is None and "takenBy" not in one
     ]
     assert tried
     assert [host for host, _ in tried] == [host for _, host in tried]

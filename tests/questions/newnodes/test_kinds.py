@@ -12,7 +12,7 @@ from kubeclassic.api.objects import CSINode
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.newnodes.kinds import kinds_of
+from kubeclassic.questions.newnodes.ask import kinds_of
 from tests.support.build import manifest, node, obj, owned_by, pod
 from tests.support.keywords import keywords_of
 from tests.support.refusals import refusal_text

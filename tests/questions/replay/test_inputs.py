@@ -7,9 +7,9 @@ import yaml
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import InputOptions, Lifetime, read_inputs
-from kubeclassic.questions.replay.inputs.times import as_timestamp, parse_duration, parse_time
+from kubeclassic.questions.replay.inputs import InputOptions, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
+from kubeclassic.questions.replay.times import as_timestamp, parse_duration, parse_time
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told
@@ -28,12 +28,6 @@ OPENB_PODS = (
 )
 
 
-def reading(**fields):
-    """A choice of how to read times."""
-    compress = fields.pop("compress", 1.0)
-    return InputOptions(**fields, compress=compress)
-
-
 def pods(inputs):
     """When each pod comes, and for how long."""
     return {
@@ -49,11 +43,8 @@ def pods(inputs):
 @pytest.mark.parametrize(
     "choice, wanted",
     [
-        (reading(), (100.0, Lifetime(runs_for=120.0))),
-        (reading(as_recorded=True), (100.0, Lifetime(leaves_at=400.0))),
-        (reading(compress=10.0), (10.0, Lifetime(runs_for=12.0))),
-        (reading(ignore_times=True), (0.0, Lifetime())),
-        (reading(ignore_times=True, run_time=5.0), (0.0, Lifetime(runs_for=5.0))),
+        (InputOptions(), (100.0, Lifetime(runs_for=120.0))),
+        (InputOptions(as_recorded=True), (100.0, Lifetime(leaves_at=400.0))),
     ],
 )
 def test_of_a_pod(tmp_path, choice, wanted):
@@ -115,7 +106,7 @@ def test_times(tmp_path):
 
 def test_as_recorded(tmp_path):
     """With times as recorded all pods leave when they did."""
-    found = pods(read_inputs(files(tmp_path), reading(as_recorded=True)))
+    found = pods(read_inputs(files(tmp_path), InputOptions(as_recorded=True)))
     assert found == {"p": (10, Lifetime(leaves_at=70)), "q": (30, Lifetime(leaves_at=90))}
 
 
@@ -187,7 +178,7 @@ def test_pods_run_as_long_as_they_did(tmp_path):
         if event.verb == "Add" and isinstance(event.item, Pod)
     ]
     assert (coming, len(inputs.events)) == ([(1, 20), (30, None)], 4)
-    as_recorded = of_file(tmp_path, text, "events.jsonl", choice=reading(as_recorded=True))
+    as_recorded = of_file(tmp_path, text, "events.jsonl", choice=InputOptions(as_recorded=True))
     assert len(as_recorded.events) == 6
 
 

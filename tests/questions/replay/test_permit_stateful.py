@@ -15,7 +15,7 @@ from hypothesis.stateful import (
 )
 
 from kubeclassic.core.queue.base import scheduled_condition
-from kubeclassic.questions.replay.inputs.inputs import EVER, Inputs
+from kubeclassic.questions.replay.inputs import EVER, Inputs
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, pod
 from tests.support.examples import examples

@@ -3,7 +3,7 @@ of it."""
 
 import pytest
 
-from kubeclassic.questions.replay.inputs.inputs import DELETE, EVER
+from kubeclassic.questions.replay.inputs import DELETE, EVER
 from tests.support.build import node, pod
 from tests.support.permitbuild import doorman, names, the_one, waiting_scheduler, waits_of
 from tests.support.replaybuild import at, of_engine, played, there, told

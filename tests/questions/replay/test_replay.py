@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import DELETE, DRAIN, FAIL, RECOVER, UPDATE
+from kubeclassic.questions.replay.inputs import DELETE, DRAIN, FAIL, RECOVER, UPDATE
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES

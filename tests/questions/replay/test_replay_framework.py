@@ -4,10 +4,9 @@ user's plugins step by step."""
 import pytest
 import yaml
 
-from kubeclassic.framework.plugin import Plugin
+from kubeclassic.framework.plugin import Plugin, error, unschedulable
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
-from kubeclassic.framework.status import error, unschedulable
-from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE
+from kubeclassic.questions.replay.inputs import DELETE, UPDATE
 from tests.support.build import manifest, node, obj, owned_by
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
 from tests.support.replaybuild import asking, at, of_engine, played, replay, there, told

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.churn import DEFAULT_NODE, Operation
-from kubeclassic.questions.replay.inputs.inputs import Inputs, read_inputs
+from kubeclassic.questions.replay.inputs import DEFAULT_NODE, Inputs, Operation, read_inputs
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import pod
 from tests.support.examples import examples
@@ -114,16 +113,6 @@ def test_nodes_in_trouble(tmp_path):
     assert told(records, "NodeDeleted") == [(90, "node-1"), (90, "node-0")]
 
 
-def test_nodes_by_labels(tmp_path):
-    """A selector chooses the nodes that fail and recover."""
-    labelled = (
-        "- {opcode: createNodes, count: 3, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
-    )
-    steps = "".join(f"- {{opcode: {word}Nodes, selector: zone=a}}\n" for word in ("fail", "recover"))
-    _, records = run(tmp_path, f"{labelled}{steps}")
-    assert told(records, "NodeFailed") == told(records, "NodeRecovered") == [(0, "node-0"), (0, "node-2")]
-
-
 def test_pods_are_deleted_by_namespace(tmp_path):
     """deletePods takes the pods of one namespace, or all."""
     pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: y, {POD}}}\n"
@@ -202,7 +191,6 @@ def test_nobody_waits_where_nothing_waits(operations, until):
 
 BAD = [
     ("- {opcode: createNode}", 'did you mean "createNodes"'),
-    ("- {opcode: failNodes, selector: 'a in'}", "document 1 (failNodes): selector: expected"),
     ("- {opcode: createNodes}", "document 1 (createNodes): count: expected a value, got nothing"),
     ("- {opcode: createPods, count: 1}", "template: expected one, got nothing"),
     (

@@ -3,9 +3,7 @@
 import random
 
 import numpy as np
-import pytest
 
-from kubeclassic.questions.replay import recording
 from kubeclassic.questions.replay.recording import Series, columns
 from kubeclassic.questions.replay.simulatedcluster import SAMPLE, Fragmentation, Ledger, ReplayCounts
 from tests.support.build import node, pod
@@ -58,27 +56,6 @@ def test_one_row_a_period():
 def test_up_to_the_end():
     """A replay that is stopped at a time has rows up to it."""
     assert [row["time"] for row in rows(5, until=11)] == [0, 5, 10]
-
-
-def test_parquet(tmp_path):
-    """A table is written as Parquet, floats where any value of a column is one."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    recording.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
-    assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {"time": [0.0, 2.5], "pending": [1, 2]}
-
-
-def test_parquet_without_pyarrow(tmp_path, monkeypatch):
-    """Where pyarrow is missing the message says how to get it."""
-
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(recording, "import_module", missing)
-    with pytest.raises(
-        recording.ResultFileError,
-        match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'",
-    ):
-        recording.write_parquet(tmp_path / "a.parquet", [], [])
 
 
 def naive(ledger, sample):

@@ -12,8 +12,7 @@ import pytest
 import kubeclassic
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.facttable import BY_ID
-from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.framework.releases import ALL_RELEASES, BY_ID
 from kubeclassic.questions.upgrade.ask import upgrade
 from kubeclassic.questions.upgrade.sides import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, upgraded

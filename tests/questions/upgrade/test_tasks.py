@@ -9,8 +9,8 @@ import kubeclassic
 from kubeclassic.questions.upgrade.sides import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, _plain
 from kubeclassic.simulation.input import SILENT
-from kubeclassic.simulation.scenario import Files
 from kubeclassic.simulation.sides import MODES
+from kubeclassic.simulation.simulate import Files
 from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
 from tests.support.program import inside

@@ -12,8 +12,14 @@ from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph, Table
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.facttable import BY_ID, ReleaseFact, facts_of, undone
-from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
+from kubeclassic.framework.releases import (
+    ALL_PATCH_LEVELS,
+    ALL_RELEASES,
+    BY_ID,
+    ReleaseFact,
+    facts_of,
+    undone,
+)
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
 from kubeclassic.questions.upgrade.ask import upgrade
@@ -22,8 +28,8 @@ from kubeclassic.questions.upgrade.sides import specs_of, way_of
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
 from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, upgraded
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.sides import MODES
+from kubeclassic.simulation.simulate import Files, Scenario
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
@@ -124,7 +130,7 @@ def test_the_view(example):
     view = example.view()
     assert "7 of 22 pods go elsewhere in 1.36 than in 1.12" in str(view.verdict)
     assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
-    assert view.csv().name == "moved"
+    assert view.tables_of("csv")[0].name == "moved"
     assert not example.ok
 
 

@@ -7,20 +7,18 @@ import yaml
 import kubeclassic
 from kubeclassic.api.record import plain
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.options import Classic, Framework, options_of
+from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS
 from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
-from kubeclassic.simulation.explain.explain import explain
-from kubeclassic.simulation.explain.subject import Subject
+from kubeclassic.simulation.explain.explain import Subject, explain
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
-from tests.conftest import CLUSTER, ROOT
-from tests.support.examplerules import example_modules
+from tests.conftest import CLUSTER
 from tests.support.keywords import keywords_of
-from tests.support.manifests import manifest, owned_by, policy_of
+from tests.support.manifests import owned_by
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
 REPORT = "analytics/yearly-report"
@@ -208,118 +206,13 @@ def test_the_example():
     assert second.patch == (f"pod {REPORT} tolerations+=dedicated=database:NoSchedule",)
     assert second.evicted_by.startswith("shop/orders-")
     for each in result.suggestions:
-        if each.disturbs < DISTURBS["rule"]:
-            found = kubeclassic.simulate(CLUSTER, edits=each.patch)
-            outcome = found.outcomes[REPORT]
-            assert outcome.host == (each.host if each.evicted_by is None else None)
-            assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
-            assert (each.effect.placed, each.effect.placed_before) == (
-                found.summary.placed,
-                plain.summary.placed,
-            )
-            lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
-            assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
-
-
-# --- The scheduler ------------------------------------------------------------------------------------------
-
-
-def test_rules_of_a_policy():
-    """A predicate that is in the way is left out of the Policy, but none that the release always runs."""
-    result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80), release="1.14")
-    assert patches(result, "rule") == [
-        "policy: PodFitsResources, HostName, MatchNodeSelector in place of GeneralPredicates"
-    ]
-    tainted = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.14")
-    assert patches(tainted, "rule") == []
-
-
-def test_plugins_of_a_profile():
-    """A plugin that is in the way is disabled."""
-    result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
-    assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
-
-
-@pytest.mark.parametrize(
-    "release, wanted", [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
-)
-def test_locked_gates_stay(release, wanted):
-    """A gate that the release has locked, or no longer has, is no suggestion."""
-    constraint = {**CONSTRAINT, "minDomains": 2}
-    there = pod("p", labels={"app": "a"}, nodeName="a")
-    asks = pod("asked", labels={"app": "a"}, topologySpreadConstraints=[constraint])
-    result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
-    assert patches(result, "gate") == wanted
-
-
-def test_devices_are_not_left_out():
-    """A pod without its devices does not start, so the plugin that looks for them stays."""
-    claim = manifest("ResourceClaim", "c", namespace="default", apiVersion="resource.k8s.io/v1")
-    claim["spec"] = yaml.safe_load("{devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}")
-    kind = manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={})
-    asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
-    assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
-
-
-def test_gates_of_the_release():
-    """A feature gate that adds the rule in the way is switched off."""
-    result = found(*SPREAD, release="1.16", gates="EvenPodsSpread=true")
-    assert patches(result, "gate") == ["feature gate: EvenPodsSpread=false"]
-
-
-def test_preemption():
-    """Preemption that is off would make room."""
-    items = node("a"), pod("other", 800, nodeName="a", priority=1), pod("asked", 800, priority=9)
-    told = one(found(*items, preemption=False), "preemption")
-    assert (told.host, told.victims) == ("a", ("default/other",))
-    assert "preemption" not in {each.kind for each in found(*items).suggestions}
-
-
-@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-def test_weights(release):
-    """The smallest weight of one rule with which the wanted node wins; with one less it does not."""
-    prefer = yaml.safe_load("{weight: 10, preference: {matchExpressions: [{key: disk, operator: Exists}]}}")
-    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
-    nodes = node("a", 1000, labels={"disk": "ssd"}), node("b", 9000, 40)
-    items = *nodes, pod("other", 900, 3, nodeName="a"), pod("asked", 90, affinity=affinity)
-    away = "b" if found(*items, release=release).host == "a" else "a"
-    told = one(found(*items, want=away, release=release), "weight")
-    rule, _, weight = told.patch[0].removeprefix("weight: ").partition("=")
-    assert told.host == away
-    assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
-    before = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
-    assert away not in hosts_by_weight(
-        items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1)
-    )
-
-
-def hosts_by_weight(items, release, rule, weights):
-    """Where the asked pod goes with these weights of one rule."""
-    found_hosts = set()
-    for weight in weights:
-        if release == "1.27":
-            plugins = {"score": {"disabled": [{"name": rule}], "enabled": [{"name": rule, "weight": weight}]}}
-            profile = {
-                "apiVersion": GROUP,
-                "kind": "KubeSchedulerConfiguration",
-                "profiles": [{"plugins": plugins}],
-            }
-            found_hosts.add(
-                kubeclassic.simulate(list(items), scheduler=Framework(profile=profile)).hosts[ASKED]
-            )
-        else:
-            scores = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores
-            entries = [
-                {"name": name, "weight": weight if name == rule else score.weight}
-                for name, score in scores.items()
-            ]
-            policy = policy_of(priorities=entries)
-            found_hosts.add(
-                kubeclassic.simulate(list(items), scheduler=Classic(release=release, policy=policy)).hosts[
-                    ASKED
-                ]
-            )
-    return found_hosts
+        found = kubeclassic.simulate(CLUSTER, edits=each.patch)
+        outcome = found.outcomes[REPORT]
+        assert outcome.host == (each.host if each.evicted_by is None else None)
+        assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
+        assert (each.effect.placed, each.effect.placed_before) == (found.summary.placed, plain.summary.placed)
+        lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
+        assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
 
 
 class TestAWantedNode:
@@ -448,19 +341,3 @@ def test_the_result():
     assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
     assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"
     assert attrs.evolve(result, suggestions=()).ok is False
-
-
-class TestRulesOfOnesOwn:
-    ITEMS = (node("a", labels={"failure-domain.beta.kubernetes.io/zone": "north-1b"}), pod("asked"))
-
-    def test_a_predicate(self, monkeypatch):
-        """A predicate of one's own that is in the way can be left out."""
-        rules, _ = example_modules(ROOT, monkeypatch)
-        result = found(*self.ITEMS, catalogue=rules.CATALOGUE, release="1.15")
-        assert patches(result, "rule") == ["policy: without predicate ZoneAtWork"]
-
-    def test_a_plugin(self, monkeypatch):
-        """A plugin of one's own that is in the way can be disabled."""
-        _, plugins = example_modules(ROOT, monkeypatch)
-        result = found(*self.ITEMS, plugins=plugins.PLUGINS, release="1.27")
-        assert patches(result, "rule") == ["profile: preFilter and filter without ZoneAtWork"]

@@ -71,9 +71,8 @@ def test_what_places_all_places_all(kind, replicas, sizes, spec, release):
     word = {"Deployment": "deploy", "Job": "job", "StatefulSet": "sts"}[kind]
     found = what_if(cluster, f"{word}/w", release)
     for one in found.suggestions:
-        if one.is_edit:
-            hosts = simulate(cluster, release, edits=one.patch).hosts
-            stays = one.evicted_by is None and one.taken_by is UNSET
-            assert hosts[found.explanation.decision.pod.key] == (one.host if stays else None)
-            assert one.placed == sum(host is not None for host in hosts.values()), one
+        hosts = simulate(cluster, release, edits=one.patch).hosts
+        stays = one.evicted_by is None and one.taken_by is UNSET
+        assert hosts[found.explanation.decision.pod.key] == (one.host if stays else None)
+        assert one.placed == sum(host is not None for host in hosts.values()), one
     assert found.ok == (found.fits or any(one.placed == replicas for one in found.suggestions))

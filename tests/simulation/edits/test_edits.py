@@ -18,7 +18,7 @@ from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edit, Edits
 from kubeclassic.simulation.fieldchanges import EditError, Step, parse_path, text_of
-from kubeclassic.simulation.scenario import Files
+from kubeclassic.simulation.simulate import Files
 from tests.support.drawn import documents
 from tests.support.examples import examples
 from tests.support.manifests import manifest, owned_by

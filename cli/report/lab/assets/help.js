@@ -54,9 +54,9 @@ export class Help {
     return [...group(title, false), ...group("At a cost: other pods lose their node, or this pod does not keep its own", true), make("p", { class: "soft" }, "Undo takes it back.")];
   }
 
-  item({ change, host, patch }, [outcome, , isEdit]) {
+  item({ change, host, patch }, [outcome]) {
     return make("li", {}, make("div", {}, `${change.charAt(0).toUpperCase()}${change.slice(1)}: goes to `, make("b", { class: "name" }, host), outcome.slice(host.length)),
-      isEdit ? make("button", { type: "button", title: patch.join("; "), "aria-label": `Apply: ${change}`, onclick: () => this.lab.act({ do: "edit", texts: patch }) }, "Apply") : make("code", {}, patch.join("; ")));
+      make("button", { type: "button", title: patch.join("; "), "aria-label": `Apply: ${change}`, onclick: () => this.lab.act({ do: "edit", texts: patch }) }, "Apply"));
   }
 
   async more() {

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from kubeclassic.api.view import Column, Section, Table, View, on_page
-from kubeclassic.cli.report.page.about import About, made_at
-from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, asset, page_html
+from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, About, asset, made_at, page_html
 from tests.conftest import ROOT
 
 ABOUT = About(

@@ -6,7 +6,11 @@ import math
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from ....api.meaning import durations
+import attrs
+
+from ...api.meaning import durations
+from ...api.reading import shown
+from ...exceptions import ManifestError
 
 _UNITS = {**durations.UNITS, "d": 86400.0}
 _FIRST_DATE = 1e8
@@ -91,3 +95,23 @@ def plain(seconds: float) -> int | float:
     """
     rounded = round(seconds, 6)
     return int(rounded) if rounded == int(rounded) else rounded
+
+
+@attrs.define(repr=False)
+class TraceTimes:
+    """Reads times, which must all be dates or all be seconds."""
+
+    dated: bool | None = None
+
+    def read(self, written: object, where: str) -> float:
+        """A time in seconds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        found = parse_time(written)
+        if found is None:
+            raise ManifestError(f"{where}: expected {TIME}, got {shown(written)}")
+        if self.dated is not None and self.dated != found[1]:
+            kinds = ("a date where earlier times are seconds", "seconds where earlier times are dates")
+            raise ManifestError(
+                f"{where}: expected one kind throughout, got {shown(written)}, {kinds[self.dated]}"
+            )
+        self.dated = found[1]
+        return found[0]

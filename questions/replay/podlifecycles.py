@@ -12,23 +12,20 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ....api.objects import Condition, Pod
-from ....api.objects.pods import DEFAULT_SCHEDULER
-from ....api.record import UNSET
-from ....core.arrays.types import Ints
-from ....core.bindingcycle import Failure, Waiting
-from ....core.decision.preemptionplan import Preemption
-from ....core.driver import Attempt, Driver
-from ....core.queue.backoff import SECOND, nanoseconds
-from ....core.queue.base import scheduled_condition
-from ....core.queue.parked import QueuedPod
-from ....core.volumes.assumecache import VolumeError
-from ....exceptions import CacheError
-from ....simulation.drainrules import stays_with_node
-from ....simulation.replacements import claims_left_by, with_claims
-from ..inputs.inputs import Lifetime
-from ..inputs.times import plain
-from ..journal import (
+from ...api.objects import DEFAULT_SCHEDULER, Condition, Pod
+from ...api.record import UNSET
+from ...core.arrays import Ints
+from ...core.binding import VolumeError
+from ...core.bindingcycle import Failure, Waiting
+from ...core.decision import Preemption
+from ...core.driver import Attempt, Driver
+from ...core.queue.backoff import SECOND, QueuedPod, nanoseconds
+from ...core.queue.base import scheduled_condition
+from ...exceptions import CacheError
+from ...simulation.drainrules import stays_with_node
+from ...simulation.replacements import claims_left_by, with_claims
+from .inputs import Lifetime
+from .journal import (
     PodArrived,
     PodDeleted,
     PodEvicted,
@@ -40,7 +37,8 @@ from ..journal import (
     PodWaitsOnPermit,
     ReplayEvent,
 )
-from ..simulatedcluster import SimulatedCluster
+from .simulatedcluster import SimulatedCluster
+from .times import plain
 from .volumecontroller import VolumeController
 
 

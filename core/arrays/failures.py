@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
-"""As in :mod:`.arrays.types`; this file imports nothing of core."""
+from .columns import Mask
+
 Codes = NDArray[np.int64]
 """Reasons, as keys of ``sequences``; 0 where there is none."""
 

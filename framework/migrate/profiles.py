@@ -1,57 +1,324 @@
-"""A configuration of one release as another release reads it: as it is, in another version, or as other
-plugins.
+"""Profiles while they are written, and a configuration of one release as another release reads it.
 
-A Policy of the first releases of the framework is such a configuration, too; see
-:mod:`kubeclassic.framework.policy`.
+It stays as it is, or is written in another version, or as other plugins. A Policy of the first releases of
+the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import base64
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import attrs
 
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import Policy
-from ...algorithmprovider.providers import DEFAULT_PROVIDER
-from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject
-from ...api.reading.unknownfields import TYPE_META, removed, unknown_fields
-from ...api.record import copied
+from ...algorithmprovider.policy import DEFAULT_PROVIDER, Policy
+from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject, json_names
+from ...api.reading import TYPE_META, removed, unknown_fields
+from ...api.record import UNSET, Record, UnsetType, copied, plain
 from ...core.release import ConfigurationCells, Release
-from ...exceptions import PolicyError
-from ..config.apiversions import NEW_HTTPS, WEIGHT, with_profiles
+from ...core.release.fact import rule_facts
+from ...exceptions import PolicyError, UnknownNameError
+from ..config.apiversions import WEIGHT, is_flat, with_profiles
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
-from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
+from ..config.configuration import (
+    GROUP,
+    LATEST,
+    KubeSchedulerConfiguration,
+    ProfileConfig,
+    fields_without,
+    read_configuration,
+)
 from ..config.fielderrors import Context
-from ..config.profiles import GROUP, ProfileConfig
-from ..policy.profile import (
+from ..plugin import POINTS
+from ..policy import (
     AFFINITY,
     DEFAULT_AFFINITY_WEIGHT,
     SPREAD,
     configuration_of_policy,
     configuration_of_provider,
 )
-from ..versions import cells_in
-from .draft import (
-    ALONE,
-    BINDER,
-    CHECKS_ALL,
-    COUNTED_ELSEWHERE,
-    GATES,
-    NODES,
-    PRE_SCORERS,
-    SELECTOR_SPREAD,
-    SORTER,
-    Migration,
-    Note,
-    ProfileDraft,
-    as_json,
-    left_out,
-    written_extenders,
+from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
+
+
+class Note(Record):
+    """One part of a Policy without an exact equivalent, and what replaces it."""
+
+    subject: str
+    """A predicate, a priority, a plugin, or a field of the Policy."""
+    text: str
+    upstream: str | None = None
+    """What upstream's own translation does there, if it is something else."""
+
+    def __str__(self) -> str:
+        other = f" (upstream's translation {self.upstream})" if self.upstream else ""
+        return f"{self.subject}: {self.text}{other}"
+
+
+RULES = rule_facts()
+"""Predicate, priority, or what was built in -> what it became."""
+SELECTOR_SPREAD = "SelectorSpread"
+"""The plugin with the formula of SelectorSpreadPriority."""
+PRE_SCORERS = frozenset(
+    {
+        "InterPodAffinity",
+        "NodeAffinity",
+        "NodeResourcesBalancedAllocation",
+        "NodeResourcesFit",
+        "PodTopologySpread",
+        "TaintToleration",
+    }
 )
+"""The plugins with a PreScore."""
+SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
+"""The plugins that score if they are enabled under multiPoint."""
+OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
+PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
+"""The priorities that prefer few peers."""
+
+
+def left_out(rule: str) -> str:
+    """The reason why no plugin replaces *rule*, for a migration that leaves it out."""
+    return RULES[rule].sentence.replace("gone: ", "left out: ")
+
+
+COUNTED_ELSEWHERE = (
+    "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
+)
+"""What remains of the limits of built-in disks in releases without their plugins."""
+OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
+NODE_LABEL = "has plugin NodeLabel, which was removed in 1.23"
+OWN_DEFAULTS = "takes those of its own release, constraints of topology spread among them, PodTopologySpread with weight 2"
+
+
+# --- extenders ----------------------------------------------------------------------------------------------
+
+_UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6, "us"), (1, "ns"))
+
+
+def written_extenders(extenders: Sequence[ExtenderConfig]) -> tuple[list[JsonDict], list[Note]]:
+    """*extenders* as items of ``extenders``; and notes on what could not be kept."""
+    notes = [
+        Note(
+            f"extender {extender.name}",
+            f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0",
+        )
+        for extender in extenders
+        if extender.timeout <= 0
+    ]
+    found = [as_json(one) | {"httpTimeout": duration_text(one.timeout)} for one in extenders]
+    return [{name: part for name, part in one.items() if part} for one in found], notes
+
+
+def as_json(value: Any) -> Any:
+    """A value of a configuration in its JSON form, without what is not set; bytes are in base64."""
+    if attrs.has(type(value)):
+        fields = {name: getattr(value, attribute) for attribute, name in json_names(type(value)).items()}
+        return {
+            name: as_json(part)
+            for name, part in fields.items()
+            if part not in (None, (), "", b"") and part is not False
+        }
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return [as_json(part) for part in value] if isinstance(value, tuple) else value
+
+
+def duration_text(seconds: float) -> str:
+    """*seconds* as a duration such as ``2s`` or ``1500ms``; empty for 0 and less."""
+    nanoseconds = round(seconds * NANOSECONDS)
+    if nanoseconds <= 0:
+        return ""
+    return next(f"{nanoseconds // size}{unit}" for size, unit in _UNITS if nanoseconds % size == 0)
+
+
+# --- as data ------------------------------------------------------------------------------------------------
+
+SORTER = "PrioritySort"
+BINDER = "DefaultBinder"
+GATES = "SchedulingGates"
+DEVICES = "DynamicResources"
+TARGETS: Mapping[str, Release] = {
+    version: release
+    for version, release in FRAMEWORK_RELEASES.items()
+    if not release.configuration.lists_points
+}
+"""The releases that name plugins for all points at once."""
+LISTING: Mapping[str, Release] = {
+    version: release
+    for version, release in FRAMEWORK_RELEASES.items()
+    if release.configuration.lists_points and not is_flat(release.configuration)
+}
+"""Those with profiles that list plugins for each point."""
+
+
+def target_release(name: str, argument: str) -> Release:
+    """The release called *name*, which can run a profile.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` about *argument* if it cannot.
+    """
+    found = framework_release(name)
+    if found is None or found.version not in (*LISTING, *TARGETS):
+        why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        if found is None:
+            why = "has no profiles"
+        is_older = found is not None or name in ALL_RELEASES
+        older = f"; {name} {why}: give it the Policy itself, which it reads" if is_older else ""
+        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
+    return found
+
+
+ALONE = ("queueSort", "preFilter", "reserve", "permit", "preBind", "bind", "postBind")
+"""The extension points that only a user's own plugins are at alone."""
+
+
+class WrittenConfiguration(Record, kw_only=True):
+    """A KubeSchedulerConfiguration; fields without a value are omitted."""
+
+    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"]
+    """That of Kubernetes."""
+    kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
+    percentage_of_nodes_to_score: int | UnsetType = UNSET
+    profiles: tuple[JsonDict, ...]
+    """As Kubernetes has them."""
+    extenders: tuple[JsonDict, ...] | UnsetType = UNSET
+    """As Kubernetes has them."""
+
+
+# --- the draft ----------------------------------------------------------------------------------------------
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+NODES = "NodeAffinity"
+CHECKS_ALL = (
+    "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
+)
+
+
+@attrs.frozen(repr=False)
+class Migration:
+    """A configuration in its JSON form, and notes to read before it is used."""
+
+    document: JsonDict
+    notes: tuple[Note, ...]
+
+
+@attrs.define(repr=False)
+class ProfileDraft:
+    """A profile for *target*, and notes on what is not the same as before."""
+
+    target: Release
+    filters: dict[str, None] = attrs.Factory(dict)
+    """The filter plugins, in order."""
+    weights: dict[str, int] = attrs.Factory(dict)
+    """Plugin -> the weight of its scores."""
+    args: dict[str, JsonDict] = attrs.Factory(dict)
+    notes: list[Note] = attrs.Factory(list)
+
+    def note(self, subject: str, text: str, upstream: str | None = None) -> None:
+        """Add a note on something that is not the same as before."""
+        self.notes.append(Note(subject, text, upstream))
+
+    def is_gone(self, plugin: str) -> bool:
+        """Whether the target has no such plugin."""
+        return plugin in self.target.configuration.gone_plugins
+
+    def require(
+        self,
+        subject: str,
+        labels: Sequence[Mapping[str, str]],
+        upstream: str | None = None,
+        added: JsonObject | None = None,
+    ) -> None:
+        """Let plugin NodeAffinity require *labels* of every node, besides what *added* is in its arguments."""
+        terms = ((added or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
+        both = [{**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms]
+        self.args[NODES] = {"addedAffinity": {**(added or {}), REQUIRED: {"nodeSelectorTerms": both}}}
+        told = ", ".join(f"{one['key']} {one['operator']}" for one in labels)
+        self.note(
+            subject,
+            f"replaced by addedAffinity of plugin {NODES}: required {told}; the reason that users see is another",
+            upstream,
+        )
+        if NODES not in self.filters:
+            self.note(
+                subject,
+                f"{NODES} also checks nodeSelector and required node affinity of pods, ignored before",
+            )
+        self.filters[NODES] = None
+
+    def document(
+        self,
+        scheduler_name: str,
+        percentage: int,
+        extenders: Sequence[JsonDict],
+        post_filters: Sequence[str],
+        alone: Mapping[str, Sequence[str]] | None = None,
+        absent: Collection[str] = (),
+    ) -> JsonDict:
+        """A KubeSchedulerConfiguration with the profile, in its JSON form.
+
+        *post_filters*: the plugins that come after those that filter; *percentage* 0 is left out. *alone*:
+        extension point -> plugins that run there alone. *absent*: plugins that are usually there and do not
+        run.
+        """
+        always = (name for name in (BINDER, GATES) if not self.is_gone(name))
+        plugins = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
+        alone = alone or {}
+        scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
+        everywhere = _entries(plugins)
+        unwanted = ["*"]
+        if SELECTOR_SPREAD in self.weights:
+            # Upstream: validation refuses this plugin at every single extension point, but does not look under
+            # multiPoint.
+            everywhere.append({"name": SELECTOR_SPREAD, "weight": self.weights[SELECTOR_SPREAD]})
+            unwanted = [name for name in plugins if name in SCORERS and name not in scored]
+        disabled = {
+            "multiPoint": ["*"],
+            "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
+            "score": unwanted,
+        }
+        enabled = {
+            "multiPoint": everywhere,
+            "preScore": _entries(
+                [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
+            ),
+            "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
+            **{point: _entries(alone[point]) for point in ALONE if alone.get(point)},
+        }
+        profile: JsonDict = {
+            "schedulerName": scheduler_name,
+            "plugins": {
+                point: {"disabled": _entries(disabled.get(point, ())), "enabled": enabled[point]}
+                for point in ("multiPoint", *POINTS)
+                if point in enabled
+            },
+        }
+        if self.args:
+            profile["pluginConfig"] = [
+                {"name": name, "args": found} for name, found in sorted(self.args.items())
+            ]
+        written: JsonDict = plain(
+            WrittenConfiguration(
+                api_version="kubescheduler.config.k8s.io/v1"
+                if LATEST in self.target.configuration.api_versions
+                else "kubescheduler.config.k8s.io/v1beta3",
+                percentage_of_nodes_to_score=percentage or UNSET,
+                profiles=(profile,),
+                extenders=tuple(extenders) or UNSET,
+            )
+        )
+        return written
+
+
+def _entries(names: Iterable[str]) -> list[JsonDict]:
+    return [{"name": name} for name in names]
+
+
+# --- From plugins -------------------------------------------------------------------------------------------
+
 
 CONSTRAINTS = "defaultConstraints"
 FIT = "NodeResourcesFit"
@@ -422,76 +689,3 @@ def _given(
         yield {**entry, "name": name, "args": args}
     if document.get(WEIGHT) is not None:
         yield {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": document[WEIGHT]}}
-
-
-# --- the profile that a release makes of a Policy -----------------------------------------------------------
-
-
-def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
-    """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
-    made = running(policy, target, config, config.percentage)
-    (profile,) = made.profiles
-    cells = target.configuration
-    version = cells.default_version
-    for name in cells.api_versions:  # the newest that takes all plugins
-        known = cells_in(target.configuration, name)
-        if not made.plugin_names & known.refused_plugins:
-            version = name
-            cells = known
-    notes: list[Note] = []
-    if made.checks_all:
-        notes.append(
-            Note(
-                "alwaysCheckAllPredicates",
-                "left out: a profile cannot say it; the same nodes fit, with fewer reasons",
-            )
-        )
-    if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
-        notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
-    notes += (
-        Note(entry.name, "cpu and memory count, as a profile cannot be without resources")
-        for entry in profile.plugin_config
-        if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
-    )
-    extenders, faults = written_extenders(made.extenders)
-    document: JsonDict = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
-    if made.percentage:
-        document["percentageOfNodesToScore"] = made.percentage
-    plugins = {
-        point: {
-            "disabled": [{"name": "*"}],
-            "enabled": [
-                {"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})}
-                for plugin in profile.at(point).enabled
-            ],
-        }
-        for point in {**cells.point_plugins, **profile.plugins}
-        if f"profiles.plugins.{point}" not in cells.fields_lacked
-    }
-    arguments = [
-        {"name": entry.name, "args": as_json(entry.args)}
-        for entry in profile.plugin_config
-        if entry.args is not None
-    ]
-    document["profiles"] = [
-        {
-            "schedulerName": profile.scheduler_name or DEFAULT_SCHEDULER,
-            "plugins": plugins,
-            **({"pluginConfig": arguments} if arguments else {}),
-        }
-    ]
-    if extenders:
-        document["extenders"] = (
-            list(map(_as_in_a_policy, extenders, made.extenders))
-            if NEW_HTTPS in cells.fields_lacked
-            else extenders
-        )
-    return Migration(document, (*notes, *faults))
-
-
-def _as_in_a_policy(written: JsonDict, extender: ExtenderConfig) -> JsonDict:
-    """An extender as v1alpha2 has it: with the fields of a Policy."""
-    found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
-    if "httpTimeout" in found:
-        return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)}
-    return found

@@ -11,11 +11,12 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ....api.controlplane.admission import admit
-from ....api.controlplane.deviceclaims import claims_of_volumes
-from ....api.meaning.labels import BETA_PLACES
-from ....api.objects import (
+from ...api.controlplane import admit, claims_of_volumes
+from ...api.meaning import BETA_PLACES
+from ...api.objects import (
+    BIND_COMPLETED,
     CSI,
+    NO_PROVISIONER,
     AWSElasticBlockStore,
     AzureDisk,
     Cinder,
@@ -37,16 +38,21 @@ from ....api.objects import (
     VolumeNodeAffinity,
     strings,
 )
-from ....api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
-from ....api.record import UNSET
-from ....core.engine import Engine
-from ....core.pods.template import not_owned
-from ....core.volumes.binder import BOUND_BY_CONTROLLER
-from ....core.volumes.match import is_bound_to, requested_size, size, volume_class
-from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
-from ....simulation.explain.volumes import selects
-from ..journal import VolumeBound, VolumeProvisioned
-from ..simulatedcluster import SimulatedCluster
+from ...api.record import UNSET
+from ...core.engine import Engine
+from ...core.pods import not_owned
+from ...core.volumes import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    is_bound_to,
+    is_fully_bound,
+    requested_size,
+    size,
+    volume_class,
+)
+from ...simulation.explain.faileddemands import selects
+from .journal import VolumeBound, VolumeProvisioned
+from .simulatedcluster import SimulatedCluster
 
 IN_TREE = (
     "kubernetes.io/aws-ebs",

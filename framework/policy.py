@@ -1,0 +1,598 @@
+"""The profile that a release makes of a Policy, or of a provider's name, and its meaning.
+
+Upstream: createFromConfig and createFromProvider in pkg/scheduler/factory.go,
+pkg/scheduler/framework/plugins/legacy_registry.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ..algorithmprovider.check import (
+    PolicyCheck,
+    PolicyFault,
+    RunningPredicate,
+    WeightedPriority,
+    check,
+    refused_check,
+)
+from ..algorithmprovider.config import API_VERSIONS, AlgorithmSource, PolicyFile
+from ..algorithmprovider.extenders import faults as older_extender_faults
+from ..algorithmprovider.extenders import names_in_calling_order
+from ..algorithmprovider.gates import GivenGates, parse_gates, resolved_gates
+from ..algorithmprovider.policy import (
+    DEFAULT_PROVIDER,
+    MAX_WEIGHT,
+    Policy,
+    PredicateEntry,
+    PriorityEntry,
+    RatioArguments,
+    check_arguments,
+    decoded,
+    int32,
+    notes_on_form,
+    read_policy,
+)
+from ..algorithmprovider.releases import find_release
+from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, JsonObject, wrap_int64
+from ..api.reading import Document
+from ..api.record import replace
+from ..core.release import Gates, PolicyCells, Release
+from ..exceptions import PolicyError, UnknownNameError
+from ..priorities.requestedtocapacityratio import check_shape
+from .config.args import (
+    CPU_AND_MEMORY,
+    InterPodAffinityArgs,
+    NodeLabelArgs,
+    PodTopologySpreadArgs,
+    RequestedToCapacityRatioArgs,
+    ResourceSpec,
+    ServiceAffinityArgs,
+    ShapePoint,
+)
+from .config.configuration import (
+    GROUP,
+    KIND,
+    KubeSchedulerConfiguration,
+    PluginArgs,
+    PluginEntry,
+    PluginSet,
+    ProfileConfig,
+    extender_faults,
+    read_configuration,
+    unread_of_first,
+)
+from .config.fielderrors import aggregated
+from .plugin import MAX_NODE_SCORE
+from .profile import Profile, build_profiles
+from .registry import registry_of
+from .releases import ALL_RELEASES, framework_release
+
+# --- The rules that a Policy names, and the arguments of their plugins --------------------------------------
+# Upstream: ProcessPredicatePolicy and ProcessPriorityPolicy in
+# pkg/scheduler/framework/plugins/legacy_registry.go.
+
+
+BY_ARGUMENT = frozenset(
+    {
+        "CheckNodeLabelPresence",
+        "CheckServiceAffinity",
+        "NodeLabel",
+        "RequestedToCapacityRatio",
+        "ServiceAffinity",
+    }
+)
+"""The rules that an argument makes of an entry of another name."""
+EQUAL = "EqualPriority"
+
+
+@attrs.define(repr=False)
+class PolicyRules:
+    """The predicates and the priorities that run, and what their plugins get."""
+
+    cells: PolicyCells
+    gates: Gates
+    predicates: dict[str, None] = attrs.Factory(dict)
+    priorities: dict[str, int] = attrs.Factory(dict)
+    """Priority -> weight."""
+    node_label: NodeLabelArgs | None = None
+    service_affinity: ServiceAffinityArgs | None = None
+    ratio: RequestedToCapacityRatioArgs | None = None
+
+    @classmethod
+    def of(cls, policy: Policy, cells: PolicyCells, gates: Gates) -> PolicyRules:
+        """The rules of *policy*. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for
+        a rule that does not exist."""
+        found = cls(cells, gates)
+        if policy.predicates is None:
+            found.predicates = dict.fromkeys(name for name in cells.default_predicates if found._is_on(name))
+        for predicate in policy.predicates or ():
+            check_arguments(predicate, cells.two_arguments)
+            found.predicates[found._predicate(predicate)] = None
+        if policy.priorities is None:
+            found.priorities = {
+                name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)
+            }
+        for priority in policy.priorities or ():
+            if priority.name != EQUAL:
+                check_arguments(priority, cells.two_arguments)
+                found.priorities[found._priority(priority)] = priority.weight
+        found.predicates |= dict.fromkeys(cells.mandatory_predicates)
+        return found
+
+    def _is_on(self, name: str) -> bool:
+        gate = self.cells.rule_gates.get(name)
+        return gate is None or self.gates.get(gate, False)
+
+    def _is_known(self, name: str, rules: Mapping[str, str], argument: object) -> bool:
+        # Upstream: where the name of a rule wins, its argument is lost.
+        by_argument = self.cells.arguments_first and (name in BY_ARGUMENT or argument is not None)
+        return name in rules and self._is_on(name) and not by_argument
+
+    def _predicate(self, entry: PredicateEntry) -> str:
+        name = self.cells.aliases.get(entry.name, entry.name)
+        argument = entry.argument
+        if self._is_known(name, self.cells.predicates, argument):
+            return name
+        if argument is not None and argument.service_affinity is not None:
+            args = self.service_affinity or ServiceAffinityArgs()
+            self.service_affinity = attrs.evolve(
+                args, affinity_labels=args.affinity_labels + argument.service_affinity.labels
+            )
+            return "CheckServiceAffinity"
+        if argument is None or argument.labels_presence is None:
+            raise PolicyError(self.cells.unknown_predicate.format(name=name))
+        labels = argument.labels_presence.labels
+        kind = "present" if argument.labels_presence.presence else "absent"
+        self._add_labels(f"{kind}_labels", labels)
+        return "CheckNodeLabelPresence"
+
+    def _add_labels(self, field: str, labels: tuple[str, ...]) -> None:
+        args = self.node_label or NodeLabelArgs()
+        self.node_label = attrs.evolve(args, **{field: getattr(args, field) + labels})
+
+    def _priority(self, entry: PriorityEntry) -> str:
+        name = self.cells.aliases.get(entry.name, entry.name)
+        argument = entry.argument
+        if self._is_known(name, self.cells.priorities, argument):
+            return name
+        if argument is None:
+            raise PolicyError(self.cells.unknown_priority.format(name=name))
+        if argument.service_anti_affinity is not None:
+            args = self.service_affinity or ServiceAffinityArgs()
+            self.service_affinity = attrs.evolve(
+                args,
+                anti_affinity_labels_preference=(
+                    *args.anti_affinity_labels_preference,
+                    argument.service_anti_affinity.label,
+                ),
+            )
+            return "ServiceAffinity"
+        if argument.label_preference is not None:
+            kind = "present" if argument.label_preference.presence else "absent"
+            self._add_labels(f"{kind}_labels_preference", (argument.label_preference.label,))
+            return "NodeLabel"
+        wanted = argument.ratio or RatioArguments()
+        if self.cells.sums_weights_first:
+            check_shape([(point.utilization, point.score * 10) for point in wanted.shape], MAX_NODE_SCORE)
+        resources = tuple(ResourceSpec(resource.name, resource.weight) for resource in wanted.resources)
+        if self.cells.fills_resources:
+            resources = tuple(attrs.evolve(r, weight=r.weight or 1) for r in resources) or CPU_AND_MEMORY
+        self.ratio = RequestedToCapacityRatioArgs(
+            tuple(ShapePoint(point.utilization, point.score) for point in wanted.shape), resources
+        )
+        return "RequestedToCapacityRatio"
+
+    def weight(self, name: str) -> int:
+        """The weight of the Score plugin of priority *name*: 32 bits."""
+        weight = int32(self.priorities[name])
+        # Upstream: each label scores a share, so the weight counts once for each.
+        if name == "NodeLabel":
+            args = self.node_label or NodeLabelArgs()
+            weight *= len(args.present_labels_preference) + len(args.absent_labels_preference)
+        elif name == "ServiceAffinity":
+            weight *= len((self.service_affinity or ServiceAffinityArgs()).anti_affinity_labels_preference)
+        return int32(weight)
+
+    def check_total(self) -> None:
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` where the weights, before they are cut, are too
+        high together."""
+        total = 0
+        for name in sorted(self.priorities):
+            scaled = wrap_int64(self.priorities[name] * MAX_NODE_SCORE)
+            if scaled > wrap_int64(MAX_INT64 - total):
+                raise PolicyError("total priority of priority functions has overflown")
+            total = wrap_int64(total + scaled)
+
+
+# --- Faults of a Policy, in upstream's words ----------------------------------------------------------------
+# Upstream: pkg/scheduler/apis/config/validation/validation.go ValidatePolicy.
+
+
+HIGHEST_AFFINITY_WEIGHT = 100
+
+
+def validate(policy: Policy, cells: PolicyCells) -> None:
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults of *policy* in one text."""
+    if found := aggregated(_faults(policy, cells)):
+        raise PolicyError(found)
+
+
+def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
+    latest: dict[str, PriorityEntry] = {}
+    for entry in policy.priorities or ():
+        if not 0 < entry.weight < MAX_WEIGHT:
+            yield cells.bad_weight.format(name=entry.name)
+        if fault := _argument_fault(entry, latest, cells):
+            yield fault
+    yield from (older_extender_faults if cells.older_extender_texts else extender_faults)(policy.extenders)
+    if (
+        not cells.weight_of_configuration_counts
+        and not 0 <= policy.hard_pod_affinity_weight <= HIGHEST_AFFINITY_WEIGHT
+    ):
+        yield cells.bad_affinity_weight.format(weight=policy.hard_pod_affinity_weight)
+
+
+def _argument_fault(entry: PriorityEntry, latest: dict[str, PriorityEntry], cells: PolicyCells) -> str:
+    """The fault of a priority's argument; *latest*: the latest entry of each kind before it, which the entry
+    joins."""
+    argument = entry.argument
+    if argument is None:
+        return ""
+    if argument.label_preference is not None:
+        return _other_weight("LabelPreference", entry, latest)
+    if argument.service_anti_affinity is not None:
+        return _other_weight("ServiceAntiAffinity", entry, latest)
+    if argument.ratio is None:
+        return cells.no_argument.format(name=entry.name)
+    first = latest.setdefault("RequestedToCapacityRatio", entry)
+    return "" if first is entry else cells.declared_again.format(name=entry.name, first=first.name)
+
+
+def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> str:
+    before = latest.get(kind, entry)
+    if before.weight != entry.weight:
+        return f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
+    latest[kind] = entry
+    return ""
+
+
+# --- Profiles of Policies -----------------------------------------------------------------------------------
+
+
+SERVICES = "SelectorSpreadPriority"
+SPREAD = "PodTopologySpread"
+VOLUMES = "VolumeBinding"
+AFFINITY = "InterPodAffinity"
+DEFAULT_AFFINITY_WEIGHT = 1
+
+
+def configuration_of_policy(
+    policy: Policy,
+    release: Release,
+    *,
+    gates: GivenGates = None,
+    percentage: int = 0,
+    hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
+    scheduler_name: str = DEFAULT_SCHEDULER,
+) -> KubeSchedulerConfiguration:
+    """The configuration that *release* runs when it is started with *policy*.
+
+    *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with
+    upstream's text.
+    """
+    cells = release.policies
+    known = resolved_gates(release, gates)
+    if cells is None:
+        raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
+    notes = tuple(notes_on_form(policy, release))
+    policy = decoded(policy, release)
+    validate(policy, cells)
+    rules = PolicyRules.of(policy, cells, known)
+    weight = policy.hard_pod_affinity_weight or (
+        hard_pod_affinity_weight if cells.weight_of_configuration_counts else DEFAULT_AFFINITY_WEIGHT
+    )
+    if cells.weight_of_configuration_counts:
+        _check_affinity_weight(weight, cells)
+        # Upstream: the Policy's own weight is checked, but the priority's metadata are made with that of the
+        # configuration.
+        weight = hard_pod_affinity_weight
+    if cells.sums_weights_first:
+        rules.check_total()
+    profile = ProfileConfig(
+        scheduler_name=scheduler_name,
+        plugins=_plugins(rules),
+        plugin_config=tuple(_plugin_config(rules, weight)),
+    )
+    return KubeSchedulerConfiguration(
+        release=release,
+        api_version=f"{GROUP}/{release.configuration.default_version}",
+        gates=known,
+        percentage=percentage,
+        profiles=(profile,),
+        extenders=policy.extenders,
+        checks_all=policy.always_check_all and cells.checks_all,
+        notes=notes,
+    )
+
+
+def _check_affinity_weight(weight: int, cells: PolicyCells) -> None:
+    if not cells.least_affinity_weight <= weight <= HIGHEST_AFFINITY_WEIGHT:
+        raise PolicyError(cells.bad_affinity_weight.format(weight=weight))
+
+
+def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
+    """The plugins at each extension point."""
+    cells = rules.cells
+    merges = _merges_spreads(rules)
+    filters: list[str] = []
+    for predicate, plugins in cells.predicates.items():
+        for plugin in plugins.split() if predicate in rules.predicates else ():
+            if plugin not in filters or not cells.merges_plugins:
+                filters.append(plugin)
+    scores: list[PluginEntry] = []
+    for priority in sorted(rules.priorities):
+        plugin = SPREAD if merges and priority == SERVICES else cells.priorities[priority]
+        # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
+        if not cells.merges_plugins or all(plugin != entry.name for entry in scores):
+            scores.append(PluginEntry(plugin, rules.weight(priority)))
+    found = {
+        "queueSort": ["PrioritySort"],
+        "preFilter": [name for name in filters if name in cells.pre_filters],
+        "filter": filters,
+        "postFilter": ["DefaultPreemption"] if cells.preempts else [],
+        "preScore": [entry.name for entry in scores if entry.name in cells.pre_scores],
+        "bind": ["DefaultBinder"],
+    }
+    if VOLUMES in filters and cells.plugin_reserves:
+        found |= {"reserve": [VOLUMES], "preBind": [VOLUMES]}
+    sets = {point: PluginSet(tuple(map(PluginEntry, names))) for point, names in found.items()}
+    return sets | {"score": PluginSet(tuple(scores))}
+
+
+def _merges_spreads(rules: PolicyRules) -> bool:
+    """Whether PodTopologySpread does the work of both priorities that spread pods: of SelectorSpreadPriority
+    by the system's constraints."""
+    return bool(rules.cells.spread_gate) and rules.gates.get(rules.cells.spread_gate, False)
+
+
+def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
+    """The arguments of the plugins that the Policy says something about."""
+    own: dict[str, Any] = {
+        "NodeLabel": rules.node_label,
+        "ServiceAffinity": rules.service_affinity,
+        "RequestedToCapacityRatio": rules.ratio,
+    }
+    for name, args in own.items():
+        if args is not None or not rules.cells.fills_arguments:
+            yield PluginArgs(name, args)
+    if "InterPodAffinityPriority" in rules.priorities:
+        yield PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight))
+    if _merges_spreads(rules) and SERVICES in rules.priorities:
+        yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="System"))
+    elif _merges_spreads(rules) and "EvenPodsSpreadPriority" in rules.priorities:
+        yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="List"))
+
+
+# --- providers ----------------------------------------------------------------------------------------------
+
+
+def configuration_of_provider(
+    provider: str,
+    release: Release,
+    *,
+    gates: GivenGates = None,
+    percentage: int = 0,
+    hard_pod_affinity_weight: int = DEFAULT_AFFINITY_WEIGHT,
+) -> KubeSchedulerConfiguration:
+    """The configuration that *release* runs when it is started with the name of a provider.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for one that does not exist.
+    """
+    document = {
+        "apiVersion": f"{GROUP}/{release.configuration.default_version}",
+        "kind": KIND,
+        "percentageOfNodesToScore": percentage,
+    }
+    found = read_configuration(document, gates, release)
+    cells = release.policies
+    if cells is None or not cells.providers:
+        return found
+    if provider not in cells.providers:
+        raise PolicyError(f'algorithm provider "{provider}" is not registered')
+    if cells.weight_is_argument:
+        _check_affinity_weight(hard_pod_affinity_weight, cells)
+    replaced = cells.providers[provider]
+    more: tuple[PluginArgs, ...] = ()
+    if cells.weight_is_argument and hard_pod_affinity_weight != DEFAULT_AFFINITY_WEIGHT:
+        more = (PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight)),)
+    profiles = []
+    for profile in found.profiles:
+        sets = {
+            point: attrs.evolve(
+                plugins,
+                enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled),
+            )
+            for point, plugins in profile.plugins.items()
+        }
+        profiles.append(attrs.evolve(profile, plugins=sets, plugin_config=(*profile.plugin_config, *more)))
+    return attrs.evolve(found, profiles=tuple(profiles))
+
+
+# --- The meaning of a Policy: plugins, order, weights, and names without effect -----------------------------
+
+
+REQUESTS = "NodeResourcesFit"
+PORTS = "PodFitsPorts"
+
+
+def release_with_policies(name: str, instead: str = "") -> Release:
+    """The release called *name*; *instead* says what else is wanted where it has no Policies.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    """
+    found = framework_release(name)
+    if found is None:
+        return find_release(name)
+    if found.policies is None:
+        known = [
+            release.version
+            for release in ALL_RELEASES.values()
+            if release.policies is not None or release.predicates
+        ]
+        raise UnknownNameError(
+            f"--release: expected {', '.join(known)}{instead}, got {name}; Policies ended with {known[-1]}"
+        )
+    return found
+
+
+def profile_to_check(read: PolicyFile, release: str | None) -> Document | None:
+    """The configuration in *read* where *release*, or without one the usual release for it, runs the plugins
+    that it names."""
+    written = read.configuration
+    if written is None or written.data.get("apiVersion") not in API_VERSIONS or release is None:
+        return read.profile
+    reader = framework_release(release)
+    if reader is None or read.document is not None:
+        return None
+    return written if read.config.source == AlgorithmSource() or is_first_unread(reader) else None
+
+
+def is_first_unread(release: Release) -> bool:
+    """Whether *release* has profiles and no longer reads the first version of the configuration."""
+    return not release.predicates and "v1alpha1" not in release.configuration.api_versions
+
+
+def check_file(
+    read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE
+) -> PolicyCheck:
+    """The meaning of a Policy or a provider on *release*, with the component configuration that names it; a
+    refusal is part of the report.
+
+    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`.
+    """
+    config = read.config.with_defaults(release)
+    switches = {**config.gates, **parse_gates(gates or "")}
+    started: dict[str, Any] = {
+        "provider": config.source.provider,
+        "hard_pod_affinity_weight": config.hard_pod_affinity_weight,
+    }
+    try:
+        config.validate(release)
+    except PolicyError as error:
+        return PolicyCheck(release=release.version, refused=str(error), faults=(PolicyFault("", str(error)),))
+    if release.policies is None:
+        found = check(read.document, release, switches, catalogue, **started)
+    else:
+        found = check_translated(read.document, release, switches, **started)
+    unread = unread_of_first(config.written, release)
+    if config.written and is_first_unread(release):
+        unread = (
+            f"{release.version} does not read the configuration, of v1alpha1: only its Policy is checked",
+        )
+    return replace(found, warnings=(*unread, *found.warnings))
+
+
+def check_translated(
+    policy: Document | JsonObject | None,
+    release: Release,
+    gates: GivenGates = None,
+    *,
+    provider: str | None = None,
+    hard_pod_affinity_weight: int = 1,
+) -> PolicyCheck:
+    """As :func:`~kubeclassic.algorithmprovider.check.check`, for a release that makes plugins of *policy*.
+
+    Its Filter and Score plugins are in place of predicates and priorities.
+    """
+    known = resolved_gates(release, gates)
+    started: dict[str, Any] = {"gates": gates, "hard_pod_affinity_weight": hard_pod_affinity_weight}
+
+    def build(policy: Policy | None) -> tuple[KubeSchedulerConfiguration, Mapping[str, Profile]]:
+        if policy is None:
+            config = configuration_of_provider(provider or DEFAULT_PROVIDER, release, **started)
+        else:
+            config = configuration_of_policy(policy, release, **started)
+        return config, build_profiles(config, registry_of(release))
+
+    try:
+        given = None if policy is None else read_policy(policy)
+        config, built = build(given)
+    except PolicyError as error:
+        return refused_check(policy, release, str(error), build, known)
+    algorithm = next(iter(built.values())).algorithm
+    profile = config.profiles[0]
+    cells = release.policies or PolicyCells()
+    written = given or Policy(kind="Policy", api_version="v1")
+    return PolicyCheck(
+        release=release.version,
+        predicates=tuple(
+            RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates
+        ),
+        priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
+        extenders=names_in_calling_order(written.extenders, release),
+        check_all=config.checks_all,
+        hard_pod_affinity_weight=profile.args_of(AFFINITY, config.context).hard_pod_affinity_weight,
+        warnings=tuple(_warnings(given, written, config, profile, cells)),
+    )
+
+
+def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
+    """The origin of *plugin*: the first predicate that brings it, or the origin of that."""
+    if policy.predicates is None:
+        return DEFAULT_PROVIDER
+    named = {cells.aliases.get(entry.name, entry.name) for entry in policy.predicates}
+    bringing = [name for name, plugins in cells.predicates.items() if plugin in plugins.split()]
+    found = next((name for name in bringing if name in named), None)
+    if found is not None:
+        return f"Policy: {found}"
+    if any(name in cells.mandatory_predicates for name in bringing):
+        return "mandatory"
+    return "Policy, with an argument"
+
+
+# --- warnings -----------------------------------------------------------------------------------------------
+
+
+def _warnings(
+    given: Policy | None,
+    policy: Policy,
+    config: KubeSchedulerConfiguration,
+    profile: ProfileConfig,
+    cells: PolicyCells,
+) -> Iterator[str]:
+    yield from config.notes
+    for kind, entries, rules in (
+        ("predicate", policy.predicates or (), cells.predicates),
+        ("priority", policy.priorities or (), cells.priorities),
+    ):
+        for name, times in Counter(entry.name for entry in entries).items():
+            if times > 1:
+                yield f"{kind} {name}: named {times} times; it runs once"
+        for entry in entries:
+            name = cells.aliases.get(entry.name, entry.name)
+            if entry.argument is not None and name in rules and not cells.arguments_first:
+                why = "give it another name" if name in BY_ARGUMENT else "the rule of that name runs"
+                yield f"{kind} {entry.name}: its argument is not read, as this release has a rule of that name: {why}"
+            if name == PORTS and name in rules:
+                yield f"{kind} {name}: accepted, but never runs: it is an old name; use PodFitsHostPorts"
+    if REQUESTS not in profile.at("filter").names:
+        yield f"plugin {REQUESTS} does not run: nothing checks what pods request"
+    if policy.always_check_all and not config.checks_all:
+        yield "alwaysCheckAllPredicates: no effect on this release: plugins stop at the first that rejects a node"
+    if not cells.preempts and given is not None:
+        yield "no pod preempts others: this release adds no plugin for it to a Policy's"
+    named = {cells.aliases.get(entry.name, entry.name) for entry in policy.priorities or ()}
+    if (
+        {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= named
+        and cells.spread_gate
+        and config.gates[cells.spread_gate]
+    ):
+        yield f"priorities SelectorSpreadPriority and EvenPodsSpreadPriority are one plugin, {SPREAD}: the weight of the latter counts"
+    if not profile.plugins["score"].enabled and not policy.extenders:
+        yield "no priorities and no extenders: every node scores 1"

@@ -1,1 +1,0 @@
-"""Policies in the releases that make a profile of plugins of them."""

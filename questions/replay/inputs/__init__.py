@@ -1,1 +1,0 @@
-"""Inputs of a replay: manifests, recordings, published traces and scenarios."""
