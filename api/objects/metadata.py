@@ -66,7 +66,7 @@ class Part(Struct, rename=json_name, **_FROZEN):
 
 
 def shortcut(*paths: str) -> Any:
-    """A property for what is at the paths of an object, which is read without a call of a function."""
+    """A property for the inner attributes at *paths*, which are read without a call of a Python function."""
     return property(attrgetter(*paths), doc="")
 
 

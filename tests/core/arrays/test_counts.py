@@ -113,6 +113,7 @@ def test_they_are_those_of_a_look_at_all_pods(weights, moves, later, lost):
         wanted = town.naive(weights, key, without if key else ())
         assert found.everywhere(Batch(town.table)).tolist() == wanted
         assert [found.at(row) for row in range(ROWS)] == wanted
+        assert found.of_rows(np.arange(ROWS)) == wanted
         assert key is None or found.has_any is any(found.by_code())
     assert [found.is_few for _, found in sums] == [True, False, False]
 
