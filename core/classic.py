@@ -295,9 +295,9 @@ class ClassicFlow:
             engine.nominations.remove(pod)
         return None
 
-    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        if self.equivalence is not None:
-            self.equivalence.follow(old, new)
+    @property
+    def follow(self) -> Callable[[KubeObject | None, KubeObject | None], None] | None:
+        return None if self.equivalence is None else self.equivalence.follow
 
     def can_repeat(self, decision: Decision) -> bool:
         plan = decision.preemption

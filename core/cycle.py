@@ -120,10 +120,6 @@ class Predicate:
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"
 
-    def declares(self, cycle: AnyCycle) -> Sequence[Clause] | None:
-        """The clauses that decide its answer about the pod of *cycle*; None: none are declared, so ask it."""
-        return None if self.clauses is None else self.clauses(cycle.template, cycle)
-
     def parts_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates to ask in its place about *pod*: itself, or those of its parts that may object."""
         return [part for part in self.parts if part.concerns(pod)] if self.parts else (self,)
@@ -163,10 +159,6 @@ class Priority:
 
     def __repr__(self) -> str:
         return f"<Priority {self.name}>"
-
-    def declares(self, cycle: AnyCycle) -> Sums | None:
-        """As in :class:`Predicate`."""
-        return None if self.sums is None else self.sums(cycle.template, cycle)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _by_reference(self, self.score) or object.__reduce_ex__(self, protocol)
@@ -251,7 +243,7 @@ class Algorithm:
         found = pod.notes.get(self.slot)
         if found is None:
             found = pod.notes[self.slot] = tuple(
-                p for p in self.predicates if p.concerns is every_pod or p.concerns(pod)
+                [p for p in self.predicates if p.concerns is every_pod or p.concerns(pod)]
             )
         return found
 

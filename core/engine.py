@@ -428,7 +428,8 @@ class Engine:
         """Put *node* in the place of the one of its name, as an update; its pods stay."""
         old = self.node(node.name)
         self.cache.replace_node(node)
-        self.flow.follow(old, node)
+        if (follow := self.flow.follow) is not None:
+            follow(old, node)
 
     def look_for_huge(self) -> None:
         """Forget that some pod asked for a huge amount, if none of those on nodes does any more."""

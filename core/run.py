@@ -169,7 +169,8 @@ class EventFeed:
             self._follow(old, new)
 
     def _follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        self.engine.flow.follow(old, new)
+        if (follow := self.engine.flow.follow) is not None:
+            follow(old, new)
 
 
 # --- The run ------------------------------------------------------------------------------------------------
@@ -242,15 +243,15 @@ class Run:
         self.engine.nominations.add(self._pods[pod.key], node_name)
 
     def _stop_waiting(self, pod: Pod) -> None:
-        self._stop_holding(pod)
         key = pod.key
+        self._stop_holding(key)
         self._waiting.pop(key, None)
         waiting = self._pods.pop(key, None)
         if waiting is not None:
             self.engine.nominations.remove(waiting)
 
-    def _stop_holding(self, pod: Pod) -> None:
-        held = self._held.get(pod.key)
+    def _stop_holding(self, key: str) -> None:
+        held = self._held.get(key)
         if held is not None:
             self.engine.flow.binding.removed(held.pod)
             self._end_waits()
@@ -476,7 +477,7 @@ class Run:
                     if not self.engine.flow.binding.preempt(victim, pod):
                         if self.engine.point is not None:
                             self._note(victim)
-                        self._stop_holding(victim)
+                        self._stop_holding(victim.key)
                         self.feed.delete(victim)
                         self.evicted[victim.key] = pod.key
             for other in (*((pod,) if plan.drops_own else ()), *plan.clear_nominations):

@@ -151,6 +151,8 @@ class FrameworkFlow:
     claim_users: ClaimUsers | None = None
     """Kept only in releases whose trials change it."""
     on_choice: Callable[[FrameworkCycle, Details, str], None] | None = None
+    follow: Callable[[KubeObject | None, KubeObject | None], None] | None = None
+    """None: no plugin has a cache that events invalidate."""
     batches: Batches | None = None
     """What is kept for pods that are equal; None where no pod has a signature."""
     _latest: FrameworkCycle | None = None
@@ -283,9 +285,8 @@ class FrameworkFlow:
         profile = self._profile(cycle.pod)
         refusals = self.refusals[profile.scheduler_name]
         post_filters = profile.points["postFilter"] if self.preempts else ()
-        if (post_filters and not only_preempts(post_filters, cycle)) or (
-            kept := refusals.again(cycle)
-        ) is None:
+        kept = refusals.again(cycle)
+        if kept is None or (post_filters and not only_preempts(post_filters, cycle)):
             return None
         decision = refused(cycle, kept, post_filters)
         if not profile.points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
@@ -410,9 +411,6 @@ class FrameworkFlow:
     def assume(self, pod: Pod, host: str) -> str | None:
         refused = self.binding.assume_and_bind(pod, host)
         return None if refused is None else refused.message
-
-    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """Nothing to do: no plugin of the framework has a cache that events invalidate."""
 
     def can_repeat(self, decision: Decision) -> bool:
         """Never: the framework's queue retries so few pods that this would save nothing."""

@@ -12,7 +12,14 @@ from typing import Any
 
 import attrs
 
-from ..api.meaning import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
+from ..api.meaning import (
+    Matcher,
+    compile_selector,
+    first_untolerated,
+    node_selector_matches,
+    pairs_match,
+    tolerates,
+)
 from ..api.objects import (
     Affinity,
     CSIStorageCapacity,
@@ -32,7 +39,6 @@ from ..core.release import Requests
 from ..core.volumes import MIGRATED_PLUGINS, PLUGINS
 from ..predicates.nodiskconflict import disks_conflict
 from ..predicates.novolumezoneconflict import zones_of
-from ..predicates.podtoleratesnodetaints import first_untolerated
 
 RequestsOf = Callable[[Pod], Requests]
 """What a pod requests."""

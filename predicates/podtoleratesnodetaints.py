@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..api.meaning import tolerates
-from ..api.objects import Taint, Toleration
+from ..api.meaning import NO_NEW_PODS, first_untolerated
+from ..api.objects import Taint
 from ..core.arrays import Batch, Failures
 from ..core.cycle import Cycle, Reads
 from ..core.pods import Template
 from .rule import TAINTS_TOLERATIONS_NOT_MATCH, predicate
-
-NO_NEW_PODS = ("NoSchedule", "NoExecute")
-"""The effects of taints that keep pods away."""
-
-
-def first_untolerated(
-    taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str] = NO_NEW_PODS
-) -> Taint | None:
-    """The first of *taints* with one of *effects* that no toleration covers, None where there is none."""
-    return next(
-        (taint for taint in taints if taint.effect in effects and not tolerates(tolerations, taint)), None
-    )
 
 
 def _untolerated(pod: Template, nodes: Batch, effects: tuple[str, ...]) -> Failures | None:

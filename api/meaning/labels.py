@@ -383,6 +383,19 @@ def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
     return any(toleration_tolerates(toleration, taint) for toleration in tolerations)
 
 
+NO_NEW_PODS = ("NoSchedule", "NoExecute")
+"""The effects of taints that keep pods away."""
+
+
+def first_untolerated(
+    taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str] = NO_NEW_PODS
+) -> Taint | None:
+    """The first of *taints* with one of *effects* that no toleration covers, None where there is none."""
+    return next(
+        (taint for taint in taints if taint.effect in effects and not tolerates(tolerations, taint)), None
+    )
+
+
 def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
     """Whether *toleration* covers *taint*: an empty effect or key covers any; seconds do not count.
 

@@ -135,7 +135,11 @@ class Batch:
     @staticmethod
     def everywhere(table: NodeTable) -> Batch:
         """All rows of *table*."""
-        return table.node_derived(Batch, lambda: Batch(table))
+        kept = table.changed.derived.kept
+        found: Batch | None = kept.get(Batch)
+        if found is None:
+            found = kept[Batch] = Batch(table)
+        return found
 
     def zeros(self) -> Ints:
         """A new array with 0 for each node: int64[n]."""

@@ -186,6 +186,8 @@ class Census:
     """Some pod has or had an invalid selector among its terms."""
     watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
+    terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+    """By role, the terms that pods carry or carried."""
     _asked: Pairs[PodCount] = attrs.Factory(Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names
     itself."""
@@ -193,9 +195,6 @@ class Census:
     """Template -> row -> pods, of the templates that are or were present."""
     _labelled: Pairs[Template] = attrs.Factory(Pairs)
     _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.Factory(dict)
-    _terms: dict[str, TermIndex[PodCount]] = attrs.field(
-        factory=lambda: {role: TermIndex() for role in ROLES}
-    )
     _usual: int = 0
     """How many counters there were when it forgot templates for the first time since they began anew; 0: it
     has not."""
@@ -227,7 +226,7 @@ class Census:
 
         Each comes with the counter of its carriers. Not to be changed.
         """
-        index = self._terms[role]
+        index = self.terms[role]
         if not index.size:
             return ()
         terms = index.about(template)
@@ -282,13 +281,13 @@ class Census:
         numbers = {template.number for template in in_use}
         for counter in self.counters.values():
             counter.forget(numbers)
-        for index in self._terms.values():
+        for index in self.terms.values():
             index.forget(in_use)
         return False
 
     def _begin_anew(self) -> None:
         present = list(self.present())
-        self.counters, self._asked, self._labelled, self._terms = (
+        self.counters, self._asked, self._labelled, self.terms = (
             {},
             Pairs(),
             Pairs(),
@@ -311,9 +310,11 @@ class Census:
     def _register(self, template: Template) -> None:
         self._templates[template] = {}
         self._labelled.file_under_each(template, template.labels.items())
-        asked = (counter for _, counters in self._asked.concerning(template.labels) for counter in counters)
         matching = self._matching[template] = [
-            (counter, often) for counter in asked if (often := counter.of(template))
+            (counter, often)
+            for _, counters in self._asked.concerning(template.labels)
+            for counter in counters
+            if (often := counter.of(template))
         ]
         for role in ROLES if template.has_pod_affinity else ():
             matching.extend(
@@ -327,7 +328,7 @@ class Census:
         found = self.counters.get(carrier)
         if found is None:
             found = self.counters[carrier] = PodCount(carrier)
-            self._terms[carrier.role].add(carrier, found)
+            self.terms[carrier.role].add(carrier, found)
             self.terms_revision += 1
             self.revision += 1
         return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ...api.objects import wrap_int64
+from ...api.objects import shortcut, wrap_int64
 from ..pods import rebuilt_from
 
 # --- Names for arrays, and whole numbers as Go has them -----------------------------------------------------
@@ -265,10 +265,8 @@ class ColumnView(Generic[_T]):
     column: NodeColumn[_T]
     codes: ValueCodes
 
-    @property
-    def values(self) -> list[_T]:
-        """The distinct values by code."""
-        return self.column.values
+    values: ClassVar[list[Any]] = shortcut("column.values")
+    """The distinct values by code."""
 
     def where(self, test: Callable[[_T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """The answer of *test* for every node, asked once a distinct value: dtype[n]."""
@@ -365,6 +363,8 @@ class ChangeLog(Revisions[Event]):
 
     node_revision: int = 0
     """Moves when a node object changes, or something that only rules see which look behind the table."""
+    derived: Derived = attrs.Factory(Derived)
+    """What follows from the node objects alone; empty when one has changed."""
     _changed_at: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     """Row -> the revision that its latest change made."""
     _latest: tuple[tuple[int, int], Rows] | None = None
@@ -372,12 +372,12 @@ class ChangeLog(Revisions[Event]):
 
     def node_changed(self, row: int) -> None:
         """The node object of *row* changed, or its whole content."""
-        self.node_revision += 1
+        self.unseen_changed()
         self.note(row, None)
 
     def nodes_changed(self, rows: Rows) -> None:
         """As :meth:`node_changed`, for many rows at once."""
-        self.node_revision += 1
+        self.unseen_changed()
         self.extend([(row, None) for row in rows.tolist()])
         self._changed_at = grown(self._changed_at, int(rows.max(initial=-1)) + 1)
         self._changed_at[rows] = self.revision
@@ -395,6 +395,7 @@ class ChangeLog(Revisions[Event]):
     def unseen_changed(self) -> None:
         """Something changed that no row shows, for rules that look behind the table."""
         self.node_revision += 1
+        self.derived = Derived()
 
     def since(self, revision: int) -> Rows | None:
         """The rows that changed after *revision*, each once, ascending: intp[k]; None: look at all."""

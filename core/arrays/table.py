@@ -124,12 +124,8 @@ class NodeTable:
     """Somebody holds ``names``: copy it before the next change."""
     changed: ChangeLog = attrs.Factory(ChangeLog)
     census: Census = attrs.field(init=False)
-    _once: Derived = attrs.Factory(Derived)
-    """What was worked out of the node objects."""
     places: Derived = attrs.Factory(Derived)
     """Where batches find several resources at once, by their names."""
-    _once_at: int = -1
-    """At which revision of the node objects it was."""
     _amounts: dict[Template, Ints] = attrs.Factory(dict)
     """What a pod adds to its column of ``sums``."""
     _free: list[int] = attrs.Factory(list)
@@ -171,22 +167,25 @@ class NodeTable:
     def node_derived(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """The value that *make* derives from the node objects alone, kept by *key* until one of them
         changes."""
-        if self._once_at != self.changed.node_revision or len(self._once.kept) > MOST_KEPT:
-            self._once_at, self._once = self.changed.node_revision, Derived()
-        found: _T | None = self._once.kept.get(key)
+        found: _T | None = self.changed.derived.kept.get(key)
         if found is None:
-            found = self._once.kept[key] = make()
+            if len(self.changed.derived.kept) > MOST_KEPT:
+                self.changed.derived = Derived()
+            found = make()
+            self.changed.derived.kept[key] = found
         return found
 
     @contextmanager
     def forgetful(self) -> Iterator[None]:
-        """While the context lasts, nothing that :meth:`once` worked out before is known."""
-        before = (self._once_at, self._once)
-        self._once = Derived()
+        """While the context lasts, nothing that was derived before is known."""
+        log = self.changed
+        before, revision = log.derived, log.node_revision
+        log.derived = Derived()
         try:
             yield
         finally:
-            self._once_at, self._once = before
+            if log.node_revision == revision:
+                log.derived = before
 
     # --- rows -----------------------------------------------------------------------------------------------
 
@@ -390,7 +389,8 @@ class NodeTable:
         if index is None:
             index = self.resources[name] = len(self.resources)
             self._amounts.clear()
-            self.places, self._once = Derived(), Derived()  # the batch of all rows has views of the arrays
+            # The batch of all rows has views of the arrays.
+            self.places, self.changed.derived = Derived(), Derived()
             for attribute in ("limits", "sums"):
                 array = getattr(self, attribute)
                 setattr(self, attribute, np.concatenate([array, np.zeros((1, array.shape[1]), np.int64)]))
@@ -441,7 +441,7 @@ class NodeTable:
         }
         begins_anew = self.census.forget(in_use)
         if begins_anew:
-            self._once = Derived()
+            self.changed.derived = Derived()
         return begins_anew
 
     def set_ports(self, row: int, used: Collection[Port]) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
@@ -34,6 +34,7 @@ from ...api.objects import (
     StatefulSet,
     StorageClass,
     VolumeAttachment,
+    shortcut,
 )
 from ..arrays import Revisions
 
@@ -71,9 +72,13 @@ class Listing(Generic[Kind]):
             self._sorted = [self._objects[key] for key in sorted(self._objects)]
         return iter(self._sorted)
 
-    def get(self, key: str) -> Kind | None:
-        """The object called *key*, or None."""
-        return self._objects.get(key)
+    if TYPE_CHECKING:
+
+        def get(self, key: str) -> Kind | None:
+            """The object called *key*, or None."""
+
+    else:
+        get = shortcut("_objects.get")
 
     def within(self, group: str) -> list[Kind]:
         """The objects of *group*, which is a namespace for most kinds, in ascending order of their keys. Not
@@ -91,10 +96,10 @@ class Listing(Generic[Kind]):
 
     def put(self, item: Kind) -> Kind | None:
         """Add or replace an object; gives the one that was there before."""
+        self._touch()
         key = item.key
         before = self._objects.get(key)
         self._objects[key] = item
-        self._touch()
         return before
 
     def drop(self, key: str) -> Kind | None:

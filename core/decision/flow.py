@@ -131,8 +131,10 @@ class Flow(Protocol):
     def assume(self, pod: Pod, host: str) -> str | None:
         """Assume *pod* on *host*. Returns the error that ends the cycle, or None."""
 
-    def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """An object was added, updated or deleted; the cache and the listings are up to date already."""
+    @property
+    def follow(self) -> Callable[[KubeObject | None, KubeObject | None], None] | None:
+        """Called when an object was added, updated or deleted, and the cache and the listings are up to date;
+        None: not called."""
 
     def can_repeat(self, decision: Decision) -> bool:
         """Whether another cycle for this pod on the same cluster gives the same decision and moves only the

@@ -465,7 +465,9 @@ class AnswerCache:
     def _evaluate(self, answer: Answer, cycle: Cycle) -> None:
         """Take what the rule declares, or ask it about all rows and note what it looks at."""
         census = self.table.census
-        declared = answer.rule.declares(cycle)
+        rule = answer.rule
+        declares = rule.clauses if isinstance(rule, Predicate) else rule.sums
+        declared = None if declares is None else declares(cycle.template, cycle)
         if declared is not None:
             answer.declare(declared)
             return

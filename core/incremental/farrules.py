@@ -65,12 +65,12 @@ class FarRules:
         Unanswerable and PriorityError."""
         found = cls()
         for predicate in predicates:
-            clauses = predicate.declares(cycle)
+            clauses = None if predicate.clauses is None else predicate.clauses(cycle.template, cycle)
             if clauses is None:
                 found.asked.append(answers.of(predicate, cycle.template))
             found.clauses += clauses or ()
         for priority, weight in priorities:
-            declared = priority.declares(cycle)
+            declared = None if priority.sums is None else priority.sums(cycle.template, cycle)
             if declared is not None:
                 if declared:
                     found.scores.append(FarScore(priority, weight, declared.each))

@@ -336,7 +336,8 @@ def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, st
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
     """The distinct terms of *role* that match *pod* and that pods carry or carried, each with the counter of
     its carriers."""
-    terms = cycle.table.census.terms_about(pod, role)
+    census = cycle.table.census
+    terms = census.terms_about(pod, role) if census.terms[role].size else ()
     if not terms or not pod.selects_namespaces or not any(carrier.target.by_labels for carrier, _ in terms):
         return terms
     labels = labels_of(pod.namespace, cycle.listings.namespaces)

@@ -113,8 +113,9 @@ def claim_keys(pod: Pod, ephemeral: bool = False) -> tuple[str, ...]:
     """The claims of *pod*'s volumes, in order, as ``namespace/name``."""
     if not pod.spec.volumes:
         return ()
-    names = (claim_name(pod, volume, ephemeral) for volume in pod.spec.volumes)
-    return tuple(f"{pod.namespace}/{name}" for name in names if name is not None)
+    namespace = pod.namespace
+    names = [claim_name(pod, volume, ephemeral) for volume in pod.spec.volumes]
+    return tuple([f"{namespace}/{name}" for name in names if name is not None])
 
 
 def is_made_for_pod(volume: Volume) -> bool:
@@ -356,7 +357,7 @@ class Templates:
             meta.namespace or "default",
             meta.labels,
             meta.deletion_timestamp is not None,
-            meta.controller if meta.owner_references else None,
+            meta.owner_references,
             spec.containers,
             spec.init_containers,
             spec.overhead or None,

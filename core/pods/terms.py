@@ -39,12 +39,9 @@ class Pairs(Generic[_T]):
         for pair in pairs:
             self.lists.setdefault(pair, []).append(item)
 
-    def concerning(self, labels: Mapping[str, str]) -> Iterator[tuple[Pair | None, list[_T]]]:
+    def concerning(self, labels: Mapping[str, str]) -> list[tuple[Pair | None, list[_T]]]:
         """The lists that can hold items for pods with *labels*, each with its pair."""
-        for pair in (None, *labels.items()):
-            found = self.lists.get(pair)
-            if found:
-                yield pair, found
+        return [(pair, found) for pair in (None, *labels.items()) if (found := self.lists.get(pair))]
 
     def shortest(self, pairs: Iterable[Pair]) -> list[_T]:
         """The shortest of the lists under *pairs*; there must be at least one pair."""

@@ -576,7 +576,7 @@ def search(
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
-    details.feasible_rows, error = _until_error(found)
+    details.feasible_rows, error = _until_error(found) if verdict.has_errors else (found.feasible, None)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
     return (start + len(details.feasible_rows) + diagnosis.size) % places, error
 
@@ -608,11 +608,10 @@ def _left_by_extenders(
 
 def _until_error(found: SearchResult) -> tuple[Rows, str | None]:
     """The feasible rows, and the first error, which ends the search and the cycle."""
-    if found.verdict.has_errors:
-        for at, row in enumerate(found.visited.tolist()):
-            text = None if found.fits[at] else found.verdict.error(row)
-            if text is not None:
-                found.visited = found.visited[:at]
-                found.fits = found.fits[:at]
-                return found.feasible, text
+    for at, row in enumerate(found.visited.tolist()):
+        text = None if found.fits[at] else found.verdict.error(row)
+        if text is not None:
+            found.visited = found.visited[:at]
+            found.fits = found.fits[:at]
+            return found.feasible, text
     return found.feasible, None

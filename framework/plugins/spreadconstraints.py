@@ -17,6 +17,7 @@ from ...api.meaning import (
     SelectorError,
     compile_selector,
     everything,
+    first_untolerated,
     pairs_match,
     set_selector,
 )
@@ -36,7 +37,6 @@ from ...core.matching import (
 )
 from ...core.pods import Group, StateKey, Template
 from ...core.release import FrameworkCells
-from ...predicates.podtoleratesnodetaints import first_untolerated
 from ..config.fielderrors import label_selector_fault
 from ..hints import Spread
 from ..plugin import Handle

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...api.meaning import first_untolerated
 from ...api.objects import Taint
 from ...core.arrays import Batch, Failures, Scores
 from ...core.cycle import Reads, Reduction
 from ...core.pods import Template
-from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
 from ..hints import node_is_tolerated, tolerations_change

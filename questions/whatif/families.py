@@ -9,11 +9,10 @@ from operator import itemgetter
 import attrs
 import yaml
 
-from ...api.meaning import compile_node_term, match_expressions_selector, tolerates
+from ...api.meaning import NO_NEW_PODS, compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Affinity, Node, Pod, PodAffinity, Requirement, Taint
 from ...api.words import amount
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
-from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
 from ...simulation.drainrules import is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,

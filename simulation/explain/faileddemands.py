@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...api.meaning import (
+    NO_NEW_PODS,
     PLACES,
     SelectorError,
     compile_node_term,
@@ -52,7 +53,6 @@ from ...framework.plugins.spreadcounts import domains_shared
 from ...framework.plugins.spreadcounts import hard_constraints as framework_constraints
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...predicates.nodiskconflict import disks_conflict
-from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import FailedDemand, NodeReport, Objection
 

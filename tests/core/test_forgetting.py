@@ -43,7 +43,7 @@ def kept(engine):
     pairs = {
         "labelled": census._labelled,
         "asked": census._asked,
-        **{role: index._terms for role, index in census._terms.items()},
+        **{role: index._terms for role, index in census.terms.items()},
     }
     return {
         "templates": len(engine.templates._known),
@@ -54,7 +54,7 @@ def kept(engine):
         "counters": len(census.counters),
         **{name: len(found.lists) for name, found in pairs.items()},
         "counted": max((len(counter._by_template) for counter in census.counters.values()), default=0),
-        "about": max(len(index._about) for index in census._terms.values()),
+        "about": max(len(index._about) for index in census.terms.values()),
         "boards": sum(len(path.boards._known) for path in paths),
         "numbers": len(engine.flow.runs.layout.templates),
         "answers": sum(len(path.boards.answers._answers) for path in paths) // 40,

@@ -1,9 +1,12 @@
 """Stand-ins for what a rule is given, that note whatever the rule looks at without declaring it in ``reads``."""
 
+from types import SimpleNamespace
+
 import attrs
 import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch, Overlay
+from kubeclassic.core.arrays.columns import Derived
 from kubeclassic.core.cycle import Reads
 from kubeclassic.core.pods.template import CycleState
 
@@ -68,7 +71,7 @@ _WRITTEN = {
 TABLE = _needing(
     free="size resources places zone_key",
     node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
-    "attachable images recounted deleted_rows has_nodeless has_huge node_derived",
+    "attachable images recounted deleted_rows has_nodeless has_huge node_derived changed",
     requests="sums",
     ports="ports",
     pods="pods volumes",
@@ -76,7 +79,7 @@ TABLE = _needing(
     cluster="row_count",
     counted="census",
 )
-CENSUS = _needing(free="labels watch", counted="counter", domain="terms_about", wide="counters")
+CENSUS = _needing(free="labels watch", counted="counter", domain="terms_about terms", wide="counters")
 COUNTER = _needing(free="query of", counted="rows", wide="total revision", domain="domains by tracked")
 LISTINGS = _needing(
     free="volumes claims classes csi_nodes csi_drivers csi_capacities attachments services controllers replica_sets stateful_sets "
@@ -160,8 +163,16 @@ def watched_table(cycle, watch):
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 
+    nothing_derived = SimpleNamespace(derived=Derived())
     return Watched(
-        cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())}
+        cycle.table,
+        watch,
+        TABLE,
+        {
+            "census": census,
+            "node_derived": _always(lambda key, make: make()),
+            "changed": _always(nothing_derived),
+        },
     )
 
 
