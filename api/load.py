@@ -310,13 +310,14 @@ class _Loading:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
         decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
+        has_others = not has_only(kind, data)  # few have: where they stand needs words that take time
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
         elif kind != "ConfigMap":
             prefix_of(data, place)
-        if not has_only(kind, data):  # few do not: where it is needs words that take time
+        if has_others:
             self.odd.note_unknown(kind, data, place, place.about)
         refused = self.validation.refused(decoded)
         if kind in WORKLOADS:

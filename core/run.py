@@ -197,12 +197,12 @@ class Run:
     """Key of a pod that waits on Permit -> its decision."""
     _ended: list[tuple[Decision, Failure | None]] = attrs.Factory(list)
 
-    _may_hold: bool = attrs.field(init=False)
+    may_hold: bool = attrs.field(init=False)
     """Some profile has Permit plugins."""
 
     def __attrs_post_init__(self) -> None:
         self.feed = EventFeed(self.engine)
-        self._may_hold = any(profile.points["permit"] for profile in self.engine.flow.profiles.values())
+        self.may_hold = any(profile.points["permit"] for profile in self.engine.flow.profiles.values())
 
     def __repr__(self) -> str:
         return f"<Run of {self.engine!r}>"
@@ -430,7 +430,7 @@ class Run:
             return
         if self.engine.has_device_claims(decision.pod):
             decision.allocations = self.engine.allocations(decision.pod)
-        if self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
+        if self.may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
             self._held[decision.pod.key] = decision
 

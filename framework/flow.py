@@ -285,7 +285,7 @@ class FrameworkFlow:
         profile = self._profile(cycle.pod)
         refusals = self.refusals[profile.scheduler_name]
         post_filters = profile.points["postFilter"] if self.preempts else ()
-        kept = refusals.again(cycle)
+        kept = refusals.again(cycle) if cycle.template in refusals.kept else None
         if kept is None or (post_filters and not only_preempts(post_filters, cycle)):
             return None
         decision = refused(cycle, kept, post_filters)
@@ -409,7 +409,7 @@ class FrameworkFlow:
     # --- what follows from a decision -----------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        refused = self.binding.assume_and_bind(pod, host)
+        refused = self.binding.assume_and_bind(pod, host, self._profile(pod))
         return None if refused is None else refused.message
 
     def can_repeat(self, decision: Decision) -> bool:

@@ -127,13 +127,12 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     )
 
 
-def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
-    """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
+def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool, max_score: int) -> Priority:
+    """*rule*, the plugin's Score, in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
     A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run,
     which says what upstream says.
     """
-    rule = as_priority(plugin, pre_scores)
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
         # What is kept is not the score itself, so it has a key of its own.
         key = plugin.score_key
@@ -476,16 +475,16 @@ class _Builder:
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         one_reason = self.handle.cells.one_reason
-        predicates = tuple(
+        predicates = [
             as_predicate(self.made[rule], rule in points["preFilter"], one_reason)
             for rule in points["filter"]
-        )
+        ]
         # Each with whether it runs where its score reads what was prepared.
         scored = [
             (self.made[rule], rule in points[self.made[rule].scores_after], weights[rule])
             for rule in points["score"]
         ]
-        priorities = tuple((as_priority(plugin, has), weight) for plugin, has, weight in scored)
+        priorities = [(as_priority(plugin, has), weight) for plugin, has, weight in scored]
         algorithm = Algorithm(
             release=release,
             gates=self.config.gates,
@@ -507,9 +506,10 @@ class _Builder:
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None
         if not (algorithm.leaves_counts or repeats):
-            weighed = tuple(
-                (as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in scored
-            )
+            weighed = [
+                (as_cacheable(rule, plugin, has, MAX_NODE_SCORE), weight)
+                for (rule, _), (plugin, has, weight) in zip(priorities, scored, strict=True)
+            ]
             cacheable = attrs.evolve(algorithm, priorities=weighed)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         waiting = self.handle.waiting_pods

@@ -166,17 +166,16 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
         by_key = {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
     found = VolumeLimits(limited, by_key, nodes.zeros(), [frozenset()])
     reads_csi_nodes = cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes)
-    for i in range(nodes.n) if reads_csi_nodes else ():
-        csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
-        if csi_node is None:
-            continue
-        for driver in csi_node.spec.drivers:
+    names = [nodes.name(i) for i in range(nodes.n)] if reads_csi_nodes else []
+    csi_nodes = [cycle.listings.csi_nodes.get(name) for name in names]
+    migrated = [migrated_plugins(csi_node, cycle) for csi_node in csi_nodes]
+    for i, (csi_node, plugins) in enumerate(zip(csi_nodes, migrated, strict=True)):
+        for driver in csi_node.spec.drivers if csi_node is not None else ():
             if driver.allocatable.count is not None:
                 limited[i] = True
                 numbers = by_key.get(_limit_key(driver.name, cycle))
                 if numbers is not None:
                     numbers[i] = driver.allocatable.count
-        plugins = migrated_plugins(csi_node, cycle)
         if plugins:
             if plugins not in found.migrated:
                 found.migrated.append(plugins)

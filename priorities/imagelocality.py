@@ -26,7 +26,7 @@ def normalized_image_name(name: str) -> str:
 
 def images(pod: Template) -> tuple[str, ...]:
     """The images of the containers; those of init containers do not count."""
-    return tuple(normalized_image_name(container.image) for container in pod.spec.containers)
+    return tuple([normalized_image_name(container.image) for container in pod.spec.containers])
 
 
 @priority("ImageLocalityPriority", reads=Reads.NODE | Reads.CLUSTER, key=images)

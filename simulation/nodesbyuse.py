@@ -451,7 +451,7 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
     """The summary of a finished simulation; shares are rounded to *digits*."""
     engine = simulation.engine
     outcomes = simulation.outcomes.values()
-    words = Counter(outcome.word for outcome in outcomes)
+    words = Counter([outcome.word for outcome in outcomes])
     return Summary(
         nodes=engine.node_count,
         pods=len(outcomes),

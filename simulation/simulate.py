@@ -500,7 +500,7 @@ class Simulation:
             eviction=before.eviction if before else None,
             replaces=before.replaces if before else self._origins.get(key),
         )
-        for ended, failure in run.take_ended():
+        for ended, failure in run.take_ended() if run.may_hold else ():
             # Plugins allowed a waiting pod, or rejected it.
             waited = outcomes[ended.pod.key]
             if failure is None:

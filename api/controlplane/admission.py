@@ -373,13 +373,14 @@ def is_best_effort(pod: Pod) -> bool:
     return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
 
 
-def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+def affinity_terms(pod: Pod) -> list[PodAffinityTerm]:
     """All terms of affinity and anti-affinity to other pods, required and preferred."""
     affinity = pod.spec.affinity
+    found = []
     for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
         if role is not None:
-            yield from role.required
-            yield from (weighted.pod_affinity_term for weighted in role.preferred)
+            found += [*role.required, *[weighted.pod_affinity_term for weighted in role.preferred]]
+    return found
 
 
 # --- refusals -----------------------------------------------------------------------------------------------

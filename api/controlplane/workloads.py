@@ -373,11 +373,11 @@ def expand(
     read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
     there = list(known)
     pods = [item for item in there if isinstance(item, Pod)]
-    owners = Ownership(read, frozenset(item.key for item in there if isinstance(item, ReplicaSet)))
+    owners = Ownership(read, frozenset([item.key for item in there if isinstance(item, ReplicaSet)]))
     owners.take_in(pods)
     expansion = _Expansion([item for item in there if isinstance(item, Node)], owners, cron_jobs, strict)
-    expansion.claims.update(item.key for item in there if isinstance(item, PersistentVolumeClaim))
-    expansion.taken.update(pod.key for pod in pods)
+    expansion.claims.update([item.key for item in there if isinstance(item, PersistentVolumeClaim)])
+    expansion.taken.update([pod.key for pod in pods])
     for workload in read:
         _MAKERS[workload.kind](expansion, workload)
     return Made(tuple(expansion.made), tuple(expansion.notices))

@@ -22,6 +22,7 @@ from ..arrays import (
     Batch,
     Clause,
     Codes,
+    Derived,
     Failures,
     NodeTable,
     PodCount,
@@ -287,6 +288,10 @@ class AnswerCache:
     _unweighed: int = 0
     """How many are new since they were weighed."""
     _batch: Batch | None = None
+    """Of the rows that rules were asked about last."""
+    _whole: Batch | None = None
+    """Of all rows, as long as the table has *_derived*."""
+    _derived: Derived | None = None
     _changed: tuple[int, int, Rows | None] = (NEVER, NEVER, None)
     """From which revision of the table to which, and the rows that changed."""
 
@@ -465,6 +470,9 @@ class AnswerCache:
     def _evaluate(self, answer: Answer, cycle: Cycle) -> None:
         """Take what the rule declares, or ask it about all rows and note what it looks at."""
         census = self.table.census
+        if self._whole is None or self._derived is not self.table.changed.derived:
+            self._derived = self.table.changed.derived
+            self._whole = Batch.everywhere(self.table)
         rule = answer.rule
         declares = rule.clauses if isinstance(rule, Predicate) else rule.sums
         declared = None if declares is None else declares(cycle.template, cycle)
@@ -474,7 +482,7 @@ class AnswerCache:
         watched: list[PodCount] = []
         census.watch = watched
         try:
-            found = answer.ask(cycle, Batch.everywhere(self.table))
+            found = answer.ask(cycle, self._whole)
         except PriorityError:
             answer.forget()
             raise

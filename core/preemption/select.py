@@ -273,16 +273,16 @@ class UnschedulableCache:
     """The refusals of one scheduler by template, those of the latest templates only."""
 
     quick_path: QuickPath
-    _kept: dict[Template, UnschedulableTemplate] = attrs.Factory(dict)
+    kept: dict[Template, UnschedulableTemplate] = attrs.Factory(dict)
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those of the templates *in_use* alone."""
-        self._kept = {template: kept for template, kept in self._kept.items() if template in in_use}
+        self.kept = {template: kept for template, kept in self.kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
         """The failures of the pod of *cycle*, if it still fits nowhere; None where nothing is known, or where
         it fits now. Nothing moves."""
-        kept = self._kept.pop(cycle.template, None)
+        kept = self.kept.pop(cycle.template, None)
         if kept is None:
             return None
         is_readable = self.quick_path.detour(cycle) is None
@@ -291,7 +291,7 @@ class UnschedulableCache:
             if kept is not None and verify.SWITCH.is_on:
                 _check(kept, cycle)
         if kept is not None:
-            self._kept[cycle.template] = kept
+            self.kept[cycle.template] = kept
         return kept if is_readable else None
 
     def _now(self, kept: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
@@ -345,8 +345,8 @@ class UnschedulableCache:
             or path.detour(cycle) is not None
         ):
             return
-        while len(self._kept) >= MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
+        while len(self.kept) >= MOST_KEPT:
+            del self.kept[next(iter(self.kept))]
         algorithm = cycle.algorithm
         cycle.algorithm = path.algorithm
         answers = path.boards.answers
@@ -355,7 +355,7 @@ class UnschedulableCache:
             answers.update(kept, cycle)
             visited = np.zeros(table.size, np.bool_)
             visited[found.visited] = True
-            self._kept[cycle.template] = UnschedulableTemplate.of(
+            self.kept[cycle.template] = UnschedulableTemplate.of(
                 verdict.plain, kept, visited, path.order.revision
             )
         except Unanswerable:

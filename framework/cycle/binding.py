@@ -78,10 +78,9 @@ class FrameworkBinding(BindingCycle):
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
-    def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
+    def assume_and_bind(self, pod: Pod, host: str, profile: Profile) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on
         success."""
-        profile = self.profile_of(pod)
         template = self.engine.latest_template(pod)
         # Where another scheduler has decided, a cycle would take as long as the decision.
         if self._runs_nothing(profile, template or self.engine.template_of(pod)):

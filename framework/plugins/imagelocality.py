@@ -37,11 +37,10 @@ class ImageLocality(Plugin):
     def _of_volumes(self, pod: Template) -> tuple[str, ...]:
         """The images of its volumes that count."""
         counted = pod.volumes if self.cells.volume_images_count else ()
-        return tuple(
-            normalized_image_name(volume.image.reference) for volume in counted if volume.image is not None
-        )
+        named = [volume.image.reference for volume in counted if volume.image is not None]
+        return tuple(map(normalized_image_name, named))
 
     def _images(self, pod: Template) -> tuple[str, ...]:
         """One for each container that counts."""
         init = pod.spec.init_containers if self.cells.init_images_count else ()
-        return (*(normalized_image_name(container.image) for container in init), *images(pod))
+        return (*[normalized_image_name(container.image) for container in init], *images(pod))

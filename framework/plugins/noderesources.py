@@ -3,7 +3,7 @@ would the node be?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from functools import cache, cached_property, partial, reduce
 from operator import add
 from typing import Any, ClassVar
@@ -275,7 +275,7 @@ class NodeResourcesFit(_ScoresDevices):
         return frozenset(pod.requests.items()), self._rejects("Filter", pod), pod.device_resources
 
     def score_key(self, pod: Template) -> Hashable:
-        return tuple(self._counting[0](pod, name) for name in self._measured.names)
+        return tuple([self._counting[0](pod, name) for name in self._measured.names])
 
     def _rejects(self, point: str, pod: Template) -> bool:
         """Whether the plugin rejects *pod* at the extension point *point* because it has a sidecar."""
@@ -299,7 +299,7 @@ class NodeResourcesFit(_ScoresDevices):
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
             sought = pod.notes[self.sought_slot] = Sought.of(
-                pod, tuple(self._checked(pod)), reason(self.cells.too_many_pods_text)
+                pod, self._checked(pod), reason(self.cells.too_many_pods_text)
             )
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
         # 1.16 does.
@@ -331,16 +331,18 @@ class NodeResourcesFit(_ScoresDevices):
             )
         return Failures.by_row(sought.reasons, lacking)
 
-    def _checked(self, pod: Template) -> Iterator[str]:
+    def _checked(self, pod: Template) -> tuple[str, ...]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
         # if they are not left out.
         cells = self.cells
+        found = []
         for name in checked_resources(pod):
             if name in NATIVE:
                 if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
-                    yield name
+                    found.append(name)
             elif (pod.requests[name] != 0 or cells.checks_zero_scalars) and not self._is_ignored(name):
-                yield name
+                found.append(name)
+        return tuple(found)
 
     def _is_ignored(self, name: str) -> bool:
         ignored = (
@@ -413,7 +415,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
 
     def score_key(self, pod: Template) -> Hashable:
         asked = request if self.cells.balance_of_two else _asked
-        return tuple(asked(pod, name) for name in self._measured.names)
+        return tuple([asked(pod, name) for name in self._measured.names])
 
     def _leaves_out(self, pod: Template) -> bool:
         """Whether *pod* requests none of the resources, and is not scored for that."""

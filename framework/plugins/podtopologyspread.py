@@ -117,7 +117,7 @@ class PodTopologySpread(Plugin):
             read = (
                 ()
                 if peers is not None and peers.is_everybody
-                else tuple(self.reader.read(pod, each, peers) for each in wanted)
+                else tuple([self.reader.read(pod, each, peers) for each in wanted])
             )
             known = pod.notes[slot] = peers, read
         return known[1]

@@ -162,8 +162,9 @@ class SimulationRun:
             if options.shows(one.pod) or (by is not None and options.shows(by.pod)):
                 shown.append(evictions[-1])
         pods = []
+        chooses = options.chooses
         for outcome in outcomes.values():
-            if not options.chooses or options.shows(outcome.pod):
+            if not chooses or options.shows(outcome.pod):
                 found = PodRecord.of(simulation, outcome)
                 pods.append(ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if wide else found)
         rejected: Sequence[RefusedPod] | UnsetType = UNSET

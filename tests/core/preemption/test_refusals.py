@@ -169,7 +169,7 @@ class TestWhatIsJudged:
         made.schedule(INCOMING[0], details=False)
         found = made.flow.refusals
         kept = found["default-scheduler"] if isinstance(found, dict) else found
-        (refusal,) = kept._kept.values()
+        (refusal,) = kept.kept.values()
         refusal.tally["Insufficient cpu"] = 3
         with pytest.raises(StaleError, match="the refusal of pod default/p is stale"):
             made.schedule(INCOMING[0], details=False)
@@ -181,4 +181,4 @@ class TestWhatIsJudged:
             made.schedule(pod("p", cpu=str(number + 3)), details=False)
         found = made.flow.refusals
         kept = found["default-scheduler"] if isinstance(found, dict) else found
-        assert len(kept._kept) == MOST_KEPT
+        assert len(kept.kept) == MOST_KEPT
