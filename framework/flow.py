@@ -356,8 +356,10 @@ class FrameworkFlow:
 
     def _details(self, cycle: FrameworkCycle) -> BoardDetails | None:
         """The details of *cycle*, read off a board where that may be."""
-        is_usual = self.engine.reads_details_at_once(cycle) and cycle.table is self.engine.table
-        return self.details[self._profile(cycle.pod).scheduler_name] if is_usual else None
+        engine = self.engine
+        if not cycle.details or cycle.table is not engine.table or not engine.reads_details_at_once(cycle):
+            return None
+        return self.details[self._profile(cycle.pod).scheduler_name]
 
     def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile = self._profile(cycle.pod)

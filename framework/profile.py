@@ -442,10 +442,13 @@ class _Builder:
     context: Context = attrs.field(init=False)
     names: Mapping[str, list[str]] = attrs.field(init=False)
     """Extension point, or multiPoint -> the plugins that are enabled there."""
+    disabled: Mapping[str, Set[str]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.context = self.config.context
-        self.names = {point: found.names for point, found in self.profile.plugins.items()}
+        plugins = self.profile.plugins.items()
+        self.names = {point: found.names for point, found in plugins}
+        self.disabled = {point: {plugin.name for plugin in found.disabled} for point, found in plugins}
 
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.context.cells.adds_up_weights:
@@ -586,7 +589,7 @@ class _Builder:
 
     def _expanded(self, point: str) -> list[str]:
         explicit = self.names.get(point, [])
-        disabled = {plugin.name for plugin in self.profile.at(point).disabled}
+        disabled = self.disabled.get(point, frozenset())
         if "*" in disabled:
             return explicit
         added: list[str] = []

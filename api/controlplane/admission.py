@@ -203,11 +203,11 @@ def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
 
 def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
     """The sum over the containers."""
-    total = total_of(pod, amounts_of)
+    total = total_of(pod.spec, amounts_of)
     known = [amounts_of(container).keys() for container in pod.spec.containers]
     # Upstream: a sum is there only for a resource of which every container says something.
     for name in {name for names in known for name in names if not all(name in others for others in known)}:
-        found = [use[name] for use in uses(pod, amounts_of) if name in use]
+        found = [use[name] for use in uses(pod.spec, amounts_of) if name in use]
         total = (
             {**total, name: max(found)}
             if found
@@ -281,7 +281,7 @@ def usage(pod: Pod) -> dict[str, Quantity]:
         for name, quantity in pod.spec.requests.items()
         if name in _OF_PODS or name.startswith(_HUGE_PAGES)
     }
-    return {COUNT: ONE, **_named({**total_of(pod, requests_of), **whole}, total_of(pod, limits_of))}
+    return {COUNT: ONE, **_named({**total_of(pod.spec, requests_of), **whole}, total_of(pod.spec, limits_of))}
 
 
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:

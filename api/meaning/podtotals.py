@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 
-from ..objects import NO_QUANTITIES, Container, Pod, Quantity
+from ..objects import NO_QUANTITIES, Container, PodSpec, Quantity
 
 Amounts = Mapping[str, Quantity]
 AmountsOf = Callable[[Container], Amounts]
@@ -28,10 +28,12 @@ def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:
         total[name] = total[name] + quantity if name in total else quantity
 
 
-def uses(pod: Pod, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES) -> Iterator[dict[str, Quantity]]:
+def uses(
+    spec: PodSpec, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES
+) -> Iterator[dict[str, Quantity]]:
     """The needs while each init container runs: its own, and those of the sidecars before it."""
     running: dict[str, Quantity] = {}
-    for container in pod.spec.init_containers:
+    for container in spec.init_containers:
         own = {**defaults, **amounts_of(container)}
         add_exactly(own, running)
         if container.is_sidecar:
@@ -39,13 +41,13 @@ def uses(pod: Pod, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES) -> 
         yield own
 
 
-def total_of(pod: Pod, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES) -> dict[str, Quantity]:
+def total_of(spec: PodSpec, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES) -> dict[str, Quantity]:
     """The sum over containers and sidecars, or what runs with an init container if that is more; each has the
     *defaults* where it says nothing."""
     total: dict[str, Quantity] = {}
-    for container in (*pod.spec.containers, *(one for one in pod.spec.init_containers if one.is_sidecar)):
+    for container in (*spec.containers, *(one for one in spec.init_containers if one.is_sidecar)):
         add_exactly(total, {**defaults, **amounts_of(container)})
-    for use in uses(pod, amounts_of, defaults):
+    for use in uses(spec, amounts_of, defaults):
         for name, quantity in use.items():
             if name not in total or quantity.nanos > total[name].nanos:
                 total[name] = quantity

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -431,10 +431,8 @@ class Listings:
         name = LISTED.get(item.kind)
         return None if name is None else getattr(self, name)
 
-    @property
-    def volumes_version(self) -> int:
-        """Moves with every change of a listing that volume rules read."""
-        return self.volume_tick.count
+    volumes_version: ClassVar[int] = shortcut("volume_tick.count")
+    """Moves with every change of a listing that volume rules read."""
 
 
 LISTED = {field.metadata["kind"].kind: field.name for field in attrs.fields(Listings) if field.metadata}

@@ -10,10 +10,20 @@ pkg/scheduler/nodeinfo/node_info.go calculateResource.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from ...api.meaning import add_exactly, is_valid_label_key, requests_of, total_of, uses
-from ...api.objects import NO_QUANTITIES, ZERO, Map, Pod, Quantity, whole_numbers, wrap_int64
+from ...api.objects import (
+    NO_QUANTITIES,
+    ZERO,
+    Map,
+    Pod,
+    PodSpec,
+    Quantity,
+    notation,
+    whole_numbers,
+    wrap_int64,
+)
 from ..release import Gates, Requests
 
 CPU = "cpu"
@@ -27,7 +37,7 @@ DEFAULT_MEMORY = 200 * 1024 * 1024
 """The memory of a container without a request in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
 STORAGE_GATE = "LocalStorageCapacityIsolation"
-DEFAULTS = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
+DEFAULTS = Map({CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)})
 
 
 @cache
@@ -205,13 +215,13 @@ def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
 def exact_sums(pod: Pod, gates: Gates) -> Requests:
     """The requests of the whole pod with overhead: quantities are summed exactly, and only the sums are
     rounded."""
-    return _rounded(pod, _exact(pod, NO_QUANTITIES))
+    return _rounded(pod.spec, _exact(pod, NO_QUANTITIES))
 
 
 def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by
     container."""
-    total = _rounded(pod, _exact(pod, DEFAULTS))
+    total = _rounded(pod.spec, _exact(pod, DEFAULTS))
     return {name: total.get(name, 0) for name in (CPU, MEMORY)}
 
 
@@ -241,23 +251,37 @@ POD_LEVEL = "PodLevelResources"
 # --- sums of containers -------------------------------------------------------------------------------------
 
 
-def _rounded(pod: Pod, total: dict[str, Quantity]) -> Requests:
+def _rounded(spec: PodSpec, total: dict[str, Quantity]) -> Requests:
     """*total* and the overhead as whole numbers."""
-    if pod.spec.overhead:
-        add_exactly(total, pod.spec.overhead)
+    if spec.overhead:
+        add_exactly(total, spec.overhead)
     return whole_numbers({name: quantity for name, quantity in total.items() if is_counted(name)})
+
+
+def _sums(spec: PodSpec, asked: Map[Quantity], defaults: Map[Quantity]) -> Requests:
+    """The sums of containers and sidecars, with *asked* in their place where the pod as a whole asks for it."""
+    needs = PodSpec(containers=spec.containers, init_containers=spec.init_containers, overhead=spec.overhead)
+    amounts = [one.requests for one in (*spec.containers, *spec.init_containers)]
+    return dict(_worked_out(needs, asked, defaults, notation(asked, spec.overhead, *amounts)))
+
+
+@lru_cache(1 << 6)  # a pod's own sum and that of its footprint mostly are one, and templates share containers
+def _worked_out(
+    needs: PodSpec, asked: Map[Quantity], defaults: Map[Quantity], form: tuple[object, ...]
+) -> Requests:
+    return _rounded(needs, {**total_of(needs, requests_of, defaults), **asked})
 
 
 def with_sidecars(pod: Pod, gates: Gates) -> Requests:
     """The sum over containers and sidecars, or what runs with an init container if that is more; and the
     overhead."""
-    return _rounded(pod, total_of(pod, requests_of))
+    return _sums(pod.spec, NO_QUANTITIES, NO_QUANTITIES)
 
 
 def with_sidecars_and_defaults(pod: Pod, gates: Gates) -> Requests:
     """As :func:`with_sidecars`; a container or init container without a request of cpu or memory counts with
     the default."""
-    return _with_both(_rounded(pod, total_of(pod, requests_of, DEFAULTS)))
+    return _with_both(_sums(pod.spec, NO_QUANTITIES, DEFAULTS))
 
 
 def _with_both(requests: Requests) -> Requests:
@@ -269,7 +293,7 @@ def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory over the containers, or of what runs with an init container; absent ones with the
     defaults; and the overhead."""
     # Upstream: sidecars count only where they make what an init container needs larger than the containers.
-    return overhead_added(nonzero_or_uses(pod, uses(pod, requests_of)), pod)
+    return overhead_added(nonzero_or_uses(pod, uses(pod.spec, requests_of)), pod)
 
 
 # --- requests of the pod as a whole -------------------------------------------------------------------------
@@ -284,29 +308,25 @@ def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
     return Map({name: requests[name] for name in names})
 
 
-def _in_place_of_sums(pod: Pod, asked: Map[Quantity], defaults: Amounts) -> Requests:
-    return _rounded(pod, {**total_of(pod, requests_of, defaults), **asked})
-
-
 def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
     """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
     defaults = DEFAULTS
     if asked:
-        known = {**total_of(pod, requests_of), **asked, **pod.spec.overhead}
-        defaults = {name: default for name, default in DEFAULTS.items() if name not in known}
-    found = _with_both(_in_place_of_sums(pod, asked, defaults))
+        known = {**total_of(pod.spec, requests_of), **asked, **pod.spec.overhead}
+        defaults = Map({name: default for name, default in DEFAULTS.items() if name not in known})
+    found = _with_both(_sums(pod.spec, asked, defaults))
     return {CPU: found[CPU], MEMORY: found[MEMORY]}
 
 
 def of_pod(pod: Pod, gates: Gates) -> Requests:
     """As :func:`with_sidecars`; with gate PodLevelResources cpu and memory of the pod as a whole in place of
     the sums."""
-    return _in_place_of_sums(pod, _asked(pod, gates, huge_pages=False), NO_QUANTITIES)
+    return _sums(pod.spec, _asked(pod, gates, huge_pages=False), NO_QUANTITIES)
 
 
 def of_pod_with_defaults(pod: Pod, gates: Gates) -> Requests:
     """As :func:`of_pod`, the sums as in :func:`with_sidecars_and_defaults`."""
-    return _with_both(_in_place_of_sums(pod, _asked(pod, gates, huge_pages=False), DEFAULTS))
+    return _with_both(_sums(pod.spec, _asked(pod, gates, huge_pages=False), DEFAULTS))
 
 
 def nonzero_of_pod(pod: Pod, gates: Gates) -> Requests:
@@ -316,7 +336,7 @@ def nonzero_of_pod(pod: Pod, gates: Gates) -> Requests:
 
 def of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
     """As :func:`of_pod`, and huge pages of the pod as a whole."""
-    return _in_place_of_sums(pod, _asked(pod, gates, huge_pages=True), NO_QUANTITIES)
+    return _sums(pod.spec, _asked(pod, gates, huge_pages=True), NO_QUANTITIES)
 
 
 def nonzero_of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:

@@ -164,6 +164,7 @@ NO_RESOURCES = frozenset[str]()
     "scored",
     "balanced",
     "ports",
+    "volumes",
     "claims",
     "size",
     "selects_namespaces",
@@ -195,6 +196,8 @@ class Template:
     """What it counts of all resources in scores that know no defaults."""
     ports: tuple[Port, ...]
     """Its host ports, in order, defaults filled in."""
+    volumes: tuple[Volume, ...]
+    """The volumes that rules read; every pod of a real cluster has others, which differ by name."""
     claims: tuple[str, ...]
     """The claims that its volumes name, in order, as ``namespace/name``."""
     size: Hashable
@@ -216,8 +219,6 @@ class Template:
     labels: Map[str] = attrs.field(init=False)
     affinity: Affinity = attrs.field(init=False)
     node_selector: Map[str] = attrs.field(init=False)
-    volumes: tuple[Volume, ...] = attrs.field(init=False)
-    """The volumes that rules read; every pod of a real cluster has others, which differ by name."""
     has_pod_affinity: bool = attrs.field(init=False)
     """Whether a podAffinity or podAntiAffinity object is there, even an empty one: "pods with affinity"."""
     required_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False)
@@ -237,7 +238,6 @@ class Template:
             "labels": group.labels,
             "affinity": affinity,
             "node_selector": spec.node_selector or NO_STRINGS,
-            "volumes": spec.rule_volumes,
             "has_pod_affinity": near is not None or away is not None,
             "required_affinity": near.required if near is not None else (),
             "required_anti_affinity": away.required if away is not None else (),
@@ -384,7 +384,7 @@ class Templates:
         if found is None:
             self._made += 1
             found = self._known[key] = self._make(
-                pod if spec.node_name == node_name else pod.bound_to(node_name), counted, of_devices
+                pod if spec.node_name == node_name else pod.bound_to(node_name), counted, volumes, of_devices
             )
         if found.is_huge:
             self.has_huge = True
@@ -408,13 +408,16 @@ class Templates:
         cells = with_gates(self.release.devices, self.gates) if found else None
         return found if cells is not None and cells.extended_resources else NO_RESOURCES
 
-    def _make(self, pod: Pod, counted: Pod, of_devices: frozenset[str]) -> Template:
+    def _make(
+        self, pod: Pod, counted: Pod, volumes: tuple[Volume, ...], of_devices: frozenset[str]
+    ) -> Template:
         """The template of *pod*, which is *counted* with other requests while it is resized."""
         if not self.gates.get("TaintTolerationComparisonOperators", False):
             # Where tolerations that compare numbers are off they tolerate nothing.
             kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
             if len(kept) != len(pod.spec.tolerations):
                 pod = replace(pod, spec=replace(pod.spec, tolerations=kept))
+        meta = pod.metadata
         release = self.release
         gates = self.gates
         by_containers = self.release.framework.fit_scores_containers
@@ -426,7 +429,7 @@ class Templates:
         return Template(
             pod=pod,
             number=self._made,
-            group=Group(pod.namespace, pod.labels, pod.is_terminating),
+            group=Group(meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None),
             requests=requests
             if release.incoming is release.footprint and counted is pod
             else release.incoming(pod, gates),
@@ -437,6 +440,7 @@ class Templates:
             balanced=scored,
             size=self._sizes.setdefault(size, size),
             ports=tuple(host_ports(pod, sidecars=release.framework.sidecars_have_ports)),
+            volumes=volumes,
             claims=claim_keys(pod, has_ephemeral_claims(release.volumes, gates)),
             is_huge=any(
                 not 0 <= amount < HUGE

@@ -270,7 +270,7 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
             return f"{quoted(expression.operator)} is not a valid label selector operator"
         # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
         if fault := aggregated(
-            _requirement_faults(replace(expression, given_values=expression.values or None), cells, "")
+            _requirement_faults(replace(expression, given_values=expression.given_values or None), cells, "")
         ):
             return fault
     return ""
@@ -312,7 +312,7 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
 
 def _values(expression: Requirement) -> Sequence[str]:
     """The values as :func:`shown` distinguishes an empty list from an absent one."""
-    return [] if expression.given_values == () else expression.values
+    return [] if expression.given_values == () else expression.given_values or ()
 
 
 def _field(requirement: Requirement, cells: FrameworkCells, path: str) -> str:

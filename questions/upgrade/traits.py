@@ -49,7 +49,7 @@ def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
     """Whether the pods on *node* request more of something than it has."""
     asked = Counter[str]()
     for pod in pods:
-        asked.update({name: quantity.nanos for name, quantity in total_of(pod, requests_of).items()})
+        asked.update({name: quantity.nanos for name, quantity in total_of(pod.spec, requests_of).items()})
     return any(amount > (node.status.allocatable.get(name) or ZERO).nanos for name, amount in asked.items())
 
 

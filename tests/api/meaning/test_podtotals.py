@@ -22,13 +22,17 @@ def made(**spec):
 
 def test_uses():
     """An init container runs with the sidecars before it."""
-    assert [use["cpu"].value() for use in uses(made(), requests_of)] == [1, 2, 6]
+    assert [use["cpu"].value() for use in uses(made().spec, requests_of)] == [1, 2, 6]
 
 
 def test_totals():
     """The largest of containers with sidecars, and of what runs with an init container; requests and limits
     alike."""
-    assert total_of(made(), requests_of)["cpu"].value() == total_of(made(), limits_of)["cpu"].value() == 6
+    assert (
+        total_of(made().spec, requests_of)["cpu"].value()
+        == total_of(made().spec, limits_of)["cpu"].value()
+        == 6
+    )
 
 
 def test_quotas():
