@@ -4,9 +4,9 @@ imports none.
 The map:
 
 * :mod:`.release`: the cells of a release
-* :mod:`.pods`: a pod as rules see it: template, requests, claims, affinity terms
-* :mod:`.arrays`: the node table, its columns and changes, the census of pods, batches, overlays, and the
-  answer of a predicate
+* :mod:`.pods`: a pod as rules see it: template, requests, claims
+* :mod:`.arrays`: the node table, its columns and changes, the census of pods and of affinity terms, batches,
+  overlays, and the answer of a predicate
 * :mod:`.binding`: the interface of the volume binder
 * :mod:`.cluster`: the cache of nodes and pods, the visiting order, the snapshot, listings and nominations
 * :mod:`.cycle`: predicates, priorities, and one scheduling cycle as they see it

@@ -17,6 +17,8 @@ import numpy as np
 
 from ..api.meaning import selector_matches
 from ..core.arrays import (
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
     Batch,
     Clause,
     DomainSum,
@@ -25,24 +27,18 @@ from ..core.arrays import (
     Mask,
     NodeTable,
     PodCount,
+    PodsTargeted,
     Reasons,
     Terms,
+    Unreadable,
     added,
     grown,
-)
-from ..core.cycle import Cycle, Reads
-from ..core.matching import by_name, pods_with_any_key
-from ..core.pods import (
-    REQUIRED_AFFINITY,
-    REQUIRED_ANTI_AFFINITY,
-    Entry,
-    PodsTargeted,
-    StateKey,
-    Template,
-    Unreadable,
     targeted_by,
     unreadable,
 )
+from ..core.cycle import Cycle, Reads
+from ..core.matching import by_name, pods_with_any_key
+from ..core.pods import Entry, StateKey, Template
 from .rule import (
     EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
     POD_AFFINITY_NOT_MATCH,

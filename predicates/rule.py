@@ -10,12 +10,22 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 
 from ..api.objects import CSINode
-from ..core.arrays import Batch, Clause, Failures, Reason, Reasons
+from ..core.arrays import (
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
+    Batch,
+    Clause,
+    Failures,
+    Reason,
+    Reasons,
+    Unreadable,
+    unreadable,
+)
 from ..core.cycle import Cycle, Predicate, Reads, every_pod
 from ..core.guard import Unwanted, described
 from ..core.matching import hard_constraints, is_readable
 from ..core.matching import metadata_fails as spread_unreadable
-from ..core.pods import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, StateKey, Template, Unreadable, unreadable
+from ..core.pods import StateKey, Template
 from ..core.volumes import MIGRATED_PLUGINS, PLUGINS
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]

@@ -7,33 +7,30 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 import numpy as np
 
 from ..core.arrays import (
+    PREFERRED_AFFINITY,
+    PREFERRED_ANTI_AFFINITY,
+    REQUIRED_AFFINITY,
+    AllPods,
     Batch,
     DomainSum,
     NodeTable,
+    PodsTargeted,
     Query,
     RawScores,
     Reduction,
     Scores,
     Stretched,
     Sums,
+    Unreadable,
     Weighted,
     added,
-)
-from ..core.cycle import Cycle, PriorityError, Reads
-from ..core.matching import by_name, terms_about
-from ..core.pods import (
-    PREFERRED_AFFINITY,
-    PREFERRED_ANTI_AFFINITY,
-    REQUIRED_AFFINITY,
-    AllPods,
-    PodsTargeted,
-    StateKey,
-    Template,
-    Unreadable,
     target_of,
     terms_of,
     unreadable,
 )
+from ..core.cycle import Cycle, PriorityError, Reads
+from ..core.matching import by_name, terms_about
+from ..core.pods import StateKey, Template
 from .rule import MAX_PRIORITY, priority
 
 NAME = "InterPodAffinityPriority"

@@ -166,7 +166,7 @@ class DomainSum:
         return any(sums) if isinstance(sums, tuple) else bool(np.count_nonzero(sums))
 
 
-def terms_of(sums: Iterable[DomainSum]) -> list[CountTerm]:
+def count_terms(sums: Iterable[DomainSum]) -> list[CountTerm]:
     """The counts in *sums*."""
     return [term for one in sums for term in one.counts]
 

@@ -32,10 +32,10 @@ from ..arrays import (
     Sums,
     Watched,
     added,
+    count_terms,
     distinct,
     failures_of,
     is_anywhere,
-    terms_of,
 )
 from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Priority, PriorityError, Reads
 from ..pods import Template, rebuilt_from
@@ -165,7 +165,8 @@ class Answer:
             sums = [one for clause in declared for one in clause.sums]
         also = declared.also if isinstance(declared, Sums) else ()
         self.watches = [
-            Watched(counter) for counter in dict.fromkeys([*[term.counter for term in terms_of(sums)], *also])
+            Watched(counter)
+            for counter in dict.fromkeys([*[term.counter for term in count_terms(sums)], *also])
         ]
         self.declared = declared
         self.is_restless = False

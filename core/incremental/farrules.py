@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..arrays import Batch, Clause, DomainSum, Mask, PodCount, Rows, Scores, added, failures_of, terms_of
+from ..arrays import Batch, Clause, DomainSum, Mask, PodCount, Rows, Scores, added, count_terms, failures_of
 from ..cycle import Cycle, Predicate, Priority, Reduction, is_even
 from .answers import Answer, AnswerCache, Scope
 
@@ -92,7 +92,7 @@ class FarRules:
             *[one for clause in found.clauses for one in clause.sums],
             *[one for score in found.scores for one in score.sums],
         ]
-        found.counters = list(dict.fromkeys([*[term.counter for term in terms_of(sums)], *found.counters]))
+        found.counters = list(dict.fromkeys([*[term.counter for term in count_terms(sums)], *found.counters]))
         return found
 
     def passed(self, nodes: Batch) -> Mask | None:

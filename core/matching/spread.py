@@ -28,8 +28,10 @@ from ..arrays import (
     NodeTable,
     PodCount,
     PodsMatching,
+    PodsTargeted,
     Query,
     Rows,
+    Target,
     Terms,
     ValueCodes,
     Weighted,
@@ -37,7 +39,7 @@ from ..arrays import (
 )
 from ..cluster.listings import Listing
 from ..cycle import Cycle
-from ..pods import PodsTargeted, StateKey, Target, Template
+from ..pods import StateKey, Template
 from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
 Constraints = tuple[TopologySpreadConstraint, ...]

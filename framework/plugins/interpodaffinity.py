@@ -7,10 +7,16 @@ from functools import partial
 from typing import Any, ClassVar
 
 from ...core.arrays import (
+    PREFERRED_AFFINITY,
+    PREFERRED_ANTI_AFFINITY,
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
+    ROLES,
     Batch,
     Clause,
     Failures,
     Ints,
+    PodsTargeted,
     RawScores,
     Reason,
     Reasons,
@@ -19,21 +25,12 @@ from ...core.arrays import (
     Stretched,
     Sums,
     Weighted,
-)
-from ...core.cycle import Cycle, Reads
-from ...core.matching import has_pods_in_domains, terms_about
-from ...core.pods import (
-    PREFERRED_AFFINITY,
-    PREFERRED_ANTI_AFFINITY,
-    REQUIRED_AFFINITY,
-    REQUIRED_ANTI_AFFINITY,
-    ROLES,
-    PodsTargeted,
-    StateKey,
-    Template,
     terms_of,
     unreadable,
 )
+from ...core.cycle import Cycle, Reads
+from ...core.matching import has_pods_in_domains, terms_about
+from ...core.pods import StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.matchinterpodaffinity import (
     AntiAffinity,

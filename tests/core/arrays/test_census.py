@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import compile_selector
 from kubeclassic.api.objects import LabelSelector, strings
-from kubeclassic.core.arrays.census import PodsMatching
-from kubeclassic.core.pods.terms import REQUIRED_ANTI_AFFINITY, ROLES, Unreadable, carriers
+from kubeclassic.core.arrays.census import REQUIRED_ANTI_AFFINITY, ROLES, PodsMatching, Unreadable, carriers
 from tests.support.build import engine, node, pod
 from tests.support.examples import examples
 
