@@ -113,12 +113,22 @@ class Predicate:
         init=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
     )
     """Its answers depend on the very pod, so it is asked in each cycle."""
+    error: Callable[..., str] | None = None
+    """The error of the cycle from the *text* of an error and the name of its *pod*; None: the text."""
     parts: Sequence[Predicate] = ()
     """Predicates that it asks one after the other and nothing else: a node passes it that passes all of
     them."""
 
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"
+
+    def errors_of(self, failures: Failures, pod: str) -> Sequence[str]:
+        """The errors among *failures* as the cycle of the *pod* of that name ends with them."""
+        return (
+            failures.texts
+            if self.error is None
+            else [self.error(text=text, pod=pod) for text in failures.texts]
+        )
 
     def parts_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates to ask in its place about *pod*: itself, or those of its parts that may object."""

@@ -55,7 +55,7 @@ from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
 from .plugin import MAX_NODE_SCORE, FrameworkCycle
-from .profile import Profile, Registry, build_profiles, filter_error, handle_of
+from .profile import Profile, Registry, build_profiles, handle_of
 from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
 from .registry import registry_of
 
@@ -340,7 +340,7 @@ class FrameworkFlow:
             known,
         )
         if failed is not None:
-            raise FilterError(filter_error(failed, cycle.pod.name, profile.algorithm.release.framework))
+            raise FilterError(failed)
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking | LateRanking:

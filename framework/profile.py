@@ -5,7 +5,6 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import partial, wraps
@@ -57,54 +56,33 @@ from .queue.events import ClusterEvent
 # So both generations share one cycle and one cache.
 
 
-def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Predicate:
-    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too; *one_reason*: a node
-    has one reason, of upstream's plugins (those with clauses see to it themselves)."""
-    ask: Callable[..., Failures | None] = plugin.filter
+def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predicate:
+    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
     missing = None if pre_filters else plugin.without_pre_filter
     clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
-    has_one_reason = (
-        one_reason
-        and getattr(plugin, "filter_clauses", None) is None
-        and type(plugin).__module__.startswith(OURS)
-    )
+    is_ours = type(plugin).__module__.startswith(OURS)
+    # Upstream's plugins with clauses see to it themselves that a node has one reason.
+    has_one_reason = cells.one_reason and is_ours and getattr(plugin, "filter_clauses", None) is None
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
         if missing is not None:
-            return Failures.error(_wrapped(plugin, missing), nodes.has_node)
+            return Failures.error(missing, nodes.has_node)
         try:
-            found = ask(pod, nodes, cycle)
+            found: Failures | None = plugin.filter(pod, nodes, cycle)
         except PriorityError as error:
-            return Failures.error(_wrapped(plugin, str(error)), nodes.has_node)
-        if found is not None and has_one_reason:
-            found = found.with_one_reason()
-        if found is not None and found.errors is not None:
-            return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
-        return found
+            return Failures.error(str(error), nodes.has_node)
+        return found.with_one_reason() if found is not None and has_one_reason else found
 
     return Predicate(
         name=plugin.name,
-        check=check,
+        check=plugin.filter if is_ours and missing is None and not has_one_reason else check,
         reads=plugin.filter_reads,
         concerns=every_pod if missing is not None else plugin.concerns,
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
+        error=partial(cells.filter_error.format, plugin=plugin.name),
     )
-
-
-def _wrapped(plugin: Any, text: str) -> str:
-    return f'running "{plugin.name}" filter plugin: {text}'
-
-
-_WRAPPED = re.compile(r'running "([^"]*)" filter plugin: (.*)', re.DOTALL)
-
-
-def filter_error(text: str, pod: str, cells: FrameworkCells) -> str:
-    """The error *text* of a rule as the release words it for the pod with that name: answers are shared by
-    pods of one template."""
-    found = _WRAPPED.fullmatch(text)
-    return text if found is None else cells.filter_error.format(plugin=found[1], text=found[2], pod=pod)
 
 
 def as_priority(plugin: Any, pre_scores: bool) -> Priority:
@@ -477,9 +455,8 @@ class _Builder:
             )
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
-        one_reason = self.handle.cells.one_reason
         predicates = [
-            as_predicate(self.made[rule], rule in points["preFilter"], one_reason)
+            as_predicate(self.made[rule], rule in points["preFilter"], self.handle.cells)
             for rule in points["filter"]
         ]
         # Each with whether it runs where its score reads what was prepared.

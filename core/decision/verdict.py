@@ -143,12 +143,12 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
     passed = alive.copy() if check_all else alive
     errors: Codes | None = None
     texts: list[str] = []
-    for _, failures in findings:
+    for predicate, failures in findings:
         if failures.errors is not None:
             errors = nodes.zeros() if errors is None else errors
             counted = np.flatnonzero((failures.errors > 0) & alive)
             errors[counted] = failures.errors[counted] + len(texts)
-            texts.extend(failures.texts)
+            texts.extend(predicate.errors_of(failures, cycle.pod.name))
         if check_all:
             alive &= failures.errors_or_zero == 0
         passed &= failures.passed

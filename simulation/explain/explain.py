@@ -209,9 +209,8 @@ class JudgedNodes:
                 yield found
                 counted &= judgement.check_all
             elif failures.errors is not None and failures.errors[at]:
-                yield Objection(
-                    predicate.name, (failures.texts[int(failures.errors[at]) - 1],), False, counted
-                )
+                errors = predicate.errors_of(failures, self.cycle.pod.name)
+                yield Objection(predicate.name, (errors[int(failures.errors[at]) - 1],), False, counted)
                 counted = False
 
     def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:

@@ -119,7 +119,7 @@ def declared_scores(by, cycle, rows):
 def declared_outcomes(by, cycle):
     """The reasons of the plugin's filter for all nodes, by the clauses that it declares; None where it
     declares none."""
-    declare = as_predicate(by, True).clauses
+    declare = as_predicate(by, True, by.cells).clauses
     clauses = declare and declare(cycle.template, cycle)
     if clauses is None:
         return None
