@@ -492,7 +492,7 @@ class Simulation:
             pod=pod,
             host=decision.host,
             error=WAITS.format(pod.name) if decision.is_waiting else decision.error,
-            reasons=decision.reasons,
+            reasons=decision.reasons if decision.host is None else {},
             is_gated=decision.is_gated,
             is_waiting=decision.is_waiting,
             tries=(before.tries if before else 0) + (not decision.is_gated),
