@@ -55,7 +55,7 @@ def run(
     from ..extenders.choice import asked_extenders
     from ..framework.options import options_of
     from ..framework.schedulerspec import SchedulerSpec
-    from .opening import settled_by_server
+    from .answering import settled_by_server
 
     with needing_extra("run", "live"):
         from ..live.process.process import decision_line, scheduled

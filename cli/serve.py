@@ -77,8 +77,7 @@ def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: boo
         from ..live.server.app import ServedCluster, serve_cluster
         from ..live.server.serving import Listening, run_server
     from ..live.client.kubeconfig import access_to
-    from .answering import tell_notices
-    from .opening import opened, release_of_server
+    from .answering import opened, release_of_server, tell_notices
 
     log = Log(note, form=given.pop("log_form"))
     bounds = {name: given.pop(name) for name in ("hosts", "mebibytes", "requests")}

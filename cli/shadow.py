@@ -47,7 +47,7 @@ def shadow(setup: Setup, shows_all: bool, form: str, **given: Any) -> None:
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
     from ..live.scheduler.shadow.shadow import shadowed
-    from .opening import settled_by_server
+    from .answering import settled_by_server
 
     setup.refuse_early()
 

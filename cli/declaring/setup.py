@@ -64,8 +64,7 @@ class Setup:
     @property
     def release(self) -> str | None:
         """The release as it was given; ``auto`` where the nodes say it, too."""
-        found: str | None = AUTO if follows_nodes(self.values) else self.get("release")
-        return found
+        return AUTO if follows_nodes(self.values) else self.get("release")
 
     @property
     def version(self) -> str:

@@ -157,8 +157,7 @@ def _template(manifest: Manifest) -> Manifest:
         return {"spec": {name: value for name, value in spec.items() if name != "nodeName"}}
     if manifest["kind"] == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    found: Manifest = spec.get("template") or {}
-    return found
+    return spec.get("template") or {}
 
 
 # --- the file -----------------------------------------------------------------------------------------------

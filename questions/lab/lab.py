@@ -118,7 +118,7 @@ class Lab:
             raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
         began = process_time()
         more = (observer,) if asked.question == "explain" else ()
-        found: Json = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
+        found = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
         return {**found, "seconds": round(process_time() - began, 4)}
 
     @contextmanager

@@ -144,7 +144,7 @@ class LabScenarios:
     def _once(self, key: Any, made: Callable[[], T]) -> T:
         """The value of *made*, kept for a while."""
         kept = self._kept
-        found: T = kept.pop(key) if key in kept else made()
+        found = kept.pop(key) if key in kept else made()
         kept[key] = found
         while len(kept) > KEPT:
             del kept[next(iter(kept))]
@@ -606,7 +606,7 @@ def changed_profile(
 
     *cells*: how the release reads the version that *document* is in.
     """
-    found: Json = copy.deepcopy(dict(document))
+    found = copy.deepcopy(dict(document))
     if not (switches or weights or hard_weight is not None):
         return found
     if not is_flat(cells):

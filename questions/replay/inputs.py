@@ -55,7 +55,7 @@ from ...api.reading.formats.files import read_stream
 from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError, did_you_mean
 from ...simulation.simulate import CLUSTER, named
-from ..importing import openb
+from ..importing import rows
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TraceTimes, parse_duration
 
 # --- operations of a scenario -------------------------------------------------------------------------------
@@ -256,9 +256,9 @@ class _Settings:
             )
         if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
             raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: expected a value, got nothing")
-        reader: Reader[Operation] = record(Operation, table)
+        given = {name: value for name, value in step.items() if name in table}
         try:
-            made = reader({name: self._value(value) for name, value in step.items() if name in table})
+            made = record(Operation, table)({name: self._value(value) for name, value in given.items()})
         except Mismatch as mismatch:
             raise ManifestError(f"{where}: {mismatch}") from None
         return attrs.evolve(made, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
@@ -542,7 +542,7 @@ class _Reader:
         if path == STDIN:
             self._piped = read_stream(self.stdin)
         if path.endswith(".csv"):
-            kind = openb.listed_in(path)
+            kind = rows.listed_in(path)
             if kind in self.tables:
                 raise ManifestError(f"{path}: expected one list of {kind}, got two")
             self.tables[kind] = path
@@ -636,7 +636,7 @@ class _Reader:
             raise ManifestError(
                 f"{there}: expected both CSV files of the trace, got none with {missing.pop()}"
             )
-        document = openb.manifests(self.tables["nodes"], self.tables["pods"])
+        document = rows.manifests(self.tables["nodes"], self.tables["pods"])
         found = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in found if item is not None)
 

@@ -3,7 +3,7 @@ release places the pods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal
 
@@ -21,9 +21,8 @@ from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.drainrules import is_mirror, stays_with_node
 from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime, Operation, renamed
-from .journal import BarrierGivenUp, NodeEvent, OperationBegun
 from .podlifecycles import PodLifecycle, PodLifecycles, resume
-from .simulatedcluster import Delays, SimulatedCluster
+from .simulatedcluster import BarrierGivenUp, Delays, NodeEvent, OperationBegun, SimulatedCluster
 from .volumecontroller import VolumeController
 
 # --- events from outside ------------------------------------------------------------------------------------
@@ -226,7 +225,7 @@ class ChurnWorkload:
 
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
-        steps: Mapping[str, Callable[[Operation], float | None]] = {
+        steps = {
             "createNodes": self._create_nodes,
             "createPods": self._create_pods,
             "createAny": self._create_any,

@@ -51,8 +51,7 @@ from ...core.volumes import (
     volume_class,
 )
 from ...simulation.explain.faileddemands import selects
-from .journal import VolumeBound, VolumeProvisioned
-from .simulatedcluster import SimulatedCluster
+from .simulatedcluster import SimulatedCluster, VolumeBound, VolumeProvisioned
 
 IN_TREE = (
     "kubernetes.io/aws-ebs",

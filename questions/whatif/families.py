@@ -29,8 +29,17 @@ from ...simulation.explain.clusterfacts import (
 from ...simulation.explain.explain import freed
 from ...simulation.explain.faileddemands import node_labels, node_terms, pod_terms, resources_of, text_of
 from ...simulation.nodekinds import HOSTNAME, PASSING
-from .requests import is_short_only, lacks_kind, lowered_requests, units
-from .suggestion import Change, ChangeKind, Helpful, WhatIfContext, smallest
+from .suggestion import (
+    Change,
+    ChangeKind,
+    Helpful,
+    WhatIfContext,
+    is_short_only,
+    lacks_kind,
+    lowered_requests,
+    smallest,
+    units,
+)
 
 
 def corrected(context: WhatIfContext) -> Iterator[Change]:
@@ -535,13 +544,10 @@ def preferring(context: WhatIfContext) -> Iterator[Change]:
         told = f"prefer {context.want} with weight {weight}"
         return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
 
-    helps = (
-        None
-        if context.pin is None
-        else smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
-    )
-    if helps is not None:
-        yield preference(helps)
+    if context.pin is not None:
+        helps = smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
+        if helps is not None:
+            yield preference(helps)
 
 
 def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
