@@ -396,10 +396,8 @@ class MixSearch:
                 for into in (into for into in range(len(mix)) if into != out):
                     come = ceil(gone * prices[out] / prices[into]) - 1
                     changed = list(mix)
-                    changed[out], changed[into] = (
-                        count - gone,
-                        mix[into] + min(come, self.most_nodes - sum(mix) + gone),
-                    )
+                    changed[out] -= gone
+                    changed[into] += min(come, self.most_nodes - sum(mix) + gone)
                     yield tuple(changed)
 
 
@@ -660,7 +658,7 @@ def _without_place(
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
     without = {}
     for one in (*found.stuck, *found.best.missing):
-        told: dict[str, list[str]] = {}
+        told = dict[str, list[str]]()
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
             told.setdefault(why, []).append(kind.name)
         words = "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())

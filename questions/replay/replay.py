@@ -71,7 +71,15 @@ class ExternalEvents:
         elif event.verb == DELETE:
             self.delete(item)
         elif isinstance(item, Pod) and item.key in self.pods.all:
-            self._update(item)
+            # Its node, its status and its deletion stay as the replay has them.
+            old = cluster.pod(item.key)
+            if old is not None and not old.is_terminating:
+                metadata = replace(item.metadata, uid=old.metadata.uid, deletion_timestamp=None)
+                spec = replace(item.spec, node_name=old.spec.node_name)
+                pod = replace(item, metadata=metadata, spec=spec, status=old.status)
+                version = old.metadata.resource_version
+                if replace(pod, metadata=replace(metadata, resource_version=version)) != old:
+                    cluster.put(pod)
         elif isinstance(item, Pod):
             if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
                 self.pods.arrive(item, event.lifetime)
@@ -93,20 +101,6 @@ class ExternalEvents:
             self.remove(item)
         else:
             self.volumes.delete(item)
-
-    def _update(self, pod: Pod) -> None:
-        """A pod changes; its node, its status and its deletion stay as the replay has them."""
-        current = self.cluster.pod(pod.key)
-        if current is None or current.is_terminating:
-            return
-        spec = replace(pod.spec, node_name=current.spec.node_name)
-        metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
-        if (
-            replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version))
-            != current
-        ):
-            self.cluster.put(changed)
 
     # --- nodes ----------------------------------------------------------------------------------------------
 
