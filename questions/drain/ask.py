@@ -15,7 +15,6 @@ from ...api.objects import Node
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
-    Item,
     MapSide,
     NextStep,
     NodeMap,
@@ -224,12 +223,9 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         else "",
         look="note",
     )
-    why: list[Item] = [
-        *notes,
-        _reasons(found, "page" if answer.cannot else ""),
-        *on_page(f"{about[0].upper()}{about[1:]}." if about else ""),
-    ]
-    yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
+    why = _reasons(found, "page" if answer.cannot else "")
+    closed = on_page(f"{about[0].upper()}{about[1:]}." if about else "")
+    yield Section("What stops nodes" if answer.cannot else "The nodes", [*notes, why, *closed, _nodes(found)])
     yield Section(parts=[_reasons(found, "table" if answer.searched or answer.gone else "")])
     if found.occupancy is not None:
         placed = answer.summary.placed_before
