@@ -55,15 +55,6 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
     return Sorting.parse(sort_by, found)
 
 
-def listed_by(sorting: Sorting | None, found: SimulationResult) -> SimulationResult:
-    """*found* with its records in order."""
-    if sorting is None:
-        return found
-    if found.options.nodes:
-        return attrs.evolve(found, shown_nodes=sorting.sorted(found.shown_nodes))
-    return attrs.evolve(found, outcome=replace(found.outcome, pods=sorting.sorted(found.outcome.pods)))
-
-
 def forms_of(found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
     """The forms of *found* alone: CSV of all fields, and JSON with a line for each record."""
     listed = found.shown_nodes if found.options.nodes else found.outcome.pods
@@ -115,7 +106,12 @@ def answered(asking: Asking) -> int:
         found = run.result()
         write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
     else:
-        found = listed_by(sorting, asking.answer())
+        found = asking.answer()
+        if sorting is not None and options.nodes:
+            found = attrs.evolve(found, shown_nodes=sorting.sorted(found.shown_nodes))
+        elif sorting is not None:
+            outcome = replace(found.outcome, pods=sorting.sorted(found.outcome.pods))
+            found = attrs.evolve(found, outcome=outcome)
         forms = forms_of(found, headers=not output.no_headers)
         answer(found, output, partial(asking.about, found), unread=False, forms=forms)
     if found.outcomes and not found.outcome.pods:

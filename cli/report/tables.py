@@ -137,18 +137,14 @@ class TextTable:
                         if widest.width <= widest.least(name, text):
                             break
                         widest.width -= 1
-            yield from self._block(fitted, colour)
-
-    def _block(self, columns: Sequence[_Column], colour: bool) -> Iterator[str]:
-        if self.with_headers:
-            heads = GAP.join(column.aligned(column.header) for column in columns).rstrip()
-            yield click.style(heads, bold=True) if colour else heads
-        for cells in zip(*(column.parts() for column in columns), strict=True):
-            for texts in zip_longest(*cells, fillvalue=""):
-                line = GAP.join(
-                    column.aligned(text) for text, column in zip(texts, columns, strict=True)
-                ).rstrip()
-                yield line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) if colour else line
+            if self.with_headers:
+                heads = GAP.join(column.aligned(column.header) for column in fitted).rstrip()
+                yield click.style(heads, bold=True) if colour else heads
+            for parts in zip(*(column.parts() for column in fitted), strict=True):
+                for texts in zip_longest(*parts, fillvalue=""):
+                    aligned = (column.aligned(text) for text, column in zip(texts, fitted, strict=True))
+                    line = GAP.join(aligned).rstrip()
+                    yield line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) if colour else line
 
 
 # --- columns ------------------------------------------------------------------------------------------------

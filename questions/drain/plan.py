@@ -360,10 +360,9 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
     selects = options.matcher("node_selector")
     zones = sorted({zone for node in nodes if (zone := zone_of(node.labels))})
     if options.zone is not None and options.zone not in zones:
+        wanted = "expected nodes with a zone, of which there are none"
         if zones:
             wanted = f"expected one of {', '.join(zones)}"
-        else:
-            wanted = "expected nodes with a zone, of which there are none"
         raise UnknownNameError(
             f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}'
         )

@@ -470,10 +470,9 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     if not report.newer_labels:
         yield "Check again with --newer-labels if the upgrade adds the newer node labels."
     if report.profile.get("extenders"):
+        how = "the check called them, or took their kept answers"
         if report.left_out:
             how = "the check did not call them"
-        else:
-            how = "the check called them, or took their kept answers"
         yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
     yield f"Compare it with the running scheduler before you replace that: {shadow}"

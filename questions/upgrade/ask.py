@@ -247,10 +247,9 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
+            room = ""
             if its.new and its.change in ("makes room", "other room"):
                 room = f", {WORDS['makes room']} on {its.new}"
-            else:
-                room = ""
         now = host or f"<none>{room}"
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")

@@ -88,10 +88,9 @@ def _labels(context: WhatIfContext) -> Iterator[Change]:
             for place, value in enumerate(expression.values if expression.operator == "In" else ()):
                 near = facts.near(expression.key, value)
                 if near is not None:
+                    edit = f"{path}.key={near[0]}"
                     if near[0] == expression.key:
                         edit = f"{path}.values[{place}]={near[1]}"
-                    else:
-                        edit = f"{path}.key={near[0]}"
                     yield Change("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
     close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(pod_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)

@@ -162,7 +162,7 @@ class DrawnMap:
     def data(self) -> JsonDict:
         """The data of the script; shares are in thousandths, -1 for none, and pods and values of labels stand
         by number."""
-        names: dict[str, int] = {}
+        names = dict[str, int]()
         sides = []
         for side in self.found.sides:
             uses = {
@@ -180,7 +180,7 @@ class DrawnMap:
             )
         labels = {}
         for label, values in self.found.labels.items():
-            places: dict[str, int] = {}
+            places = dict[str, int]()
             numbers = [places.setdefault(value, len(places)) for value in values]
             labels[label] = {"texts": list(places), "values": numbers}
         choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.found.colours)}

@@ -128,10 +128,9 @@ class About:
 
     def short(self) -> list[str]:
         """The origin in a line, for right under the outcome."""
+        releases = ""
         if self.releases:
             releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases)
-        else:
-            releases = ""
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
         return [part for part in (" ".join(self.inputs), self.counts, releases, day) if part]
 
