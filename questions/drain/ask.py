@@ -193,9 +193,21 @@ def _verdict(answer: DrainDocument) -> str:
     of their pods."""
     summary = answer.summary
     if answer.gone:
-        return (
-            f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
-        )
+        # The fates of their pods, and of those that make room.
+        preempted = sum(one.by is not None for one in answer.evictions)
+        fates = []
+        for number, verb, what in (
+            (summary.evictions - preempted, "lose", "their node"),
+            (preempted, "make", "room"),
+            (summary.moved, "find", "another"),
+            (summary.without_node, "wait", "for a node"),
+            (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+            (len(answer.staying), "end", "with their node"),
+        ):
+            if number:
+                its = what.replace("their", "its") if number == 1 else what
+                fates.append(f"{count_doing(number, 'pod', verb)} {its}")
+        return f"{count_of(summary.can, 'node')} gone: {', '.join(fates) or 'no pod loses its node'}."
     takes = "; no pod has to move" if summary.can else ""
     if summary.can and summary.evictions:
         takes = (
@@ -290,22 +302,6 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
         if state in states
     }
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
-
-
-def _fates(answer: DrainDocument) -> Iterator[str]:
-    """The fates of the pods of nodes that are gone, and of those that make room."""
-    summary = answer.summary
-    preempted = sum(one.by is not None for one in answer.evictions)
-    for number, verb, what in (
-        (summary.evictions - preempted, "lose", "their node"),
-        (preempted, "make", "room"),
-        (summary.moved, "find", "another"),
-        (summary.without_node, "wait", "for a node"),
-        (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
-        (len(answer.staying), "end", "with their node"),
-    ):
-        if number:
-            yield f"{count_doing(number, 'pod', verb)} {what.replace('their', 'its') if number == 1 else what}"
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:

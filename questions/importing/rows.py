@@ -467,9 +467,34 @@ def read(nodes: PathLike, pods: PathLike) -> Trace:
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
     """
-    machines = [_node(row) for row in _each(nodes, NODE_COLUMNS)]
+    trace = Trace()
+    for row in _each(nodes, NODE_COLUMNS):
+        gpus = row.whole("gpu")
+        room = {**_amounts(row), "pods": PODS_PER_NODE}
+        if gpus:
+            room |= {"alibabacloud.com/gpu-count": str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
+        trace.nodes.append(node(row.name("sn"), room, {GPU_MODEL: row.text("model")}))
     found = sorted(_each(pods, POD_COLUMNS), key=lambda row: (row.whole("creation_time"), row.name("name")))
-    return Trace(nodes=machines, pods=[_pod(row) for row in found])
+    for row in found:
+        amounts = _amounts(row)
+        if gpus := row.whole("num_gpu"):
+            amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
+        made = pod(row.name("name"), "openb", {})
+        spec = made["spec"]
+        spec["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
+        if models := row.text("gpu_spec"):
+            terms = {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}
+                ]
+            }
+            spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+        # When the pod came and went and for how long it ran, in seconds, as far as the trace says.
+        began = row.seconds("scheduled_time")
+        ended = row.seconds("deletion_time")
+        runs = None if began is None or ended is None else ended - began
+        trace.pods.append(timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs))
+    return trace
 
 
 def listed_in(path: PathLike) -> str:
@@ -498,35 +523,6 @@ def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
             )
         seen.add(name)
         yield row
-
-
-def _node(row: TraceRow) -> Manifest:
-    gpus = row.whole("gpu")
-    room = {**_amounts(row), "pods": PODS_PER_NODE}
-    if gpus:
-        room |= {"alibabacloud.com/gpu-count": str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
-    return node(row.name("sn"), room, {GPU_MODEL: row.text("model")})
-
-
-def _pod(row: TraceRow) -> Manifest:
-    amounts = _amounts(row)
-    if gpus := row.whole("num_gpu"):
-        amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
-    made = pod(row.name("name"), "openb", {})
-    spec = made["spec"]
-    spec["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
-    if models := row.text("gpu_spec"):
-        terms = {
-            "nodeSelectorTerms": [
-                {"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}
-            ]
-        }
-        spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    # When the pod came and went and for how long it ran, in seconds, as far as the trace says.
-    began = row.seconds("scheduled_time")
-    ended = row.seconds("deletion_time")
-    runs = None if began is None or ended is None else ended - began
-    return timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs)
 
 
 def _amounts(row: TraceRow) -> dict[str, str]:

@@ -219,20 +219,37 @@ class ChurnWorkload:
 
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
-        steps = {
-            "createNodes": self._create_nodes,
-            "createPods": self._create_pods,
-            "createAny": self._create_any,
-            "churn": lambda operation: self._churn_later(operation, self.position),
-            "sleep": lambda operation: operation.interval,
-            "barrier": self._raise_barrier,
-            "deletePods": self._delete_pods,
-            "deleteNodes": self._delete_nodes,
-        }
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
             self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
-            seconds = steps[operation.opcode](operation)
+            seconds = 0.0
+            match operation.opcode:
+                case "createNodes":
+                    self._create_nodes(operation)
+                case "createPods":
+                    seconds = self._create_pods(operation)
+                case "createAny":
+                    for template in operation.templates:
+                        for _ in range(operation.count):
+                            one = operation.count == 1 and template.metadata.name
+                            self.make(template if one else self._named(template, operation.namespace))
+                case "churn":
+                    self._churn_later(operation, self.position)
+                case "sleep":
+                    seconds = operation.interval
+                case "barrier":
+                    self._raise_barrier(operation)
+                case "deletePods":
+                    for life in list(self.pods.all.values()):
+                        if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
+                            self.pods.delete(life)
+                case "deleteNodes":
+                    # Those that are named, or random ones.
+                    there = sorted(node.name for node in self.cluster.engine.nodes())
+                    count = min(operation.count, len(there))
+                    for name in operation.names or self.cluster.draw.sample(there, count):
+                        if (node := self.cluster.node(name)) is not None:
+                            self.outside.remove(node)
             if seconds:
                 self.cluster.later(seconds, self._go_on)
                 return
@@ -272,12 +289,6 @@ class ChurnWorkload:
         if isinstance(item, Node):
             self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
         self.outside.create(item)
-
-    def _create_any(self, operation: Operation) -> None:
-        for template in operation.templates:
-            for _ in range(operation.count):
-                one = operation.count == 1 and template.metadata.name
-                self.make(template if one else self._named(template, operation.namespace))
 
     def _create_pods(self, operation: Operation) -> float:
         """The pods come at once or one by one; the next operation waits for all of them unless *skip_wait*."""
@@ -347,20 +358,6 @@ class ChurnWorkload:
             if recreates:
                 self._slots[slot] = made
         self._churn_later(operation, place, step + 1)
-
-    # --- removing -------------------------------------------------------------------------------------------
-
-    def _delete_pods(self, operation: Operation) -> None:
-        for life in list(self.pods.all.values()):
-            if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
-                self.pods.delete(life)
-
-    def _delete_nodes(self, operation: Operation) -> None:
-        """The named nodes, or *count* random ones."""
-        there = sorted(node.name for node in self.cluster.engine.nodes())
-        for name in operation.names or self.cluster.draw.sample(there, min(operation.count, len(there))):
-            if (node := self.cluster.node(name)) is not None:
-                self.outside.remove(node)
 
 
 # --- the replay ---------------------------------------------------------------------------------------------
@@ -457,8 +454,21 @@ class Replay:
         if (task := cluster.agenda.pop_due(cluster.now)) is not None:
             task()
             return True
-        if self._free_at <= cluster.now and (pod := self._pop()) is not None:
-            return pod
+        while self._free_at <= cluster.now and (item := cluster.queue.pop()) is not None:
+            life = self.pods.all.get(item.pod.key)
+            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while
+            # it is being bound.
+            if life is None or not life.waits or item.pod.is_terminating:
+                cluster.queue.done(item.pod)
+            elif (self.position == len(events) and self.workload.deadline is None) and self.pods.is_futile(
+                life
+            ):
+                # Otherwise pods that wait in vain for each other would keep the replay going for ever.
+                cluster.queue.add_unschedulable(item, cluster.queue.cycle)
+                life.tried_at = cluster.changes
+            else:
+                life.tried = item
+                return item.pod
         # Let time pass until something can happen.
         next_time = self.next_time()
         if next_time is None or (self.until is not None and next_time > nanoseconds(self.until)):
@@ -498,25 +508,6 @@ class Replay:
         return min(coming, default=None)
 
     # --- cycles ---------------------------------------------------------------------------------------------
-
-    def _pop(self) -> Pod | None:
-        queue = self.cluster.queue
-        while (item := queue.pop()) is not None:
-            life = self.pods.all.get(item.pod.key)
-            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while
-            # it is being bound.
-            if life is None or not life.waits or item.pod.is_terminating:
-                queue.done(item.pod)
-            elif (
-                self.position == len(self.inputs.events) and self.workload.deadline is None
-            ) and self.pods.is_futile(life):
-                # Otherwise pods that wait in vain for each other would keep the replay going for ever.
-                queue.add_unschedulable(item, queue.cycle)
-                life.tried_at = self.cluster.changes
-            else:
-                life.tried = item
-                return item.pod
-        return None
 
     def decide(self, pod: Pod) -> Decision:
         """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision

@@ -548,34 +548,9 @@ def upgraded(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
     that is lost.
     """
-    each, causes = _steps(asked, observer, executor)
-    numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
-    moved: dict[int, tuple[MovedPod, ...]] = {}
-    for is_known, runs in (
-        (False, executor),
-        (True, None),
-    ):  # where causes are known there is too little left to hand over
-        those = [number for number in numbers if (causes.get(number) is not None) == is_known]
-        tasks = []
-        for number in those:
-            both = each[number - 1 : number + 1]
-            if runs is not None:
-                # Another process gets them without decisions, which are larger than all the rest.
-                bare = [[attrs.evolve(one, decision=None) for one in its.each] for its in both]
-                both = [attrs.evolve(its, each=steps) for its, steps in zip(both, bare, strict=True)]
-            tasks.append(("moved", number, *both, causes.get(number)))
-        moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
-    return _document(asked, each, dict(sorted(moved.items())), warnings)
-
-
-def _steps(
-    asked: Upgrade, observer: Observer, executor: Executor | None
-) -> tuple[list[Steps], Mapping[int, Causes]]:
-    """The steps of each side: those of the one before where no fact concerns the cluster, else its own; and
-    the causes found with them."""
     led = asked.led(observer)
-    # What a Policy or a profile becomes in a release may differ without a fact about decisions: then all are
-    # run.
+    # The steps of each side: those of the one before where no fact concerns the cluster, else its own. What a
+    # Policy or a profile becomes in a release may differ without a fact about decisions: then all are run.
     shares = asked.shares and asked.specs[0].given is None
     own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
     pairs = [number for number in own if led is not None and asked.is_paired(number)]
@@ -595,7 +570,23 @@ def _steps(
     each = [asked.steps(0, observer)]
     for number in range(1, len(asked.specs)):
         each.append(made[number] if number in own else each[-1])
-    return each, causes
+    numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
+    moved: dict[int, tuple[MovedPod, ...]] = {}
+    for is_known, runs in (
+        (False, executor),
+        (True, None),
+    ):  # where causes are known there is too little left to hand over
+        those = [number for number in numbers if (causes.get(number) is not None) == is_known]
+        tasks = []
+        for number in those:
+            both = each[number - 1 : number + 1]
+            if runs is not None:
+                # Another process gets them without decisions, which are larger than all the rest.
+                bare = [[attrs.evolve(one, decision=None) for one in its.each] for its in both]
+                both = [attrs.evolve(its, each=steps) for its, steps in zip(both, bare, strict=True)]
+            tasks.append(("moved", number, *both, causes.get(number)))
+        moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
+    return _document(asked, each, dict(sorted(moved.items())), warnings)
 
 
 def _document(
