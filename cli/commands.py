@@ -43,7 +43,6 @@ NO_FLAG = ("scheduler", "executor", "python")
 class Asking:
     """A question as the command line asks it."""
 
-    name: str
     question: Question
     paths: Sequence[Path]
     options: Any
@@ -174,7 +173,7 @@ def _run(
             **chosen, forms=output.forms, called=question.options.flag_of, server=version_read()
         )
         given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
-        asking = Asking(name, question, paths, options, output, setup, given)
+        asking = Asking(question, paths, options, output, setup, given)
         with settled():
             if question.prints:
                 status: int = import_module(f".{name}", __package__).answered(asking)

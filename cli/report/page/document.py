@@ -45,8 +45,7 @@ from ....api.words import count_of, listed, percent, rounded
 from ....framework.options import FIELDS, declared_of
 from ....framework.releases import ALL_RELEASES, patch_level_in_words
 from ..tables import shown
-from .charts import drawn_bands, drawn_chart, numbers
-from .clustermap import SHOWN, DrawnMap
+from .clustermap import SHOWN, DrawnMap, drawn_bands, drawn_chart, numbers
 
 # --- the origin of a page -----------------------------------------------------------------------------------
 
