@@ -38,16 +38,16 @@ drain | | Plan | Which nodes can go, with all their pods elsewhere?
 sweep | | Plan | Which configuration is best? Many, in one table.
 replay | | Plan | What would have happened over time?
 lab | lab | Plan | Try it: move weights and edit the cluster on a page, and see what changes.
-snapshot | live:snapshot | Run | Write a live cluster to a file, for simulate and the others.
+snapshot | snapshot | Run | Write a live cluster to a file, for simulate and the others.
 shadow | live:shadow | Run | Where would another scheduler put the pods of a live cluster?
 run | live:run | Run | Schedule the pods of a live cluster.
 serve | live:serve | Run | Be the extender of another scheduler.
 conform | | More | Prove it: run cases that the original scheduler answered.
 import | importing | More | Turn a published trace into manifests.
-examples | reference:examples | More | Write the examples of the documentation to a folder.
-releases | reference:releases | More | What the releases are, and how two of them differ.
-schema | reference:schema | More | What the JSON of the commands holds.
-completion | reference:completion | More | Print the script that completes commands in a shell.
+examples | examples | More | Write the examples of the documentation to a folder.
+releases | releases | More | What the releases are, and how two of them differ.
+schema | schema | More | What the JSON of the commands holds.
+completion | completion | More | Print the script that completes commands in a shell.
 """)
 """The subcommands: where each is declared, nowhere for one that is made of a question, its short help, which
 is the command's own (a test holds them equal), and its group."""

@@ -1,21 +1,19 @@
-"""Commands about a live cluster: ``kubeclassic run``, ``shadow``, ``serve`` and ``snapshot``."""
+"""Commands about a live cluster: ``kubeclassic run``, ``shadow`` and ``serve``."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from ..exceptions import KubeclassicError, visible
 from ..live.process.logs import Log
 from ..live.settings.flagtable import FLAGS
-from .console.output import needing_extra, note, writing
+from .console.output import needing_extra, note
 from .declaring.commands import command
 from .declaring.flags import (
     CONTEXT_HELP,
@@ -23,13 +21,10 @@ from .declaring.flags import (
     FILE,
     LOG,
     ClusterChoice,
-    LiveCluster,
     access_options,
-    fetched,
     kube_scheduler_flags,
     options_of,
     scheduler_options,
-    with_kubeconfig,
 )
 
 if TYPE_CHECKING:
@@ -229,71 +224,3 @@ def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: boo
         cluster = ServedCluster(setup.spec.engine(), not no_defaults)
     cluster.tell(log, verbose)
     sys.exit(run_server(serve_cluster(cluster, listening, limits, access, log)))
-
-
-# --- a live cluster as a file -------------------------------------------------------------------------------
-
-
-SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
-"""Beside nodes, pods and what they refer to: a drain of the file counts budgets."""
-
-
-@command(
-    short_help="Write a live cluster to a file, for simulate and the others.",
-    outputs=["--redact", "--redact-map"],
-)
-@with_kubeconfig
-@options_of("""
---output | FILE | | Write to this file, whole or not at all; .gz: compressed.  [default: standard output]
---redact | switch | | Replace all names; decisions stay the same.
---redact-map | file | | With --redact: a file for the map from new names to old ones.
-""")
-def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
-    """Save everything that scheduling in any release reads from a live cluster, as one List: nodes,
-    unfinished pods, volumes, claims, services, controllers, disruption budgets, namespaces, classes and CSI
-    objects.
-
-    Each kind is one consistent list; its resourceVersion is noted. Nodes, pods, disruption budgets and all
-    kinds that pods refer to must be readable. Others are left out with a warning. Without --kubeconfig, the
-    files in KUBECONFIG are used, or a pod's service account.
-
-    --redact replaces names of objects, namespaces, label values, images, disks, zones, gates and schedulers,
-    consistently and in the same order. It keeps the fields that rules read and removes all others:
-    environments, commands, messages, annotations. It does not change keys of labels and taints, names of
-    resources, drivers and provisioners, numbers, times and sizes, owner kinds and API groups, operating
-    systems, architectures and instance types of public clouds, and attributes of devices. Check the file
-    before you share it.
-
-    Exit status 0: written, 2: bad input, or no answer.
-
-    \b
-    kubeclassic snapshot --kubeconfig ~/.kube/config --output cluster.json.gz
-    kubeclassic snapshot --kubeconfig ~/.kube/config --redact --redact-map names.json --output cluster.json
-    kubeclassic simulate cluster.json.gz
-    """
-    from ..live.renaming import redact as redacted
-
-    if redact_map is not None and not redact:
-        raise click.UsageError("--redact-map: expected --redact too")
-    found = fetched(live, SNAPSHOT_NEEDS)
-    if redact:
-        redaction = redacted(found.items)
-        found = attrs.evolve(found, items=redaction.items)
-        if redact_map is not None:
-            with writing(redact_map, private=True) as stream:
-                _write(redaction.map(), stream)
-    if output is not None and output.endswith(".gz"):
-        with writing(output) as stream:
-            cast(TextIO, stream).buffer.write(
-                gzip.compress((json.dumps(found.document()) + "\n").encode(), mtime=0)
-            )
-    else:
-        with writing(output) as stream:
-            _write(found.document(), stream)
-    kinds = [item["kind"] for item in found.items]
-    note(f"{len(kinds)} objects, {kinds.count('Node')} nodes and {kinds.count('Pod')} pods among them")
-
-
-def _write(document: Any, stream: Any) -> None:
-    json.dump(document, stream, indent=1)
-    stream.write("\n")

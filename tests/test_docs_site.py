@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from kubeclassic.cli import COMMANDS
-from kubeclassic.cli.reference import names as schema_names
+from kubeclassic.cli.schema import names as schema_names
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.predicates import CATALOGUE as PREDICATES

@@ -8,7 +8,7 @@ from typing import Any
 
 from making.markdown import block, code, escaped, table
 
-from kubeclassic.cli.reference import names, text_of
+from kubeclassic.cli.schema import names, text_of
 
 FOLDER = "reference/schemas"
 Json = dict[str, Any]

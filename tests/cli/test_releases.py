@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from kubeclassic.cli.reference import releases
+from kubeclassic.cli.releases import releases
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 
 

@@ -12,7 +12,7 @@ from kubeclassic.api.reading.notices import Notice
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
 from kubeclassic.cli.answering import about, counts, tell_notices, write_report
-from kubeclassic.cli.reference import names
+from kubeclassic.cli.schema import names
 from kubeclassic.simulation.simulate import Files, Scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod

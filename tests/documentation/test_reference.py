@@ -10,7 +10,7 @@ import pytest
 import kubeclassic
 from kubeclassic import exceptions, plugins, results, rules, traces
 from kubeclassic.cli import cli
-from kubeclassic.cli.reference import names, text_of
+from kubeclassic.cli.schema import names, text_of
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))

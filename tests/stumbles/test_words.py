@@ -8,7 +8,7 @@ import pytest
 import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
-from kubeclassic.cli.reference import DOCUMENTS
+from kubeclassic.cli.schema import DOCUMENTS
 from tests.conftest import CLUSTER, ROOT
 from tests.support.program import ran
 

@@ -7,7 +7,7 @@ from functools import cache
 from jsonschema import Draft202012Validator
 
 from kubeclassic.api.record import API_VERSION
-from kubeclassic.cli.reference import names, text_of
+from kubeclassic.cli.schema import names, text_of
 
 
 def strict(schema):
