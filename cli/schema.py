@@ -25,7 +25,7 @@ DOCUMENTS = dict(
         policy-migrate framework.migrate.profiles:WrittenConfiguration
         policy-check-profile framework.profilecheck:ProfileCheck
         releases framework.describe:ReleasesDocument
-        replay-line questions.replay.simulatedcluster:ReplayLine
+        replay-line questions.replay.journal:ReplayLine
         simulate questions.simulate.ask:SimulationDocument
         simulate-line core.decision.decision:CycleRecord
         sweep questions.sweep.ask:SweepDocument

@@ -42,10 +42,11 @@ from ...simulation.nodesbyuse import labels_of
 from ...simulation.releasenotes import input_notices
 from ..asking import SILENT, GivenCluster, Observer, Result, Row, asked_by
 from .inputs import InputOptions, Inputs, read_inputs
+from .journal import EventData, ReplaySummary, Sink
 from .options import ReplayOptions
 from .recording import KEPT, Places, PodHistory, Recording, ReplayHistory, columns, printed, summary
 from .replay import Replay
-from .simulatedcluster import Delays, EventData, ReplaySummary, Sink
+from .simulatedcluster import Delays
 from .times import DURATION, parse_duration
 
 Running = Callable[[Recording], AbstractContextManager[object]]

@@ -12,7 +12,7 @@ from ..options import AskedOptions, Question, given_scheduler, if_strict, of_cro
 
 if TYPE_CHECKING:
     from ...simulation.input import GivenScheduler
-    from .simulatedcluster import EventData
+    from .journal import EventData
 
     Duration = float | str
     """Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""

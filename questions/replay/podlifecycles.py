@@ -25,7 +25,7 @@ from ...exceptions import CacheError
 from ...simulation.drainrules import stays_with_node
 from ...simulation.replacements import claims_left_by, with_claims
 from .inputs import Lifetime
-from .simulatedcluster import (
+from .journal import (
     PodArrived,
     PodDeleted,
     PodEvicted,
@@ -36,8 +36,8 @@ from .simulatedcluster import (
     PodScheduled,
     PodWaitsOnPermit,
     ReplayEvent,
-    SimulatedCluster,
 )
+from .simulatedcluster import SimulatedCluster
 from .times import plain
 from .volumecontroller import VolumeController
 

@@ -22,8 +22,8 @@ from ...api.reading import grouped
 from ...core.arrays import Ints
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import KubeclassicError
+from .journal import EventData, ReplaySummary, Sink
 from .replay import Replay
-from .simulatedcluster import EventData, ReplaySummary, Sink
 from .times import plain
 
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")

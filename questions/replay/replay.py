@@ -21,8 +21,9 @@ from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...simulation.drainrules import is_mirror, stays_with_node
 from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime, Operation, renamed
+from .journal import BarrierGivenUp, NodeEvent, OperationBegun
 from .podlifecycles import PodLifecycle, PodLifecycles, resume
-from .simulatedcluster import BarrierGivenUp, Delays, NodeEvent, OperationBegun, SimulatedCluster
+from .simulatedcluster import Delays, SimulatedCluster
 from .volumecontroller import VolumeController
 
 # --- events from outside ------------------------------------------------------------------------------------

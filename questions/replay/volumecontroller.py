@@ -52,7 +52,8 @@ from ...core.volumes import (
     volume_class,
 )
 from ...simulation.explain.faileddemands import selects
-from .simulatedcluster import SimulatedCluster, VolumeBound, VolumeProvisioned
+from .journal import VolumeBound, VolumeProvisioned
+from .simulatedcluster import SimulatedCluster
 
 IN_TREE: Mapping[str, tuple[str, type, str]] = {
     "kubernetes.io/aws-ebs": ("aws_elastic_block_store", AWSElasticBlockStore, "volume_id"),

@@ -13,8 +13,8 @@ import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.questions.replay.ask import ReplayResult
+from kubeclassic.questions.replay.journal import ReplaySummary
 from kubeclassic.questions.replay.recording import ROWS, Thinned
-from kubeclassic.questions.replay.simulatedcluster import ReplaySummary
 from tests.conftest import ROOT
 from tests.support.pages import data_of_page
 from tests.support.program import ran
