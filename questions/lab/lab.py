@@ -19,7 +19,6 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.ownfields import current_manifest
 from ...api.record import plain
 from ...choices import ORDERS, TIE_BREAKS
-from ...core.engine import Engine
 from ...core.pods import of_node
 from ...exceptions import KubeclassicError, UnknownNameError, one_line
 from ...framework.options import declared_of
@@ -266,7 +265,17 @@ class Lab:
         else:
             gone = list(before.rows)
             come = {(item.kind, item.key): item for item in objects}
-        made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
+        made = dict[tuple[str, str], list[Any]]()
+        for key, item in come.items():
+            if isinstance(item, Node):
+                taints = [taint_text(one) for one in item.spec.taints]
+                allocatable = of_node(item.status.allocatable)
+                made[key] = [dict(item.labels), allocatable, item.spec.unschedulable, taints]
+            elif isinstance(item, Pod):
+                state = engine.pod_state(item) if item.spec.node_name else None
+                template = engine.template_of(item) if state is None else state.entry.template
+                requests = {name: number for name, number in template.requests.items() if number}
+                made[key] = [requests, item.priority, item.spec.node_name]
         gone = [key for key in gone if key in before.rows and key not in made]
         touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]
         rows = {**before.rows, **made}
@@ -309,20 +318,3 @@ def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
         raise KubeclassicError(f"options: {one_line(str(error))}") from None
     expected = "a name" if pod is str else "a manifest"
     raise KubeclassicError(f"pod: expected {expected}, got {one_line(repr(asked.options.get('pod')), 100)}")
-
-
-def _row(item: Node | Pod, engine: Engine) -> list[Any]:
-    if isinstance(item, Node):
-        return [
-            dict(item.labels),
-            of_node(item.status.allocatable),
-            item.spec.unschedulable,
-            [taint_text(one) for one in item.spec.taints],
-        ]
-    state = engine.pod_state(item) if item.spec.node_name else None
-    template = engine.template_of(item) if state is None else state.entry.template
-    return [
-        {name: number for name, number in template.requests.items() if number},
-        item.priority,
-        item.spec.node_name,
-    ]

@@ -289,7 +289,18 @@ class _Settings:
         if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
             given = [self.default_pods]
         for path in given:
-            found += self._in_file(path, where)
+            if not isinstance(path, str):
+                raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
+            # A scenario may be one that others wrote, so it reads no file outside of its folder.
+            file = self.folder / path
+            folder = os.path.realpath(self.folder)
+            if "\0" in path or not os.path.realpath(file).startswith(os.path.join(folder, "")):
+                raise ManifestError(
+                    f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
+                )
+            for read in read_documents([file]):
+                self.odd.note_repeated(read.repeated, read.where)
+                found.append(self._decoded(read.data, read.where))
         if not found and wanted is Node:
             found = [DEFAULT_NODE]
         if not found or (wanted is not KubeObject and len(found) != 1):
@@ -300,20 +311,6 @@ class _Settings:
             if not issubclass(type(item), wanted):
                 raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
-
-    def _in_file(self, path: Any, where: str) -> Iterator[KubeObject]:
-        if not isinstance(path, str):
-            raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
-        # A scenario may be one that others wrote, so it reads no file outside of its folder.
-        found = self.folder / path
-        folder = os.path.realpath(self.folder)
-        if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
-            raise ManifestError(
-                f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
-            )
-        for document in read_documents([found]):
-            self.odd.note_repeated(document.repeated, document.where)
-            yield self._decoded(document.data, document.where)
 
     def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
         place = f"{where} ({describe(document)})"

@@ -403,7 +403,20 @@ class _Reader:
         for key, other in (("pods", "cluster"), ("until", "trace")):
             if key in data and other not in data:
                 self.refuse(key, data[key], f"{other} too")
-        grid = self._grid()
+        axes = data.get("grid", {})
+        grid = dict[str, tuple[Any, ...]]()
+        if not isinstance(axes, Mapping):
+            self.refuse("grid", axes, "an object with a value or a list of values for each key")
+        for key, values in axes.items():
+            listed = values if isinstance(values, list | tuple) else [values]
+            if not listed:
+                self.refuse(f"grid.{key}", listed, "a value at least")
+            grid[key] = tuple(
+                self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed)
+            )
+            for number, value in enumerate(grid[key]):
+                if value in grid[key][:number]:
+                    self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
         runs = self._runs(grid)
         cluster, pods, trace = (self._placed(key) for key in ("cluster", "pods", "trace"))
         until = data.get("until")
@@ -439,23 +452,6 @@ class _Reader:
                 found.append(str(place))
             else:
                 found.append(part)
-        return found
-
-    def _grid(self) -> dict[str, tuple[Any, ...]]:
-        given = self.data.get("grid", {})
-        found = {}
-        if not isinstance(given, Mapping):
-            self.refuse("grid", given, "an object with a value or a list of values for each key")
-        for key, values in given.items():
-            listed = values if isinstance(values, list | tuple) else [values]
-            if not listed:
-                self.refuse(f"grid.{key}", listed, "a value at least")
-            found[key] = tuple(
-                self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed)
-            )
-            for number, value in enumerate(found[key]):
-                if value in found[key][:number]:
-                    self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
         return found
 
     def _runs(self, grid: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:

@@ -394,26 +394,23 @@ class UpgradeTrial:
             yield FoundCause("fact", fact, Cause(kind or ("score" if scores else "predicate"), rule))
 
     def _at_once(self, numbers: Outcomes) -> Mapping[int, Fact]:
-        """The steps that one fact explains: without it all of them are decided as before."""
-        found = {}
-        for fact, explained in self._likely(numbers).items():
-            left = [number for number in numbers if number not in found]
-            if len(left) > FEW:
-                is_sure = self.fitting == [fact] and explained == FEW
-                found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
-        return found
-
-    def _likely(self, numbers: Outcomes) -> Mapping[Fact, int]:
-        """The facts that fit, with how many of the first few steps they explain, those that explain most first;
-        the rest is not looked for where one of them explains them all."""
+        """The steps that one fact explains: without it all of them are decided as before. Facts that explain
+        most of the first few come first; where one of them explains these all, it is the only one."""
         first = list(numbers)[:FEW]
-        explained = {}
+        explained = Counter[Fact]()
         for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
-            if explained.get(fact) == len(first):
-                return {fact: len(first)}
-        return {fact: number for fact, number in Counter(explained).most_common() if number}
+            if explained[fact] == len(first):
+                explained = Counter({fact: len(first)})
+                break
+        found = {}
+        for fact, count in explained.most_common():
+            left = [number for number in numbers if number not in found]
+            if count and len(left) > FEW:
+                is_sure = self.fitting == [fact] and count == FEW
+                found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
+        return found
 
     def _explained(
         self, fact: Fact, numbers: Outcomes, among: Sequence[int], end: int | None = None
