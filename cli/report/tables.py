@@ -304,7 +304,7 @@ class Sorting:
     value come last."""
 
     path: Path
-    descending: bool = False
+    descending: bool
 
     @classmethod
     def parse(cls, text: str, columns: Mapping[str, Path]) -> Sorting:

@@ -309,7 +309,7 @@ class AmountColumn:
 class ColumnMap:
     """A map of columns to their meaning; empty where a table lacks one."""
 
-    kind: str = "pods"
+    kind: str
     name: str
     namespace: str = ""
     priority: str = ""

@@ -92,18 +92,18 @@ class Migrating:
     policy: Policy | None
     """None: the provider of *config*."""
     config: AlgorithmConfiguration
-    written: Mapping[str, Any] | None = None
+    written: Mapping[str, Any] | None
     """The Policy in its JSON form."""
     release: Release
     target: Release
-    selector_spread: bool = False
-    max_pd_vols: int | None = None
+    selector_spread: bool
+    max_pd_vols: int | None
 
-    profile: Mapping[str, Any] | None = None
+    profile: Mapping[str, Any] | None
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
-    extenders: str | None = None
+    extenders: str | None
     """How the check calls the extenders that are named; None: not at all."""
-    place: str = ""
+    place: str
     """The file that a refusal is about."""
 
     # --- the check: the old release and the profile judge each waiting pod on the same state ----------------

@@ -157,14 +157,14 @@ class ScheduledPod:
     scenario: Scenario
     spec: SchedulerSpec
     subject: Subject
-    order: str = "input"
-    alone: bool = False
+    order: str
+    alone: bool
     """The pods that come before are not scheduled first."""
-    want: str | None = None
-    every: bool = False
+    want: str | None
+    every: bool
     """Nothing is left out: each change is tried, and all that help are listed."""
-    defaults: bool = True
-    observer: Observer = SILENT
+    defaults: bool
+    observer: Observer
 
     @contextmanager
     def turn(self, start: Start, pod: Pod) -> Iterator[WhatIfContext]:

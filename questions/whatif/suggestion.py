@@ -66,7 +66,7 @@ class Change:
 
     kind: ChangeKind
     words: str
-    edits: tuple[str, ...] = ()
+    edits: tuple[str, ...]
     """As ``--set`` takes them."""
     size: float = 0.0
     """Orders the changes of a kind: the smaller one first."""
