@@ -66,9 +66,9 @@ class Given:
     """The input of the lab that it cannot move: paths, and words of the command line."""
 
     paths: tuple[str, ...]
-    pods: tuple[str, ...]
+    pods: tuple[str, ...] = ()
     """More files of waiting pods."""
-    words: tuple[str, ...]
+    words: tuple[str, ...] = ()
     """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
 
 
@@ -96,7 +96,7 @@ class Lab:
     """What it was started with."""
     start: LabState
     given: Given
-    cron_jobs: bool
+    cron_jobs: bool = False
     engines: WarmEngines = attrs.Factory(WarmEngines)
     scenarios: LabScenarios = attrs.field(init=False)
     _clusters: dict[int, ClusterRows] = attrs.Factory(dict)

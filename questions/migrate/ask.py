@@ -92,18 +92,18 @@ class Migrating:
     policy: Policy | None
     """None: the provider of *config*."""
     config: AlgorithmConfiguration
-    written: Mapping[str, Any] | None
+    written: Mapping[str, Any] | None = None
     """The Policy in its JSON form."""
     release: Release
     target: Release
-    selector_spread: bool
-    max_pd_vols: int | None
+    selector_spread: bool = False
+    max_pd_vols: int | None = None
 
-    profile: Mapping[str, Any] | None
+    profile: Mapping[str, Any] | None = None
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
-    extenders: str | None
+    extenders: str | None = None
     """How the check calls the extenders that are named; None: not at all."""
-    place: str
+    place: str = ""
     """The file that a refusal is about."""
 
     # --- the check: the old release and the profile judge each waiting pod on the same state ----------------

@@ -124,19 +124,19 @@ class ReplayResult(Result):
     release: str
     summary: ReplaySummary
     """What the event Summary says: counts, waits, use."""
-    events: tuple[EventData, ...]
+    events: tuple[EventData, ...] = ()
     """Everything that happened, in order, unless it was given to *on_event*."""
-    series: tuple[Row, ...]
+    series: tuple[Row, ...] = ()
     """The cluster over time, if it was asked for."""
-    time: float
+    time: float = 0.0
     """The virtual seconds that passed."""
-    nodes: int
+    nodes: int = 0
     """How many nodes there are at the end."""
-    resources: tuple[str, ...]
-    ignored: Mapping[str, int]
-    is_over: bool
+    resources: tuple[str, ...] = ()
+    ignored: Mapping[str, int] = attrs.Factory(dict)
+    is_over: bool = True
     """Whether it came to its end: else it was interrupted."""
-    history: ReplayHistory | None
+    history: ReplayHistory | None = None
     """What pages have besides."""
 
     @property

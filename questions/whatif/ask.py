@@ -157,14 +157,14 @@ class ScheduledPod:
     scenario: Scenario
     spec: SchedulerSpec
     subject: Subject
-    order: str
-    alone: bool
+    order: str = "input"
+    alone: bool = False
     """The pods that come before are not scheduled first."""
-    want: str | None
-    every: bool
+    want: str | None = None
+    every: bool = False
     """Nothing is left out: each change is tried, and all that help are listed."""
-    defaults: bool
-    observer: Observer
+    defaults: bool = True
+    observer: Observer = SILENT
 
     @contextmanager
     def turn(self, start: Start, pod: Pod) -> Iterator[WhatIfContext]:

@@ -26,13 +26,7 @@ def lab_on(files, paths=(), **values):
     """A lab on *files* that is started with these options."""
     options = options_of(values)
     spec = SchedulerSpec.of(options).read()
-    return Lab(
-        files,
-        spec,
-        LabState(scheduler=scheduler_of(options, spec, files.loaded)),
-        Given(paths, (), ()),
-        False,
-    )
+    return Lab(files, spec, LabState(scheduler=scheduler_of(options, spec, files.loaded)), Given(paths))
 
 
 def example_lab(release="1.15", **values):

@@ -102,7 +102,7 @@ def _result(*, is_over=True, **values):
     """A replay that came to these counts."""
     usual = {"warnings": (), "waits": {"max": 2.5}, "mean_use": {}, "arrived": 5}
     counts = dict.fromkeys(ReplaySummary.__struct_fields__, 0) | usual | values
-    return ReplayResult("1.16", ReplaySummary(**counts), (), (), 0.0, 0, (), {}, is_over, None)
+    return ReplayResult("1.16", ReplaySummary(**counts), is_over=is_over)
 
 
 @pytest.mark.parametrize(

@@ -21,18 +21,7 @@ def checked(objects, pending, changes=None, config=None, **policy):
     document = migrate(written, release, configuration).document
     for plugin in document["profiles"][0]["plugins"]["score"]["enabled"]:
         plugin["weight"] = (changes or {}).get(plugin["name"], plugin["weight"])
-    asked = Migrating(
-        policy=written,
-        config=configuration,
-        written=None,
-        release=release,
-        target=PROFILE_RELEASE,
-        selector_spread=False,
-        max_pd_vols=None,
-        profile=None,
-        extenders=None,
-        place="",
-    )
+    asked = Migrating(policy=written, config=configuration, release=release, target=PROFILE_RELEASE)
     return asked.checked(Scenario(tuple(objects), tuple(pending)), asked.engines(document))
 
 

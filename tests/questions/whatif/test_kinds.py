@@ -14,7 +14,7 @@ from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.explain.explain import Subject, explain
-from kubeclassic.simulation.input import SILENT, scenario_of
+from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import CLUSTER
 from tests.support.keywords import keywords_of
@@ -287,7 +287,7 @@ def test_all_is_as_before(release):
     spec = SchedulerSpec.of(options_of({"release": release})).read()
     scenario = scenario_of(CLUSTER, scheduler_names=spec.scheduler_names)
     asked = scenario.pending[0]
-    scheduled = ScheduledPod(scenario, spec, Subject(asked), "input", False, None, False, True, SILENT)
+    scheduled = ScheduledPod(scenario, spec, Subject(asked))
     start = Start.of(Simulation(scenario, spec.engine()), asked)
     before = kubeclassic.explain(CLUSTER, asked.key, scheduler=release, alone=True)
     for _ in range(2):
