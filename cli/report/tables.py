@@ -115,7 +115,14 @@ class TextTable:
             cells = [row[at] for row in self.rows]
             is_numeric = all(map(is_number, cells)) and any(cell is not None for cell in cells)
             columns.append(_Column(header.upper(), list(map(shown, cells)), is_numeric, self.with_headers))
-        for number, block in enumerate(_blocks(columns, width)):
+        # Columns that fit beside one another; each block begins with the first column.
+        blocks = [columns[:1]]
+        for column in columns[1:]:
+            narrowest = _total(one.least(READABLE_NAME, one.least_text) for one in (*blocks[-1], column))
+            if width is not None and len(blocks[-1]) > 1 and narrowest > width:
+                blocks.append(columns[:1])
+            blocks[-1].append(column)
+        for number, block in enumerate(blocks):
             if number:
                 # What stands below another block has only the rows of which it says anything.
                 rows = [
@@ -190,18 +197,6 @@ class _Column:
             [text] if len(text) <= self.width else textwrap.wrap(text, self.width) or [""]
             for text in self.texts
         ]
-
-
-def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]]:
-    """Columns that fit beside one another; each block begins with the first column."""
-    block = columns[:1]
-    for column in columns[1:]:
-        narrowest = _total(one.least(READABLE_NAME, one.least_text) for one in (*block, column))
-        if width is not None and len(block) > 1 and narrowest > width:
-            yield block
-            block = columns[:1]
-        block.append(column)
-    yield block
 
 
 def _total(widths: Iterable[int]) -> int:

@@ -354,7 +354,14 @@ def read_map(path: PathLike) -> ColumnMap:
     if not data.get("name"):
         raise ManifestError(f"{where}: name: expected the column with the names, got nothing")
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in SINGLE}
-    requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
+    requests = {}
+    for resource, text in _texts(data, "requests", where).items():
+        amount = _AMOUNT.fullmatch(text)
+        unit = (amount["unit"] if amount else None) or DEFAULT_UNITS.get(resource, "pieces")
+        if amount is None or unit not in UNITS:
+            wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
+            raise ManifestError(f"{where}: requests.{resource}: expected {wanted}, got {shown(text)}")
+        requests[resource] = AmountColumn(amount["column"], unit, Decimal(amount["factor"] or 1))
     selector = _texts(data, "nodeSelector", where)
     found = data.get("priorities") or {}
     are_numbers = isinstance(found, dict) and all(type(value) is int for value in found.values())
@@ -433,15 +440,6 @@ def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise ManifestError(f"{where}: expected the name of a column, got {shown(value)}")
     return value.strip()
-
-
-def _amount(resource: str, text: str, where: str) -> AmountColumn:
-    found = _AMOUNT.fullmatch(text)
-    unit = (found["unit"] if found else None) or DEFAULT_UNITS.get(resource, "pieces")
-    if found is None or unit not in UNITS:
-        wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
-        raise ManifestError(f"{where}: requests.{resource}: expected {wanted}, got {shown(text)}")
-    return AmountColumn(found["column"], unit, Decimal(found["factor"] or 1))
 
 
 # --- openb, the trace of Alibaba's GPU clusters (cluster-trace-gpu-v2023): nodes and pods -------------------

@@ -151,6 +151,20 @@ class Lab:
                 pass
             result = run.result()
             cluster = self._cluster(given)
+        # The rows that a page lacks which shows the cluster of another number.
+        lacking = None
+        seen = asked.cluster
+        if cluster.number != seen:
+            keys = list(cluster.rows)
+            if seen in self._clusters:
+                later = range(seen + 1, cluster.number + 1)
+                keys = list(dict.fromkeys(key for number in later for key in self._clusters[number].touched))
+            lacking = {
+                "number": cluster.number,
+                "since": seen if seen in self._clusters else None,
+                "rows": [[*key, cluster.rows[key]] for key in keys if key in cluster.rows],
+                "gone": [key for key in keys if key not in cluster.rows],
+            }
         rules = StateRules(self.spec, state)
         known = rules.known
         return {
@@ -171,7 +185,7 @@ class Lab:
                 ],
                 "scorers": list(known.scorers.items()),
             },
-            "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
+            "cluster": lacking,
         }
 
     def _explain(self, state: LabState, asked: LabQuestion, observer: Observer) -> Json:
@@ -286,22 +300,6 @@ class Lab:
         if len(self._clusters) > KEPT_CLUSTERS:
             del self._clusters[next(iter(self._clusters))]
         return found
-
-    def _since(self, seen: int | None, now: ClusterRows) -> Json:
-        """The rows of *now* that a page lacks which shows the cluster of number *seen*."""
-        keys: Any = now.rows
-        if seen in self._clusters:
-            keys = dict.fromkeys(
-                key for number in range(seen + 1, now.number + 1) for key in self._clusters[number].touched
-            )
-        rows = [[*key, now.rows[key]] for key in keys if key in now.rows]
-        gone = [key for key in keys if key not in now.rows]
-        return {
-            "number": now.number,
-            "since": seen if seen in self._clusters else None,
-            "rows": rows,
-            "gone": gone,
-        }
 
 
 def helping_words(found: Suggestion) -> tuple[str, bool]:

@@ -457,11 +457,24 @@ class UpgradeTrial:
         """The fact without which the older decision, or the older view of the node, is restored; what fits
         the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
+
+        def sees(judge: FollowingSide, number: int) -> bool:
+            """Whether a try sees the node in question as the older release does, by the rule in question."""
+            node = cause.node
+            if node is None or node not in nodes:
+                return False
+            view = node_view(judge.side.engine, judge.ask(number), node)
+            wanted = first.nodes[node]
+            if cause.kind == "score" and cause.rule is not None:
+                ours = total_of_rule(cause.rule, view)
+                return ours is not None and ours == total_of_rule(cause.rule, wanted)
+            return view.state == wanted.state
+
         # An earlier step, in which a fact looked at more nodes or ended by an error, has left the next search
         # at another node.
         ways = {
             "decides": self._decides_as(first),
-            "sees": self._sees_as(first, cause, nodes),
+            "sees": sees,
             "as older": self._decides_as(first, self.older),
         }
         known = sorted(self._restored, key=lambda one: (len(one[1]), -self._restored[one]))
@@ -571,22 +584,6 @@ class UpgradeTrial:
     def _decides_as(self, first: SideView, like: FollowingSide | None = None) -> Restores:
         wanted = decided(first.decision)
         return lambda judge, number: decided(judge.ask(number, like)) == wanted
-
-    def _sees_as(self, first: SideView, cause: Cause, nodes: list[str]) -> Restores:
-        """Whether a try sees the node in question as the older release does, by the rule in question."""
-
-        def sees(judge: FollowingSide, number: int) -> bool:
-            node = cause.node
-            if node is None or node not in nodes:
-                return False
-            view = node_view(judge.side.engine, judge.ask(number), node)
-            wanted = first.nodes[node]
-            if cause.kind == "score" and cause.rule is not None:
-                ours = total_of_rule(cause.rule, view)
-                return ours is not None and ours == total_of_rule(cause.rule, wanted)
-            return view.state == wanted.state
-
-        return sees
 
 
 def _scores(rule: str | None, view: JudgedNode) -> list[WeighedScore]:

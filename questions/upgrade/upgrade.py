@@ -499,7 +499,15 @@ class Upgrade:
         older, newer = (SideView(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
         rule = found.rule if found.kind == "score" else None
         for name in names:
-            old, new = (_told(rule, view, name) for view in (older, newer))
+            told = []
+            for view in (older, newer):
+                node = view.nodes[name]
+                points = None if rule is None else total_of_rule(rule, node)
+                text = ": ".join(filter(None, [node.state, "; ".join(node.reasons)]))
+                if points is not None:
+                    text = f"{node.state}, {points * 100 // view.side.engine.max_score} points by {rule}"
+                told.append(text)
+            old, new = told
             if old != new:
                 yield DifferingNode(found.after, name, old, new)
 
@@ -642,14 +650,6 @@ def _document(
             pod: tuple(its.hosts.get(pod) for its in each) for pod in dict.fromkeys(one.pod for one in found)
         },
     )
-
-
-def _told(rule: str | None, view: SideView, node: str) -> str:
-    found = view.nodes[node]
-    points = None if rule is None else total_of_rule(rule, found)
-    if points is not None:
-        return f"{found.state}, {points * 100 // view.side.engine.max_score} points by {rule}"
-    return ": ".join(filter(None, [found.state, "; ".join(found.reasons)]))
 
 
 def moved_pod(
