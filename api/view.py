@@ -281,7 +281,7 @@ class Table:
     """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows*
     wants."""
     shows: str = "facts"
-    """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/view.py``)."""
+    """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/ask.py``)."""
     shared: Any = None
     """What all details have in common."""
     sort: str = ""

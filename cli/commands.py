@@ -43,7 +43,6 @@ NO_FLAG = ("scheduler", "executor", "python")
 class Asking:
     """A question as the command line asks it."""
 
-    name: str
     question: Question
     paths: Sequence[Path]
     options: Any
@@ -54,7 +53,7 @@ class Asking:
 
     def answer(self) -> Any:
         """The answer, a result."""
-        from .opening import Console
+        from .answering import Console
 
         function = self.question.function()
         return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
@@ -95,7 +94,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
 --dask | ADDRESS | | Run on this Dask cluster, such as tcp://10.0.0.1:8786.
 """)
     if question.argument:
-        paths: list[Any] = [click.argument(question.argument, type=FILE)]
+        paths = [click.argument(question.argument, type=FILE)]
     elif question.cases:
         paths = [click.argument("paths", nargs=-1, required=True, type=FileName(allow_dash=False))]
     elif question.besides:
@@ -135,8 +134,7 @@ def _run(
 ) -> int:
     from ..api.garbage import settled
     from ..simulation.executors import cores, executor_of
-    from .answering import answer, tell_line
-    from .opening import OPENERS, opened, version_read
+    from .answering import OPENERS, answer, opened, tell_line, version_read
 
     running: AbstractContextManager[Any] = nullcontext()
     if question.jobs:
@@ -175,7 +173,7 @@ def _run(
             **chosen, forms=output.forms, called=question.options.flag_of, server=version_read()
         )
         given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
-        asking = Asking(name, question, paths, options, output, setup, given)
+        asking = Asking(question, paths, options, output, setup, given)
         with settled():
             if question.prints:
                 status: int = import_module(f".{name}", __package__).answered(asking)

@@ -52,7 +52,7 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **given: 
     from ..framework.options import options_of as options_from
     from ..questions.lab.lab import Given, Lab
     from ..questions.lab.scenarios import LabState, scheduler_of
-    from .opening import files_of, settled_for, tell
+    from .answering import files_of, settled_for, tell
 
     setup.refuse_early()
     files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)

@@ -48,9 +48,8 @@ def migrate(
 ) -> None:
     from ..api.view import CodeText, Words
     from ..questions.migrate import ask
-    from .answering import about, answer, page_of, tell_line, tell_unread, write_report
+    from .answering import Console, about, answer, files_of, page_of, tell_line, tell_unread, write_report
     from .console.output import note
-    from .opening import Console, files_of
     from .report.tables import write_view
 
     if more and not paths:

@@ -17,10 +17,9 @@ from ..framework.releases import is_auto
 from ..questions.replay.ask import ReplayInput, replayed
 from ..questions.replay.recording import Places, Recording, check_places
 from ..simulation.input import SILENT
-from .answering import about, page_of, tell_notices, tell_unread, write_report
+from .answering import Console, about, page_of, reading, settled_for, tell_notices, tell_unread, write_report
 from .commands import Asking
 from .console.output import INTERRUPTED, note, note_lines, warn
-from .opening import Console, reading, settled_for
 from .report.tables import view_lines, width_of
 
 

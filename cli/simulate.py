@@ -5,23 +5,78 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 import attrs
 
-from ..api.objects import Node, Pod
-from ..api.record import plain
-from ..exceptions import did_you_mean
-from ..questions.simulate.ask import SimulationRun
+from ..api.objects import Node, Pod, json_names
+from ..api.record import as_document, plain, replace
+from ..api.words import short_name
+from ..exceptions import did_you_mean, visible
+from ..questions.simulate.ask import SimulationResult, SimulationRun
+from ..questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod
 from ..simulation.input import SILENT
-from .answering import answer, page_of, tell_unread, write_report
+from ..simulation.nodesbyuse import NodeRecord
+from .answering import Console, answer, page_of, tell_unread, write_report
 from .commands import Asking
 from .console.output import note, note_lines, writing
-from .opening import Console
-from .report.simulation import forms_of, listed_by, sorting_of
-from .report.tables import view_lines, width_of
+from .report.tables import Sorting, plain_name, view_lines, width_of, write_csv, write_rows
+
+# --- the fields that lists can be sorted by, and forms that other commands do not have ----------------------
+
+
+def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: bool) -> Sorting | None:
+    """The order in which records are listed, as options say it; *resources*: those of the nodes.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for unknown ones.
+    """
+    if sort_by is None:
+        return None
+    kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
+    fields = json_names(kind)
+    # The columns by which ``--sort-by`` can sort -> their fields.
+    found = {
+        "node": ("node",),
+        "name": ("node",),
+        "pods": ("pods", "after"),
+        "max-pods": ("pods", "allocatable"),
+    }
+    if not nodes:
+        found = {plain_name(name): (name,) for name in fields.values()}
+        columns = (one for one in POD_COLUMNS if one.name in fields)
+        found |= {plain_name(column.title): (fields[column.name],) for column in columns}
+    for resource in resources:
+        for title in (plain_name(resource), plain_name(short_name(resource))):
+            found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
+            for word in ("requested", "free", "use") if nodes else ():
+                found[f"{title}-{word}"] = ("resources", resource, word)
+    return Sorting.parse(sort_by, found)
+
+
+def forms_of(found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
+    """The forms of *found* alone: CSV of all fields, and JSON with a line for each record."""
+    listed = found.shown_nodes if found.options.nodes else found.outcome.pods
+
+    def write_names(stream: IO[str]) -> None:
+        for record in listed:
+            name = (
+                record.node
+                if isinstance(record, NodeRecord)
+                else record.host and f"{record.pod} {record.host}"
+            )
+            stream.write(f"{visible(name)}\n" if name else "")
+
+    return {
+        "name": write_names,
+        "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
+        "json": lambda stream: write_rows(as_document(found.document), stream),
+    }
+
+
+# --- the command --------------------------------------------------------------------------------------------
+
 
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
 """Form -> what a result keeps for it, where that has another name."""
@@ -51,7 +106,12 @@ def answered(asking: Asking) -> int:
         found = run.result()
         write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
     else:
-        found = listed_by(sorting, asking.answer())
+        found = asking.answer()
+        if sorting is not None and options.nodes:
+            found = attrs.evolve(found, shown_nodes=sorting.sorted(found.shown_nodes))
+        elif sorting is not None:
+            outcome = replace(found.outcome, pods=sorting.sorted(found.outcome.pods))
+            found = attrs.evolve(found, outcome=outcome)
         forms = forms_of(found, headers=not output.no_headers)
         answer(found, output, partial(asking.about, found), unread=False, forms=forms)
     if found.outcomes and not found.outcome.pods:

@@ -41,7 +41,6 @@ class AskedQuestion(Protocol[P, O_contra, R_co]):
 
     def ask(self, given: Any, options: O_contra, observer: Observer) -> R_co:
         """The answer to *options* about *given*."""
-        ...
 
 
 def scenario_for(
@@ -123,20 +122,16 @@ def asked_by(
             with settled():
                 return ask(opened, chosen, SILENT)
 
-        kinds = [
-            Parameter.POSITIONAL_OR_KEYWORD if name in positional else Parameter.KEYWORD_ONLY
-            for name in names
-        ]
         parameters = [
             Parameter(
                 name,
-                place,
+                Parameter.POSITIONAL_OR_KEYWORD if name in positional else Parameter.KEYWORD_ONLY,
                 default=Parameter.empty
                 if (field := declared[name]).default is attrs.NOTHING
                 else field.default,
                 annotation=field.type,
             )
-            for name, place in zip(names, kinds, strict=True)
+            for name in names
         ]
         head = Parameter(
             first,

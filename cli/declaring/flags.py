@@ -71,10 +71,9 @@ class Whole(NumberType):
         if (self.minimum is not None and number < self.minimum) or (
             self.maximum is not None and number > self.maximum
         ):
+            wanted = f"{self.minimum} to {self.maximum}"
             if self.maximum is None:
                 wanted = f"{self.minimum} or more"
-            else:
-                wanted = f"{self.minimum} to {self.maximum}"
             self.fail(f"expected {wanted}, got {value}", param, ctx)
         return number
 

@@ -64,8 +64,7 @@ class Setup:
     @property
     def release(self) -> str | None:
         """The release as it was given; ``auto`` where the nodes say it, too."""
-        found: str | None = AUTO if follows_nodes(self.values) else self.get("release")
-        return found
+        return AUTO if follows_nodes(self.values) else self.get("release")
 
     @property
     def version(self) -> str:
@@ -136,7 +135,28 @@ class NamedSetup:
         known keys and values.
         """
         text = f"release={text}" if RELEASE.fullmatch(text) else text
-        values = {OPTIONS[key]: _read(name, key, value) for key, value in _pairs(name, text).items()}
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise UnknownNameError(f"--{name}: got {shown(text)}: {str(error).lower()}") from None
+        given = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals or key not in OPTIONS:
+                raise UnknownNameError(
+                    f"--{name}: expected KEY=VALUE with {', '.join(OPTIONS)}, got {shown(word)}{did_you_mean(key, OPTIONS)}"
+                )
+            if key in given:
+                raise UnknownNameError(f"--{name}: got {key} twice")
+            if not value:
+                declared = declared_of(FIELDS[OPTIONS[key]])
+                raise UnknownNameError(
+                    f"--{name}: expected {key}={declared.example or declared.metavar or 'FILE'}, got {key} without a value"
+                )
+            if "\0" in value:
+                raise UnknownNameError(f"--{name}: {key}: expected a value, got {shown(value)}")
+            given[key] = value
+        values = {OPTIONS[key]: _read(name, key, value) for key, value in given.items()}
         if max_pd_vols is not None:
             values = {"max_pd_vols": max_pd_vols, **values}
         found = cls(
@@ -156,31 +176,6 @@ class NamedSetup:
             for hint in getattr(error, "__notes__", ()):
                 found.add_note(hint)
             raise found from None
-
-
-def _pairs(name: str, text: str) -> dict[str, str]:
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UnknownNameError(f"--{name}: got {shown(text)}: {str(error).lower()}") from None
-    values = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in OPTIONS:
-            raise UnknownNameError(
-                f"--{name}: expected KEY=VALUE with {', '.join(OPTIONS)}, got {shown(word)}{did_you_mean(key, OPTIONS)}"
-            )
-        if key in values:
-            raise UnknownNameError(f"--{name}: got {key} twice")
-        if not value:
-            declared = declared_of(FIELDS[OPTIONS[key]])
-            raise UnknownNameError(
-                f"--{name}: expected {key}={declared.example or declared.metavar or 'FILE'}, got {key} without a value"
-            )
-        if "\0" in value:
-            raise UnknownNameError(f"--{name}: {key}: expected a value, got {shown(value)}")
-        values[key] = value
-    return values
 
 
 def _read(name: str, key: str, text: str) -> Any:

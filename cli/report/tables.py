@@ -10,18 +10,23 @@ shop/a..g-name    10
 
 from __future__ import annotations
 
+import csv
+import json
 import os
+import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import IO
+from typing import IO, Any, TypeVar
 
 import attrs
 import click
+import msgspec
 
+from ...api.record import plain
 from ...api.view import Amount, Column, Paragraph, Table, View
-from ...api.words import Figure, count_of, decimal, percent, rounded
-from ...exceptions import visible
+from ...api.words import Figure, count_of, decimal, no_formula, percent, rounded
+from ...exceptions import UnknownNameError, did_you_mean, visible
 
 GAP = "   "
 NO_HOST = "<none>"
@@ -110,7 +115,14 @@ class TextTable:
             cells = [row[at] for row in self.rows]
             is_numeric = all(map(is_number, cells)) and any(cell is not None for cell in cells)
             columns.append(_Column(header.upper(), list(map(shown, cells)), is_numeric, self.with_headers))
-        for number, block in enumerate(_blocks(columns, width)):
+        # Columns that fit beside one another; each block begins with the first column.
+        blocks = [columns[:1]]
+        for column in columns[1:]:
+            narrowest = _total(one.least(READABLE_NAME, one.least_text) for one in (*blocks[-1], column))
+            if width is not None and len(blocks[-1]) > 1 and narrowest > width:
+                blocks.append(columns[:1])
+            blocks[-1].append(column)
+        for number, block in enumerate(blocks):
             if number:
                 # What stands below another block has only the rows of which it says anything.
                 rows = [
@@ -132,18 +144,14 @@ class TextTable:
                         if widest.width <= widest.least(name, text):
                             break
                         widest.width -= 1
-            yield from self._block(fitted, colour)
-
-    def _block(self, columns: Sequence[_Column], colour: bool) -> Iterator[str]:
-        if self.with_headers:
-            heads = GAP.join(column.aligned(column.header) for column in columns).rstrip()
-            yield click.style(heads, bold=True) if colour else heads
-        for cells in zip(*(column.parts() for column in columns), strict=True):
-            for texts in zip_longest(*cells, fillvalue=""):
-                line = GAP.join(
-                    column.aligned(text) for text, column in zip(texts, columns, strict=True)
-                ).rstrip()
-                yield line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) if colour else line
+            if self.with_headers:
+                heads = GAP.join(column.aligned(column.header) for column in fitted).rstrip()
+                yield click.style(heads, bold=True) if colour else heads
+            for parts in zip(*(column.parts() for column in fitted), strict=True):
+                for texts in zip_longest(*parts, fillvalue=""):
+                    aligned = (column.aligned(text) for text, column in zip(texts, fitted, strict=True))
+                    line = GAP.join(aligned).rstrip()
+                    yield line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) if colour else line
 
 
 # --- columns ------------------------------------------------------------------------------------------------
@@ -189,18 +197,6 @@ class _Column:
             [text] if len(text) <= self.width else textwrap.wrap(text, self.width) or [""]
             for text in self.texts
         ]
-
-
-def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]]:
-    """Columns that fit beside one another; each block begins with the first column."""
-    block = columns[:1]
-    for column in columns[1:]:
-        narrowest = _total(one.least(READABLE_NAME, one.least_text) for one in (*block, column))
-        if width is not None and len(block) > 1 and narrowest > width:
-            yield block
-            block = columns[:1]
-        block.append(column)
-    yield block
 
 
 def _total(widths: Iterable[int]) -> int:
@@ -284,3 +280,153 @@ def _cell(column: Column, value: object) -> Cell:
         case _, list() | tuple():
             return ", ".join(map(str, value))
     return value
+
+
+# --- records for programs: JSON, and lists that are sorted by a column or written as CSV --------------------
+
+
+Record = Mapping[str, Any]
+Path = tuple[str, ...]
+T = TypeVar("T")
+
+
+# --- sorting ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Sorting:
+    """The order that ``--sort-by`` asks for: by *path*, the greatest first if *descending*; records without a
+    value come last."""
+
+    path: Path
+    descending: bool
+
+    @classmethod
+    def parse(cls, text: str, columns: Mapping[str, Path]) -> Sorting:
+        """Read the name of one of *columns*; with a minus before it, descending.
+
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
+        """
+        wanted = text.strip().removeprefix("-")
+        name = plain_name(wanted)
+        if name not in columns:
+            hint = did_you_mean(name, columns)
+            raise UnknownNameError(f'--sort-by: expected one of {", ".join(columns)}, got "{wanted}"{hint}')
+        return cls(columns[name], text.strip().startswith("-"))
+
+    def sorted(self, records: Sequence[T]) -> list[T]:
+        """*records*, typed or plain, in this order; equal ones stay as they are."""
+        values = list[Any](map(plain, records))
+        for part in self.path:
+            values = [value.get(part) if isinstance(value, Mapping) else None for value in values]
+        others = [at for at, value in enumerate(values) if value is None]
+
+        def rank(at: int) -> tuple[bool, Any]:
+            value = values[at]
+            return (False, value) if isinstance(value, int | float) else (True, written(value))
+
+        ordered = sorted(
+            (at for at, value in enumerate(values) if value is not None), key=rank, reverse=self.descending
+        )
+        return [records[at] for at in (*ordered, *others)]
+
+
+def plain_name(header: str) -> str:
+    """A column's name as it is looked up: blanks, dashes and capitals do not count.
+
+    >>> plain_name("CPU FREE"), plain_name("evictedBy")
+    ('cpu-free', 'evicted-by')
+    """
+    return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", "-", header.strip()).lower()
+
+
+# --- CSV ----------------------------------------------------------------------------------------------------
+
+
+def write_csv(
+    records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()
+) -> None:
+    """Write *records* with a column for each field that any of them has, exact; fields of fields are named
+    with dots, and stand together.
+
+    *first*: columns that are there in any case, before all others.
+    """
+    rows = [dict(_flat(record)) for record in records]
+    names = list(dict.fromkeys([*first, *_names(records)]))
+    writer = csv.writer(stream, lineterminator="\n")
+    if headers and names:
+        writer.writerow(names)
+    writer.writerows([no_formula(row.get(name)) for name in names] for row in rows)
+
+
+def _names(records: Sequence[Record], before: str = "") -> Iterator[str]:
+    for name in dict.fromkeys(name for record in records for name in record):
+        values = [record[name] for record in records if name in record]
+        inner = [value for value in values if isinstance(value, Mapping)]
+        if len(inner) < len(values):
+            yield f"{before}{name}"
+        yield from _names(inner, f"{before}{name}.")
+
+
+def _flat(record: Record, before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", written(value) if isinstance(value, list) else value
+
+
+def written(value: Any) -> str:
+    """A value as one text: a list's entries with blanks between them, a map as JSON."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return json.dumps(value) if isinstance(value, Mapping) else str(value)
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------
+
+
+def indented(value: Any) -> str:
+    """The text of ``json.dumps(value, indent=2)``, in a tenth of the time.
+
+    >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
+    {
+      "pods": [
+        {
+          "pod": "a"
+        }
+      ],
+      "none": []
+    }
+    """
+    try:
+        return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
+    except (
+        ValueError,
+        OverflowError,
+        msgspec.DecodeError,
+    ):  # only Python's JSON has infinite numbers, huge ones and halves of characters
+        return json.dumps(value, indent=2)
+
+
+def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
+    """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to
+    search with ``grep``.
+
+    >>> import sys
+    >>> write_rows({"pods": [{"pod": "a"}, {"pod": "b"}], "summary": {"placed": 2}}, sys.stdout)
+    {
+      "pods": [
+        {"pod": "a"},
+        {"pod": "b"}
+      ],
+      "summary": {"placed": 2}
+    }
+    """
+    for number, (name, value) in enumerate(found.items()):
+        stream.write(f"{',' if number else '{'}\n  {json.dumps(name)}: ")
+        if isinstance(value, list | tuple) and value:
+            stream.write("[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]")
+        else:
+            stream.write(json.dumps(value))
+    stream.write("\n}\n")

@@ -69,8 +69,8 @@ class Fact:
     others: tuple[str, ...]
     """Further rules that it is about, as older releases call them too."""
     needs: tuple[str, ...]
-    """What a cluster must have for it to matter: names of :mod:`~kubeclassic.questions.upgrade.traits`, all
-    of them. Empty: nothing."""
+    """What a cluster must have for it to matter: names of ``TRAITS`` in
+    :mod:`~kubeclassic.questions.upgrade.upgrade`, all of them. Empty: nothing."""
     fixed: str
     """The release that took it back, where it was a bug."""
     decides: bool

@@ -407,6 +407,7 @@ class Counting:
         )
 
     def _place_copies(self) -> Stop:
+        run = self._run
         objects = self.question.objects
         limit = MOST if self.question.limit is None else self.question.limit
         made_from = templates_in(objects)
@@ -418,32 +419,25 @@ class Counting:
             pod, devices = claims_made_for(copied, made_from)
             own = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
             for claim in (*own, *volumes, *devices):
-                self._run.put(claim)
-            if (stop := self._place(at, pod)) is not None:
-                return stop
+                run.put(claim)
+            name = self.question.templates[at].name
+            if (refusal := self._gate.refusal(at, pod)) is not None:
+                return Stop(kind="Forbidden", message=refusal, template=name)
+            if not self._hosts:
+                self._barred = frozenset(
+                    node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons)
+                )
+            decision = run.cycle(pod)
+            for again in run.retries():
+                decision = run.cycle(again, retry=True)
+            self._note_evictions()
+            if decision.host is None:
+                failed = run.ask(decision.pod).failed if decision.is_fit_error else {}
+                return after(decision, failed, name, FreeRoom.of(self.engine))
+            self._hosts[pod.key] = at, decision.host
             if self.on_progress is not None and done % STEP == 0:
                 self.on_progress(done)
         return Stop(kind="LimitReached", message=f"Maximum number of pods simulated: {limit}")
-
-    def _place(self, at: int, pod: Pod) -> Stop | None:
-        """One copy; why it has no node, if it has none."""
-        run = self._run
-        name = self.question.templates[at].name
-        if (refusal := self._gate.refusal(at, pod)) is not None:
-            return Stop(kind="Forbidden", message=refusal, template=name)
-        if not self._hosts:
-            self._barred = frozenset(
-                node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons)
-            )
-        decision = run.cycle(pod)
-        for again in run.retries():
-            decision = run.cycle(again, retry=True)
-        self._note_evictions()
-        if decision.host is None:
-            failed = run.ask(decision.pod).failed if decision.is_fit_error else {}
-            return after(decision, failed, name, FreeRoom.of(self.engine))
-        self._hosts[pod.key] = at, decision.host
-        return None
 
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""
@@ -501,7 +495,7 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
     are then."""
     reasons = Counter(reason for found in failed.values() for reason in found)
     short = {name: missing for name, found in failed.items() if (missing := short_of(found))}
-    nodes: dict[str, list[str]] = {}
+    nodes = dict[str, list[str]]()
     for name, missing in short.items():
         for resource in missing:
             nodes.setdefault(resource, []).append(name)
@@ -521,11 +515,11 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
             stranded[resource] = amount
         if amount := int(amounts[beyond].sum()):
             out_of_reach[resource] = amount
-    kind: Literal["Unschedulable", "SchedulingGated", "SchedulerError"] = "Unschedulable"
-    if not decision.is_fit_error:
-        kind = "SchedulingGated" if decision.is_gated else "SchedulerError"
+    error: Literal["SchedulingGated", "SchedulerError"] = (
+        "SchedulingGated" if decision.is_gated else "SchedulerError"
+    )
     return Stop(
-        kind=kind,
+        kind="Unschedulable" if decision.is_fit_error else error,
         message=decision.error or "",
         template=template,
         reasons=dict(reasons.most_common()),

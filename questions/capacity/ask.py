@@ -17,7 +17,6 @@ from ...api.view import (
     Amount,
     BulletList,
     Column,
-    Item,
     MapSide,
     NodeMap,
     Paragraph,
@@ -90,7 +89,7 @@ class CapacityResult(Result):
     @cached_property
     def nodes(self) -> dict[str, int]:
         """Node -> copies on it, for nodes that have any; most copies first."""
-        total: Counter[str] = Counter()
+        total = Counter[str]()
         for placed in self.counted.placed:
             total.update(placed.nodes)
         return dict(total.most_common())
@@ -294,13 +293,8 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     table = "reason | name; nodes | count; | bar | near"
     reasons = Table("reasons", table, rows, forms="seen" if rows else "")
     several = on_page("A node can have several." if stop.reasons else "")
-    stops: list[Item] = [
-        *on_page(stop.message, look=""),
-        BulletList(items=list(_stop_lines(stop))),
-        reasons,
-        *several,
-    ]
-    yield Section("What stops the next copy", stops)
+    lines = BulletList(items=list(_stop_lines(stop)))
+    yield Section("What stops the next copy", [*on_page(stop.message, look=""), lines, reasons, *several])
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
     yield Section("What is left", [_headroom(found)], lead if len(counted.placed) == 1 else "")
     names = [node.name for node in found.cluster]

@@ -168,7 +168,7 @@ def _of_manifest(
 def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     """*document* as a workload that lacks exactly one pod."""
     given = document.get("spec")
-    spec: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    spec = given if isinstance(given, Mapping) else {}
     rest = {name: value for name, value in document.items() if name != "status"}
     if kind == "CronJob":
         job = spec.get("jobTemplate")

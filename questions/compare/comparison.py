@@ -338,10 +338,8 @@ class Agreement:
         version = ours.rows_version, theirs.rows_version
         if self._version != version:
             found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
-            self._version, self._rows = (
-                version,
-                None if np.array_equal(found, np.arange(len(found))) else found,
-            )
+            self._version = version
+            self._rows = None if np.array_equal(found, np.arange(len(found))) else found
         return rows if self._rows is None else self._rows.take(rows)
 
     def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -380,7 +378,7 @@ class Comparison:
 
     mode: Mode
     sides: list[Side]
-    texts: Mapping[str, str] = attrs.Factory(dict)
+    texts: Mapping[str, str]
     """How each configuration was asked for, by name."""
     differences: list[DifferingCycle] = attrs.Factory(list)
     agreements: dict[str, Agreement] = attrs.field(init=False)
@@ -411,7 +409,7 @@ class Comparison:
                 outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
                 nodes = nodes_of(*outcomes.values())
                 views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
-                ours = views[step.sides[0].name]
+                ours = views[first.name]
                 causes = {
                     name: DifferenceCause(*astuple(cause_of(ours, views[name])), verdict=verdict)
                     for name, verdict in verdicts.items()

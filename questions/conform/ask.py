@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 import attrs
 
@@ -24,8 +23,6 @@ from ...simulation.executors import executor_of, run_on
 from ...simulation.input import paths_of
 from ..asking import Observer, Result, asked_by
 from .options import ConformOptions
-
-GivenPaths: TypeAlias = "PathLike | Iterable[PathLike]"
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -95,7 +92,7 @@ class ConformResult(Result):
         return View(verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
 
 
-def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:
+def families_in(paths: PathLike | Iterable[PathLike], options: ConformOptions) -> list[Family]:
     """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if
     there is none."""
     found = find_families([Path(path) for path in paths_of("paths", paths)])
@@ -107,17 +104,13 @@ def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:
     return chosen
 
 
-def manner_of(options: ConformOptions) -> Manner:
-    """The manner of deciding a case."""
-    memory = 0 if options.no_memory else options.memory
-    return Manner(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
-
-
 @asked_by(ConformOptions, "paths", opens=families_in)
 def conform(families: Sequence[Family], options: ConformOptions, observer: Observer) -> ConformResult:
     """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
     directories of them."""
-    check = partial(check_family, manner=manner_of(options))
+    memory = 0 if options.no_memory else options.memory
+    manner = Manner(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
+    check = partial(check_family, manner=manner)
     with executor_of(options.jobs) as executor:
         reports = run_on(executor, check, families)
         found = dict(observer.following(reports, len(families), "conforming", "families"))

@@ -15,7 +15,6 @@ from ...api.objects import Node
 from ...api.record import replace
 from ...api.view import (
     CHANGES,
-    Item,
     MapSide,
     NextStep,
     NodeMap,
@@ -194,9 +193,21 @@ def _verdict(answer: DrainDocument) -> str:
     of their pods."""
     summary = answer.summary
     if answer.gone:
-        return (
-            f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
-        )
+        # The fates of their pods, and of those that make room.
+        preempted = sum(one.by is not None for one in answer.evictions)
+        fates = []
+        for number, verb, what in (
+            (summary.evictions - preempted, "lose", "their node"),
+            (preempted, "make", "room"),
+            (summary.moved, "find", "another"),
+            (summary.without_node, "wait", "for a node"),
+            (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+            (len(answer.staying), "end", "with their node"),
+        ):
+            if number:
+                its = what.replace("their", "its") if number == 1 else what
+                fates.append(f"{count_doing(number, 'pod', verb)} {its}")
+        return f"{count_of(summary.can, 'node')} gone: {', '.join(fates) or 'no pod loses its node'}."
     takes = "; no pod has to move" if summary.can else ""
     if summary.can and summary.evictions:
         takes = (
@@ -224,12 +235,9 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         else "",
         look="note",
     )
-    why: list[Item] = [
-        *notes,
-        _reasons(found, "page" if answer.cannot else ""),
-        *on_page(f"{about[0].upper()}{about[1:]}." if about else ""),
-    ]
-    yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
+    why = _reasons(found, "page" if answer.cannot else "")
+    closed = on_page(f"{about[0].upper()}{about[1:]}." if about else "")
+    yield Section("What stops nodes" if answer.cannot else "The nodes", [*notes, why, *closed, _nodes(found)])
     yield Section(parts=[_reasons(found, "table" if answer.searched or answer.gone else "")])
     if found.occupancy is not None:
         placed = answer.summary.placed_before
@@ -294,22 +302,6 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
         if state in states
     }
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
-
-
-def _fates(answer: DrainDocument) -> Iterator[str]:
-    """The fates of the pods of nodes that are gone, and of those that make room."""
-    summary = answer.summary
-    preempted = sum(one.by is not None for one in answer.evictions)
-    for number, verb, what in (
-        (summary.evictions - preempted, "lose", "their node"),
-        (preempted, "make", "room"),
-        (summary.moved, "find", "another"),
-        (summary.without_node, "wait", "for a node"),
-        (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
-        (len(answer.staying), "end", "with their node"),
-    ):
-        if number:
-            yield f"{count_doing(number, 'pod', verb)} {what.replace('their', 'its') if number == 1 else what}"
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:

@@ -360,10 +360,9 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
     selects = options.matcher("node_selector")
     zones = sorted({zone for node in nodes if (zone := zone_of(node.labels))})
     if options.zone is not None and options.zone not in zones:
+        wanted = "expected nodes with a zone, of which there are none"
         if zones:
             wanted = f"expected one of {', '.join(zones)}"
-        else:
-            wanted = "expected nodes with a zone, of which there are none"
         raise UnknownNameError(
             f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}'
         )
@@ -409,27 +408,22 @@ def planned(
     )
     ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
     answer, left = _plan(steady, asked, Verification(asked, {}, trial, ending))
-    return replace(answer, gone=True, add_nodes=_nodes_to_add(steady.nodes, answer, options.zone)), left
-
-
-def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None) -> tuple[str, ...]:
-    """Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those
-    that are gone, or of the others if a *zone* is."""
+    answer = replace(answer, gone=True)
     lost = {one.node for one in answer.evictions if one.waits}
     gone = answer.can
+    nodes = steady.nodes
+    zone = options.zone
     if not lost or len(gone) == len(nodes):
-        return ()
+        return answer, left
+    # Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those
+    # that are gone, or of the others if a zone is.
     sizes = {node.status.allocatable for node in nodes if node.name in lost}
-    there = [node for node in nodes if (node.name in gone) == (zone is None)]
+    beside = [node for node in nodes if (node.name in gone) == (zone is None)]
     kinds = {}
-    for node in [node for node in there if node.status.allocatable in sizes] or there:
+    for node in [node for node in beside if node.status.allocatable in sizes] or beside:
         own = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
         kinds[node.status.allocatable, own, zone_of(node.labels)] = node.name
     zones = {key: {node.name for node in nodes if node.labels.get(key) == zone} for key in ZONES if zone}
     chosen = next((f"{key}={zone}" for key, names in zones.items() if names == {*gone}), ",".join(gone))
-    return (
-        "--exclude-nodes",
-        chosen,
-        "--gone",
-        *(word for name in kinds.values() for word in ("--add-node", LIKE + name)),
-    )
+    like = (word for name in kinds.values() for word in ("--add-node", LIKE + name))
+    return replace(answer, add_nodes=("--exclude-nodes", chosen, "--gone", *like)), left

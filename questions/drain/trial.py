@@ -22,7 +22,6 @@ from ...api.objects import (
 )
 from ...api.words import listed
 from ...core.binding import VolumeError
-from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes import SELECTED_NODE
@@ -248,7 +247,21 @@ class DrainTrial:
         if plan is None or plan.node is None or (retry and not plan.victims):
             if decision.is_fit_error and not self.stops:
                 eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
-            return self._without_node(eviction, _why(decision, eviction, self.engine))
+            what = eviction.pod.key
+            if decision.pod.key != what:
+                what = f"{decision.pod.key}, made in place of {what},"
+            if decision.is_waiting:
+                why = f"{what} waits on {host} for plugins that permit the binding"
+            elif decision.is_gated:
+                why = f"{what} is gated, and not tried"
+            else:
+                claims = claims_known(self.engine, decision.pod)
+                volumes = dict.fromkeys(
+                    text for node in self.engine.nodes() for text in unreached(self.engine, claims, node)
+                )
+                told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
+                why = f"{what} finds no other node: {decision.error}{told}"
+            return self._without_node(eviction, why)
         made = []
         for victim in plan.victims:
             self._disrupted(victim)
@@ -259,21 +272,6 @@ class DrainTrial:
 
 VOLUMES = " (volume "
 """What comes before the volumes that keep a pod where it is."""
-
-
-def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
-    if decision.pod.key != eviction.pod.key:
-        what = f"{decision.pod.key}, made in place of {eviction.pod.key},"
-    else:
-        what = eviction.pod.key
-    if decision.is_waiting:
-        return f"{what} waits on {decision.host} for plugins that permit the binding"
-    if decision.is_gated:
-        return f"{what} is gated, and not tried"
-    claims = claims_known(engine, decision.pod)
-    volumes = dict.fromkeys(text for node in engine.nodes() for text in unreached(engine, claims, node))
-    told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
-    return f"{what} finds no other node: {decision.error}{told}"
 
 
 # --- what a drain begins with -------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def verdict(found: ExplanationDocument) -> str:
         return f"{pod} is not scheduled: {found.ignored}."
     if found.gated:
         return f"{pod} is gated and not tried."
-    start: str = pod
+    start = pod
     if lost:
         count = len(found.workload_pods)
         start = f"{count - lost:,} of {count:,} pods find a node; {pod}"
@@ -80,9 +80,19 @@ def verdict(found: ExplanationDocument) -> str:
     if found.host is None and found.eviction is not None and found.eviction.node is not None:
         leave = len(found.eviction.victims)
         return f"{start} makes room on {found.eviction.node}: {count_of(leave, 'pod has', 'pods have')} to leave."
+    if found.host is None and found.missing:
+        return f"{start} finds no node. {found.missing[0]}"
     if found.host is None:
-        why = f". {found.missing[0]}" if found.missing else f"{_against(found)}."
-        return f"{start} finds no node{why}"
+        # The reasons against the nodes.
+        nodes = dict[str, set[str]]()
+        for group in found.reasons:
+            nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
+        pieces = [f"{what} on {count_of(len(names), 'node')}" for what, names in nodes.items()]
+        why = f": {found.error.rstrip('.')}" if found.error else ""
+        if pieces:
+            rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
+            why = f": stopped by {', '.join([*pieces[:SHOWN], *rest])}"
+        return f"{start} finds no node{why}."
     if found.placed_on == found.host:
         return f"{start} would stay there{_because(found)}."
     return f"{start}{' would go to ' if found.placed_on else ' goes to '}{found.host}{_because(found)}{until(found)}."
@@ -109,18 +119,6 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
     elif worse:
         why = f", which scores better by {', '.join([rule_name(rule) for rule in worse[-SHOWN:][::-1]])}"
     return f"{pod} fits on {node}, but goes to {host}{why}."
-
-
-def _against(found: ExplanationDocument) -> str:
-    """The reasons against the nodes."""
-    nodes: dict[str, set[str]] = {}
-    for group in found.reasons:
-        nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
-    pieces = [f"{what} on {count_of(len(names), 'node')}" for what, names in nodes.items()]
-    if not pieces:
-        return f": {found.error.rstrip('.')}" if found.error else ""
-    rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
-    return f": stopped by {', '.join([*pieces[:SHOWN], *rest])}"
 
 
 def _because(found: ExplanationDocument) -> str:
@@ -377,10 +375,9 @@ def _fitting(found: ExplanationDocument, every: bool) -> Part:
         else []
     )
     told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
+    same = ""
     if constant:
         same = f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})"
-    else:
-        same = ""
     return [
         Table("fitting", f"node | name; total | count; scores || {short}; scores || {wide}", rows),
         *paragraphs([note], "wide"),
@@ -430,18 +427,16 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
             f" (and, not checked any more: {'; '.join(hidden)})" if hidden else ""
         )
         if node.fits:
+            reasons = "fits, but the search found enough nodes before it reached this one"
             if node.visited:
                 reasons = "fits"
-            else:
-                reasons = "fits, but the search found enough nodes before it reached this one"
         elif not node.visited:
             reasons = f"{reasons} (not reached by the search)"
         lacks = "; ".join(map(short_of, node.shortages))
         rows.append([node.name, node.rules, node.code or None, reasons, "; ".join(node.causes), lacks])
+    told = ""
     if len(shown) < len(others):
         told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
-    else:
-        told = ""
     return [Table("nearest", table, rows), *paragraphs([told])]
 
 
@@ -494,7 +489,7 @@ def matrix(found: Explanation) -> Matrix:
     answer = found.answer
     nodes = answer.nodes
     choice = answer.choice
-    groups: dict[Any, list[int]] = {}
+    groups = dict[Any, list[int]]()
     for at, node in enumerate(nodes):
         alike = (
             node.fits,

@@ -16,7 +16,7 @@ from ...api.reading import PathLike
 from ...api.view import Table, View, tables
 from ...api.words import count_of
 from ..asking import Result
-from . import openb, rows, simkube
+from . import rows, simkube
 from .rows import Trace
 
 
@@ -89,7 +89,7 @@ class ImportResult(Result):
 
 
 READERS: Mapping[str, Callable[..., Trace]] = {
-    "openb": openb.read,
+    "openb": rows.read,
     "simkube": simkube.read,
     "csv": lambda table, columns: rows.read_table(table, rows.read_map(columns)),
 }

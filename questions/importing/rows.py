@@ -1,5 +1,5 @@
 """Tables of traces, row by row: CSV files with named columns, whose values are read with errors that say
-file, line and column; and a map of the columns of any table."""
+file, line and column; a map of the columns of any table; and the columns of openb."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ class AmountColumn:
 class ColumnMap:
     """A map of columns to their meaning; empty where a table lacks one."""
 
-    kind: str = "pods"
+    kind: str
     name: str
     namespace: str = ""
     priority: str = ""
@@ -354,7 +354,14 @@ def read_map(path: PathLike) -> ColumnMap:
     if not data.get("name"):
         raise ManifestError(f"{where}: name: expected the column with the names, got nothing")
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in SINGLE}
-    requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
+    requests = {}
+    for resource, text in _texts(data, "requests", where).items():
+        amount = _AMOUNT.fullmatch(text)
+        unit = (amount["unit"] if amount else None) or DEFAULT_UNITS.get(resource, "pieces")
+        if amount is None or unit not in UNITS:
+            wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
+            raise ManifestError(f"{where}: requests.{resource}: expected {wanted}, got {shown(text)}")
+        requests[resource] = AmountColumn(amount["column"], unit, Decimal(amount["factor"] or 1))
     selector = _texts(data, "nodeSelector", where)
     found = data.get("priorities") or {}
     are_numbers = isinstance(found, dict) and all(type(value) is int for value in found.values())
@@ -435,10 +442,86 @@ def _text(value: Any, where: str) -> str:
     return value.strip()
 
 
-def _amount(resource: str, text: str, where: str) -> AmountColumn:
-    found = _AMOUNT.fullmatch(text)
-    unit = (found["unit"] if found else None) or DEFAULT_UNITS.get(resource, "pieces")
-    if found is None or unit not in UNITS:
-        wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
-        raise ManifestError(f"{where}: requests.{resource}: expected {wanted}, got {shown(text)}")
-    return AmountColumn(found["column"], unit, Decimal(found["factor"] or 1))
+# --- openb, the trace of Alibaba's GPU clusters (cluster-trace-gpu-v2023): nodes and pods -------------------
+
+
+GPU_MILLI = "alibabacloud.com/gpu-milli"
+GPU_MODEL = "alibabacloud.com/gpu-card-model"
+WHOLE_GPU = 1000
+
+NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
+"""Those that are required; also read: gpu, model."""
+POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
+"""Those that are required; also read: gpu_spec, creation_time, deletion_time, scheduled_time."""
+
+
+def manifests(nodes: PathLike, pods: PathLike) -> Manifest:
+    """The nodes and pods of the trace as one ``v1`` ``List``; see :func:`read`."""
+    return read(nodes, pods).document()
+
+
+def read(nodes: PathLike, pods: PathLike) -> Trace:
+    """The trace as manifests: nodes in the order of the file, pods by creation time, then name.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
+    """
+    trace = Trace()
+    for row in _each(nodes, NODE_COLUMNS):
+        gpus = row.whole("gpu")
+        room = {**_amounts(row), "pods": PODS_PER_NODE}
+        if gpus:
+            room |= {"alibabacloud.com/gpu-count": str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
+        trace.nodes.append(node(row.name("sn"), room, {GPU_MODEL: row.text("model")}))
+    found = sorted(_each(pods, POD_COLUMNS), key=lambda row: (row.whole("creation_time"), row.name("name")))
+    for row in found:
+        amounts = _amounts(row)
+        if gpus := row.whole("num_gpu"):
+            amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
+        made = pod(row.name("name"), "openb", {})
+        spec = made["spec"]
+        spec["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
+        if models := row.text("gpu_spec"):
+            terms = {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}
+                ]
+            }
+            spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+        # When the pod came and went and for how long it ran, in seconds, as far as the trace says.
+        began = row.seconds("scheduled_time")
+        ended = row.seconds("deletion_time")
+        runs = None if began is None or ended is None else ended - began
+        trace.pods.append(timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs))
+    return trace
+
+
+def listed_in(path: PathLike) -> str:
+    """The kind of rows in a file of the trace, judged by its columns: ``nodes`` or ``pods``."""
+    with opened(path) as file:
+        header = [column.strip() for column in next(csv.reader(file), [])]
+    for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
+        if columns[0] in header:
+            return kind
+    raise ManifestError(
+        f"{path}, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got {told(header)}"
+    )
+
+
+def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
+    """The rows, none of which may be empty in one of *columns*, nor have a name that another has."""
+    seen = set()
+    for row in read_rows(path, columns):
+        for column in columns:
+            if not row.text(column):
+                raise row.error(column, "a value")
+        name = row.text(columns[0])
+        if name in seen:
+            raise ManifestError(
+                f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again"
+            )
+        seen.add(name)
+        yield row
+
+
+def _amounts(row: TraceRow) -> dict[str, str]:
+    return {"cpu": f"{row.whole('cpu_milli')}m", "memory": f"{row.whole('memory_mib')}Mi"}

@@ -42,7 +42,7 @@ def read(path: PathLike) -> Trace:
     event is wrong."""
     document = _decoded(str(path))
     trace = Trace()
-    owners: dict[Key, _Owner] = {}
+    owners = dict[Key, _Owner]()
     for number, event in enumerate(document["events"], 1):
         where = f"{path}, event {number}"
         time = event.get("ts")
@@ -58,7 +58,7 @@ def read(path: PathLike) -> Trace:
             if (owner := owners.get(_key(item, where))) is not None:
                 owner.end(0, Decimal(str(time)))
     # Owner -> when its pods ran, in the order of the trace; kinds are empty where it has none.
-    lives: dict[Key, list[Life]] = {}
+    lives = dict[Key, list[Life]]()
     spans = [_spans(document.get(part), ("", "")) for part in ("index", "pod_lifecycles")]
     for ran, life in chain.from_iterable(spans):
         lives.setdefault(ran, []).append(life)
@@ -157,8 +157,7 @@ def _template(manifest: Manifest) -> Manifest:
         return {"spec": {name: value for name, value in spec.items() if name != "nodeName"}}
     if manifest["kind"] == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    found: Manifest = spec.get("template") or {}
-    return found
+    return spec.get("template") or {}
 
 
 # --- the file -----------------------------------------------------------------------------------------------

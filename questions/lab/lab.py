@@ -19,7 +19,6 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.ownfields import current_manifest
 from ...api.record import plain
 from ...choices import ORDERS, TIE_BREAKS
-from ...core.engine import Engine
 from ...core.pods import of_node
 from ...exceptions import KubeclassicError, UnknownNameError, one_line
 from ...framework.options import declared_of
@@ -118,7 +117,7 @@ class Lab:
             raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
         began = process_time()
         more = (observer,) if asked.question == "explain" else ()
-        found: Json = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
+        found = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
         return {**found, "seconds": round(process_time() - began, 4)}
 
     @contextmanager
@@ -152,6 +151,20 @@ class Lab:
                 pass
             result = run.result()
             cluster = self._cluster(given)
+        # The rows that a page lacks which shows the cluster of another number.
+        lacking = None
+        seen = asked.cluster
+        if cluster.number != seen:
+            keys = list(cluster.rows)
+            if seen in self._clusters:
+                later = range(seen + 1, cluster.number + 1)
+                keys = list(dict.fromkeys(key for number in later for key in self._clusters[number].touched))
+            lacking = {
+                "number": cluster.number,
+                "since": seen if seen in self._clusters else None,
+                "rows": [[*key, cluster.rows[key]] for key in keys if key in cluster.rows],
+                "gone": [key for key in keys if key not in cluster.rows],
+            }
         rules = StateRules(self.spec, state)
         known = rules.known
         return {
@@ -172,7 +185,7 @@ class Lab:
                 ],
                 "scorers": list(known.scorers.items()),
             },
-            "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
+            "cluster": lacking,
         }
 
     def _explain(self, state: LabState, asked: LabQuestion, observer: Observer) -> Json:
@@ -266,7 +279,17 @@ class Lab:
         else:
             gone = list(before.rows)
             come = {(item.kind, item.key): item for item in objects}
-        made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
+        made = dict[tuple[str, str], list[Any]]()
+        for key, item in come.items():
+            if isinstance(item, Node):
+                taints = [taint_text(one) for one in item.spec.taints]
+                allocatable = of_node(item.status.allocatable)
+                made[key] = [dict(item.labels), allocatable, item.spec.unschedulable, taints]
+            elif isinstance(item, Pod):
+                state = engine.pod_state(item) if item.spec.node_name else None
+                template = engine.template_of(item) if state is None else state.entry.template
+                requests = {name: number for name, number in template.requests.items() if number}
+                made[key] = [requests, item.priority, item.spec.node_name]
         gone = [key for key in gone if key in before.rows and key not in made]
         touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]
         rows = {**before.rows, **made}
@@ -277,22 +300,6 @@ class Lab:
         if len(self._clusters) > KEPT_CLUSTERS:
             del self._clusters[next(iter(self._clusters))]
         return found
-
-    def _since(self, seen: int | None, now: ClusterRows) -> Json:
-        """The rows of *now* that a page lacks which shows the cluster of number *seen*."""
-        keys: Any = now.rows
-        if seen in self._clusters:
-            keys = dict.fromkeys(
-                key for number in range(seen + 1, now.number + 1) for key in self._clusters[number].touched
-            )
-        rows = [[*key, now.rows[key]] for key in keys if key in now.rows]
-        gone = [key for key in keys if key not in now.rows]
-        return {
-            "number": now.number,
-            "since": seen if seen in self._clusters else None,
-            "rows": rows,
-            "gone": gone,
-        }
 
 
 def helping_words(found: Suggestion) -> tuple[str, bool]:
@@ -309,20 +316,3 @@ def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
         raise KubeclassicError(f"options: {one_line(str(error))}") from None
     expected = "a name" if pod is str else "a manifest"
     raise KubeclassicError(f"pod: expected {expected}, got {one_line(repr(asked.options.get('pod')), 100)}")
-
-
-def _row(item: Node | Pod, engine: Engine) -> list[Any]:
-    if isinstance(item, Node):
-        return [
-            dict(item.labels),
-            of_node(item.status.allocatable),
-            item.spec.unschedulable,
-            [taint_text(one) for one in item.spec.taints],
-        ]
-    state = engine.pod_state(item) if item.spec.node_name else None
-    template = engine.template_of(item) if state is None else state.entry.template
-    return [
-        {name: number for name, number in template.requests.items() if number},
-        item.priority,
-        item.spec.node_name,
-    ]

@@ -144,7 +144,7 @@ class LabScenarios:
     def _once(self, key: Any, made: Callable[[], T]) -> T:
         """The value of *made*, kept for a while."""
         kept = self._kept
-        found: T = kept.pop(key) if key in kept else made()
+        found = kept.pop(key) if key in kept else made()
         kept[key] = found
         while len(kept) > KEPT:
             del kept[next(iter(kept))]
@@ -432,8 +432,18 @@ class StateRules:
         if not isinstance(version, str) or version not in ALL_RELEASES:
             raise UnknownNameError(f'release: expected one of {", ".join(ALL_RELEASES)}, got "{version}"')
         release = ALL_RELEASES[version]
+        # The gates that the lab was started with, as far as the release knows them and lets them be set so.
+        given = dict(start.config.gates)
+        if start.profiles is not None:
+            plain = resolved_gates(ALL_RELEASES[start.version])
+            given = {name: on for name, on in start.profiles.gates.items() if plain[name] != on}
+        known = release.gates
         found |= {
-            "gates": self._gates(),
+            "gates": {
+                name: on
+                for name, on in given.items()
+                if name in known and (not known[name].locked or known[name].default == on)
+            },
             **{name: getattr(start, name) for name in ("max_pd_vols", "memory_bytes", "fresh_start")},
         }
         if version in FRAMEWORK_RELEASES:
@@ -449,21 +459,6 @@ class StateRules:
             if start.config.scheduler_name == DEFAULT_SCHEDULER
             else start.config.scheduler_name or None,
             "equivalence_cache": start.equivalence_cache and release.equivalence_cache,
-        }
-
-    def _gates(self) -> dict[str, bool]:
-        """The feature gates that the lab was started with, as far as the release knows them and lets them be
-        set so."""
-        start = self.start
-        known = ALL_RELEASES[self.state.scheduler["release"]].gates
-        given = dict(start.config.gates)
-        if start.profiles is not None:
-            plain = resolved_gates(ALL_RELEASES[start.version])
-            given = {name: on for name, on in start.profiles.gates.items() if plain[name] != on}
-        return {
-            name: on
-            for name, on in given.items()
-            if name in known and (not known[name].locked or known[name].default == on)
         }
 
     @property
@@ -606,7 +601,7 @@ def changed_profile(
 
     *cells*: how the release reads the version that *document* is in.
     """
-    found: Json = copy.deepcopy(dict(document))
+    found = copy.deepcopy(dict(document))
     if not (switches or weights or hard_weight is not None):
         return found
     if not is_flat(cells):
@@ -619,8 +614,27 @@ def changed_profile(
             ("filter", {name: None if on else 0 for name, on in switches.items()}),
             ("score", weights),
         ):
-            if moved:
-                plugins[point] = _point(plugins.get(point) or {}, moved, cells)
+            if not moved:
+                continue
+            # 0 takes a plugin out, None puts it in, another number is its weight. Where an entry does not
+            # replace the default one, that has to go first.
+            given = plugins.get(point) or {}
+            enabled, disabled = (
+                [one for one in given.get(key) or [] if one.get("name") not in moved]
+                for key in ("enabled", "disabled")
+            )
+            enabled += [
+                {"name": name, **({} if weight is None else {"weight": weight})}
+                for name, weight in moved.items()
+                if weight != 0
+            ]
+            disabled += [
+                {"name": name} for name, weight in moved.items() if weight == 0 or not cells.replaces_defaults
+            ]
+            plugins[point] = {
+                **({"enabled": enabled} if enabled else {}),
+                **({"disabled": disabled} if disabled else {}),
+            }
         if hard_weight is not None and is_flat(cells):
             profile[WEIGHT] = hard_weight
         elif hard_weight is not None:
@@ -632,26 +646,6 @@ def changed_profile(
                 {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": hard_weight}},
             ]
     return found
-
-
-def _point(plugins: Json, moved: Mapping[str, int | None], cells: ConfigurationCells) -> Json:
-    """One extension point: 0 takes a plugin out, None puts it in, another number is its weight.
-
-    Where an entry does not replace the default one, that has to go first.
-    """
-    enabled, disabled = (
-        [one for one in plugins.get(key) or [] if one.get("name") not in moved]
-        for key in ("enabled", "disabled")
-    )
-    enabled += [
-        {"name": name, **({} if weight is None else {"weight": weight})}
-        for name, weight in moved.items()
-        if weight != 0
-    ]
-    disabled += [
-        {"name": name} for name, weight in moved.items() if weight == 0 or not cells.replaces_defaults
-    ]
-    return {**({"enabled": enabled} if enabled else {}), **({"disabled": disabled} if disabled else {})}
 
 
 def _version_of(document: Mapping[str, Any]) -> str:

@@ -46,9 +46,16 @@ from ...framework.schedulerspec import build_engine, refusals
 from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.simulate import Scenario
 from ..asking import NOTHING_TRIED, SILENT, Observer, Result, asked_by
-from ..compare.ask import CompareResult, with_newer_labels, zones_warning
+from ..compare.ask import (
+    CompareResult,
+    agreement_lines,
+    cause_table,
+    cause_text,
+    decision_text,
+    with_newer_labels,
+    zones_warning,
+)
 from ..compare.comparison import Comparison, ConfigurationPair, compare, in_error, reasons_of
-from ..compare.view import agreement_lines, cause_table, cause_text, decision_text
 from .options import MigrateOptions
 
 if TYPE_CHECKING:
@@ -220,8 +227,7 @@ class MigrateResult(Result):
 
     def yaml(self) -> str:
         """The profile as YAML."""
-        text: str = yaml.safe_dump(self.profile, sort_keys=False, allow_unicode=True)
-        return text
+        return yaml.safe_dump(self.profile, sort_keys=False, allow_unicode=True)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -464,10 +470,9 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     if not report.newer_labels:
         yield "Check again with --newer-labels if the upgrade adds the newer node labels."
     if report.profile.get("extenders"):
+        how = "the check called them, or took their kept answers"
         if report.left_out:
             how = "the check did not call them"
-        else:
-            how = "the check called them, or took their kept answers"
         yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
     yield f"Compare it with the running scheduler before you replace that: {shadow}"

@@ -377,30 +377,22 @@ class MixSearch:
         return mix
 
     def _swapped(self, mix: Mix) -> Mix:
-        """*mix* with some nodes of one kind swapped for nodes of another that cost less, as long as that
-        does."""
+        """*mix* with up to :data:`SWAPPED` nodes of one kind swapped for as many of another as cost less, as
+        long as that does."""
         most = min(max(WORK // max(self.trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-        for other in self._swaps(mix):
-            if len(self.trials.known) >= most:
-                break
-            if self._does(other):
-                return self._swapped(self._trimmed(other))
-        return mix
-
-    def _swaps(self, mix: Mix) -> Iterator[Mix]:
-        """Mixes with up to :data:`SWAPPED` nodes of a kind less and as many of another more as cost less than
-        these."""
         prices = self.demand.prices
         for out, count in enumerate(mix):
             for gone in range(1, min(count, SWAPPED) + 1):
                 for into in (into for into in range(len(mix)) if into != out):
+                    if len(self.trials.known) >= most:
+                        return mix
                     come = ceil(gone * prices[out] / prices[into]) - 1
                     changed = list(mix)
-                    changed[out], changed[into] = (
-                        count - gone,
-                        mix[into] + min(come, self.most_nodes - sum(mix) + gone),
-                    )
-                    yield tuple(changed)
+                    changed[out] -= gone
+                    changed[into] += min(come, self.most_nodes - sum(mix) + gone)
+                    if self._does(tuple(changed)):
+                        return self._swapped(self._trimmed(tuple(changed)))
+        return mix
 
 
 def _one_less(mix: Mix) -> list[Mix]:
@@ -660,7 +652,7 @@ def _without_place(
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
     without = {}
     for one in (*found.stuck, *found.best.missing):
-        told: dict[str, list[str]] = {}
+        told = dict[str, list[str]]()
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
             told.setdefault(why, []).append(kind.name)
         words = "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())

@@ -266,10 +266,9 @@ def _verdict(found: NewNodesDocument) -> str:
     left = found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
     cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
+    add = "No new node is needed"
     if found.added:
         add = f"Add {in_words({one.node: one.count for one in found.added})}{cost}"
-    else:
-        add = "No new node is needed"
     if found.placed:
         return (
             f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."

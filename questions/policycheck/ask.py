@@ -155,10 +155,9 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
         yield _table(
             "extender; may be ignored", [[one.name, "yes" if one.ignorable else "no"] for one in extenders]
         )
+    everything = "the first predicate that fails ends a node's check"
     if report.check_all:
         everything = "all predicates are checked"
-    else:
-        everything = "the first predicate that fails ends a node's check"
     yield f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
 
 

@@ -211,9 +211,17 @@ def replayed(
     inputs = given.inputs
     spec = given.spec
     until = _seconds("until", options.until)
-    made = Replay(
-        inputs, given.engine, _delays(options), spec.seed, spec.first_scheduler_name, options.recreate, until
-    )
+    names = [name for name in attrs.fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
+    seconds = {name.rpartition("_")[0]: getattr(options, name) for name in names}
+    asked = options.delays or {}
+    for name in asked:
+        if name not in seconds:
+            raise UnknownNameError(
+                f'delays: expected {", ".join(seconds)}, got "{name}"{did_you_mean(name, seconds)}'
+            )
+    seconds |= {name: _seconds(f"delays: {name}", value) or 0.0 for name, value in asked.items()}
+    delays = Delays(**seconds)
+    made = Replay(inputs, given.engine, delays, spec.seed, spec.first_scheduler_name, options.recreate, until)
     history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
     recording = Recording(made, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
@@ -298,20 +306,6 @@ def _seconds(name: str, given: object) -> float | None:
     if given is not None and found is None:
         raise wrong_type(name, given, DURATION)
     return found
-
-
-def _delays(options: ReplayOptions) -> Delays:
-    names = [name for name in attrs.fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
-    flags = {name.rpartition("_")[0]: getattr(options, name) for name in names}
-    given = options.delays or {}
-    for name in given:
-        if name not in flags:
-            raise UnknownNameError(
-                f'delays: expected {", ".join(flags)}, got "{name}"{did_you_mean(name, flags)}'
-            )
-    return Delays(
-        **{**flags, **{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()}}
-    )
 
 
 # --- in words -----------------------------------------------------------------------------------------------
@@ -429,9 +423,37 @@ def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Par
         yield from on_page("Nothing happened after the first instant.")
         return
 
-    def chart(
-        title: str, description: str, shown: Mapping[str, str], up: str, *, percent: bool = False
-    ) -> Iterator[Chart]:
+    shares = {short_name(name): name for name in found.resources}
+    for title, description, shown, up, percent in (
+        (
+            "Pods",
+            "how many pods wait for a node, and how many have one",
+            {"waiting": "pending", "on nodes": "running"},
+            "pods",
+            False,
+        ),
+        (
+            "Use",
+            "which share of all nodes' resources pods on nodes request",
+            {name: f"{resource}.use" for name, resource in shares.items()},
+            "share in use",
+            True,
+        ),
+        (
+            "Evictions, finished pods, nodes",
+            "how many there were up to then; nodes: how many there are",
+            {name: name for name in ("evictions", "finished", "nodes")},
+            "how many",
+            False,
+        ),
+        (
+            "Free room that pods cannot use",
+            "which share of the free room lies on nodes where pods like those that came do not fit",
+            {name: f"{resource}.fragmentation" for name, resource in shares.items()},
+            "share of the free room",
+            True,
+        ),
+    ):
         values = {name: series[key] for name, key in shown.items() if any(series[key])}
         if values:
             yield Chart(
@@ -445,19 +467,6 @@ def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Par
                 percent=percent,
             )
 
-    counts = {"waiting": "pending", "on nodes": "running"}
-    yield from chart("Pods", "how many pods wait for a node, and how many have one", counts, "pods")
-    used = {short_name(name): f"{name}.use" for name in found.resources}
-    yield from chart(
-        "Use", "which share of all nodes' resources pods on nodes request", used, "share in use", percent=True
-    )
-    totals = {"evictions": "evictions", "finished": "finished", "nodes": "nodes"}
-    text = "how many there were up to then; nodes: how many there are"
-    yield from chart("Evictions, finished pods, nodes", text, totals, "how many")
-    lost = {short_name(name): f"{name}.fragmentation" for name in found.resources}
-    text = "which share of the free room lies on nodes where pods like those that came do not fit"
-    yield from chart("Free room that pods cannot use", text, lost, "share of the free room", percent=True)
-
 
 def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     """All nodes that there were: at the start, when most is in use, at the end."""
@@ -466,7 +475,7 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     fullest = history.fullest
     last = history.last
     moments = [("at the start", first), ("when most is in use", fullest), ("at the end", last)]
-    if fullest is None or first is None or last is None or not first.time < fullest.time < last.time:
+    if not (first and fullest and last and first.time < fullest.time < last.time):
         del moments[1]
     sides = []
     for title, moment in moments:

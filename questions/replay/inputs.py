@@ -55,7 +55,7 @@ from ...api.reading.formats.files import read_stream
 from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError, did_you_mean
 from ...simulation.simulate import CLUSTER, named
-from ..importing import openb
+from ..importing import rows
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TraceTimes, parse_duration
 
 # --- operations of a scenario -------------------------------------------------------------------------------
@@ -166,9 +166,6 @@ def _seconds(value: Any) -> float:
     return found
 
 
-_LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
-
-
 def _rate(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MOST_OBJECTS:
         raise Mismatch(value, f"a number above 0, up to {MOST_OBJECTS:,}")
@@ -176,7 +173,9 @@ def _rate(value: Any) -> float:
 
 
 def _labelling(value: Any) -> dict[str, Any]:
-    read: Reader[dict[str, Any]] = record(dict, _LABELS)
+    read: Reader[dict[str, Any]] = record(
+        dict, {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
+    )
     found = read(value)
     if not found.get("label_key"):
         raise Mismatch(None, "the key of a label").under("labelKey")
@@ -185,35 +184,33 @@ def _labelling(value: Any) -> dict[str, Any]:
 
 _INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
 _PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
-_TEMPLATES = (*_INLINE, *_PATHS)
 _COUNT: Table = {"count": ("count", _count), "countParam": ("count", _count)}
 _NAMES: Table = {"names": ("names", list_of(text)), **_COUNT}
 _WAIT: Table = {"skipWaitToCompletion": ("skip_wait", flag), "timeout": ("timeout", _seconds)}
-_PODS: Table = {
-    "namespace": ("namespace", text),
-    "interval": ("interval", _seconds),
-    "perSecond": ("per_second", _rate),
-    "runTime": ("run_time", _seconds),
-    "collectMetrics": ("", lambda value: {}),
-    **_WAIT,
-}
-_CHURN: Table = {
-    "mode": ("mode", one_of(OneOf("create", "recreate"))),
-    "number": ("number", _count),
-    "interval": ("interval", _seconds),
-    "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000),
-    "namespace": ("namespace", text),
-    "runTime": ("run_time", _seconds),
-}
 FIELDS: Mapping[str, Table] = {
     "createNodes": {
         **_NAMES,
         "labelNodePrepareStrategy": ("", _labelling),
         "uniqueNodeLabelStrategy": ("", _labelling),
     },
-    "createPods": {**_COUNT, **_PODS},
+    "createPods": {
+        **_COUNT,
+        "namespace": ("namespace", text),
+        "interval": ("interval", _seconds),
+        "perSecond": ("per_second", _rate),
+        "runTime": ("run_time", _seconds),
+        "collectMetrics": ("", lambda value: {}),
+        **_WAIT,
+    },
     "createAny": {"namespace": ("namespace", text), **_COUNT},
-    "churn": _CHURN,
+    "churn": {
+        "mode": ("mode", one_of(OneOf("create", "recreate"))),
+        "number": ("number", _count),
+        "interval": ("interval", _seconds),
+        "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000),
+        "namespace": ("namespace", text),
+        "runTime": ("run_time", _seconds),
+    },
     "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
     "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
     "deletePods": {"namespace": ("namespace", text)},
@@ -249,16 +246,17 @@ class _Settings:
                 f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{near}"
             )
         where = f"{where} ({opcode})"
-        allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}
+        allowed = {*table, "opcode", *((*_INLINE, *_PATHS) if opcode in _WITH_TEMPLATES else ())}
         if unknown := [name for name in step if name not in allowed]:
             raise ManifestError(
                 f"{where}: {unknown[0]}: got an unknown field{did_you_mean(unknown[0], allowed)}"
             )
         if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
             raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: expected a value, got nothing")
-        reader: Reader[Operation] = record(Operation, table)
         try:
-            made = reader({name: self._value(value) for name, value in step.items() if name in table})
+            made = record(Operation, table)(
+                {name: self._value(value) for name, value in step.items() if name in table}
+            )
         except Mismatch as mismatch:
             raise ManifestError(f"{where}: {mismatch}") from None
         return attrs.evolve(made, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
@@ -275,7 +273,34 @@ class _Settings:
         wanted = _WITH_TEMPLATES.get(opcode)
         if wanted is None:
             return
-        found = [*self._inline(step, where), *self._in_files(opcode, step, where)]
+        kinds = {"nodeTemplate": "Node", "podTemplate": "Pod"}
+        found = []
+        for name in _INLINE:
+            inline = step.get(name)
+            for template in inline if isinstance(inline, list) else [] if inline is None else [inline]:
+                try:
+                    document = {"kind": kinds.get(name), **entries(template)}
+                except Mismatch as mismatch:
+                    raise ManifestError(f"{where}: {name}: {mismatch}") from None
+                found.append(self._decoded(document, f"{where}: {name}"))
+        more = step.get("templatePaths") or []
+        given = [step[name] for name in _PATHS[:-1] if step.get(name) is not None]
+        given += more if isinstance(more, list) else [more]
+        if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
+            given = [self.default_pods]
+        for path in given:
+            if not isinstance(path, str):
+                raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
+            # A scenario may be one that others wrote, so it reads no file outside of its folder.
+            file = self.folder / path
+            folder = os.path.realpath(self.folder)
+            if "\0" in path or not os.path.realpath(file).startswith(os.path.join(folder, "")):
+                raise ManifestError(
+                    f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
+                )
+            for read in read_documents([file]):
+                self.odd.note_repeated(read.repeated, read.where)
+                found.append(self._decoded(read.data, read.where))
         if not found and wanted is Node:
             found = [DEFAULT_NODE]
         if not found or (wanted is not KubeObject and len(found) != 1):
@@ -286,37 +311,6 @@ class _Settings:
             if not issubclass(type(item), wanted):
                 raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
-
-    def _inline(self, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
-        kinds = {"nodeTemplate": "Node", "podTemplate": "Pod"}
-        for name in _INLINE:
-            given = step.get(name)
-            for template in given if isinstance(given, list) else [] if given is None else [given]:
-                try:
-                    document = {"kind": kinds.get(name), **entries(template)}
-                except Mismatch as mismatch:
-                    raise ManifestError(f"{where}: {name}: {mismatch}") from None
-                yield self._decoded(document, f"{where}: {name}")
-
-    def _in_files(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
-        more = step.get("templatePaths") or []
-        given = [step[name] for name in _PATHS[:-1] if step.get(name) is not None]
-        given += more if isinstance(more, list) else [more]
-        if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
-            given = [self.default_pods]
-        for path in given:
-            if not isinstance(path, str):
-                raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
-            # A scenario may be one that others wrote, so it reads no file outside of its folder.
-            found = self.folder / path
-            folder = os.path.realpath(self.folder)
-            if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
-                raise ManifestError(
-                    f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
-                )
-            for document in read_documents([found]):
-                self.odd.note_repeated(document.repeated, document.where)
-                yield self._decoded(document.data, document.where)
 
     def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
         place = f"{where} ({describe(document)})"
@@ -542,7 +536,7 @@ class _Reader:
         if path == STDIN:
             self._piped = read_stream(self.stdin)
         if path.endswith(".csv"):
-            kind = openb.listed_in(path)
+            kind = rows.listed_in(path)
             if kind in self.tables:
                 raise ManifestError(f"{path}: expected one list of {kind}, got two")
             self.tables[kind] = path
@@ -636,7 +630,7 @@ class _Reader:
             raise ManifestError(
                 f"{there}: expected both CSV files of the trace, got none with {missing.pop()}"
             )
-        document = openb.manifests(self.tables["nodes"], self.tables["pods"])
+        document = rows.manifests(self.tables["nodes"], self.tables["pods"])
         found = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in found if item is not None)
 

@@ -363,27 +363,24 @@ class PodLifecycles(Driver):
                     cluster.queue.hold_back(pod, number < len(plan.victims))
                 life = self.all.get(victim.key)
                 if life is not None and not cluster.binding.preempt(victim, pod):
-                    self._mark_disrupted(life, pod)
+                    marked = cluster.pod(life.key)
+                    if (
+                        marked is not None
+                        and marked.spec.node_name
+                        and not life.leaving
+                        and engine.enabled("PodDisruptionConditions")
+                    ):
+                        condition = Condition(
+                            type="DisruptionTarget",
+                            status="True",
+                            reason="PreemptionByScheduler",
+                            message=f"{pod.spec.scheduler_name}: preempting to accommodate a higher priority pod",
+                        )
+                        cluster.write(_with_condition(marked, condition))
                     self.evict(life, by=pod.key)
         for other in plan.clear_nominations:
             self.nominate(other, "")
         return None
-
-    def _mark_disrupted(self, life: PodLifecycle, preemptor: Pod) -> None:
-        """With gate PodDisruptionConditions, give a victim the condition DisruptionTarget."""
-        pod = self.state.pod(life.key)
-        if (
-            life.leaving
-            or pod is None
-            or not pod.spec.node_name
-            or not self.state.engine.enabled("PodDisruptionConditions")
-        ):
-            return
-        message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
-        condition = Condition(
-            type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message
-        )
-        self.state.write(_with_condition(pod, condition))
 
     # --- running --------------------------------------------------------------------------------------------
 

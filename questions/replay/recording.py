@@ -80,7 +80,6 @@ class Series:
             self.next += max(nanoseconds(self.every), 1)
 
 
-Record = dict[str, Any]
 ROWS = 240
 """That many rows of the series are kept at most; twice that while it runs."""
 KEPT = 5000
@@ -150,8 +149,8 @@ class ReplayHistory:
 
     counts: Counter[str]
     """Kind of event -> how many: those of the replay."""
-    news: list[Record] = attrs.Factory(list)
-    lost: list[Record] = attrs.Factory(list)
+    news: list[EventData] = attrs.Factory(list)
+    lost: list[EventData] = attrs.Factory(list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
     lives: dict[str, PodHistory] = attrs.Factory(dict)
     series: Thinned = attrs.Factory(Thinned)
@@ -164,7 +163,7 @@ class ReplayHistory:
 
     # --- events ---------------------------------------------------------------------------------------------
 
-    def event(self, record: Record) -> None:
+    def event(self, record: EventData) -> None:
         """An event of the journal."""
         kind = record["event"]
         time = record["time"]
@@ -226,7 +225,7 @@ class ReplayHistory:
             self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
         self.last = _moment(replay, with_pods=True)
 
-    def columns(self, resources: Sequence[str]) -> Record:
+    def columns(self, resources: Sequence[str]) -> dict[str, Any]:
         """The series by column, with the share in use."""
         rows = self.series.kept()
         series = {name: [row[at] for row in rows] for at, name in enumerate(columns(resources))}

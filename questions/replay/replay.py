@@ -3,7 +3,7 @@ release places the pods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Literal
 
@@ -72,7 +72,15 @@ class ExternalEvents:
         elif event.verb == DELETE:
             self.delete(item)
         elif isinstance(item, Pod) and item.key in self.pods.all:
-            self._update(item)
+            # Its node, its status and its deletion stay as the replay has them.
+            old = cluster.pod(item.key)
+            if old is not None and not old.is_terminating:
+                metadata = replace(item.metadata, uid=old.metadata.uid, deletion_timestamp=None)
+                spec = replace(item.spec, node_name=old.spec.node_name)
+                pod = replace(item, metadata=metadata, spec=spec, status=old.status)
+                version = old.metadata.resource_version
+                if replace(pod, metadata=replace(metadata, resource_version=version)) != old:
+                    cluster.put(pod)
         elif isinstance(item, Pod):
             if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
                 self.pods.arrive(item, event.lifetime)
@@ -94,20 +102,6 @@ class ExternalEvents:
             self.remove(item)
         else:
             self.volumes.delete(item)
-
-    def _update(self, pod: Pod) -> None:
-        """A pod changes; its node, its status and its deletion stay as the replay has them."""
-        current = self.cluster.pod(pod.key)
-        if current is None or current.is_terminating:
-            return
-        spec = replace(pod.spec, node_name=current.spec.node_name)
-        metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
-        changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
-        if (
-            replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version))
-            != current
-        ):
-            self.cluster.put(changed)
 
     # --- nodes ----------------------------------------------------------------------------------------------
 
@@ -226,20 +220,37 @@ class ChurnWorkload:
 
     def _advance(self) -> None:
         """Do operations until one takes time or waits."""
-        steps: Mapping[str, Callable[[Operation], float | None]] = {
-            "createNodes": self._create_nodes,
-            "createPods": self._create_pods,
-            "createAny": self._create_any,
-            "churn": lambda operation: self._churn_later(operation, self.position),
-            "sleep": lambda operation: operation.interval,
-            "barrier": self._raise_barrier,
-            "deletePods": self._delete_pods,
-            "deleteNodes": self._delete_nodes,
-        }
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
             self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
-            seconds = steps[operation.opcode](operation)
+            seconds = 0.0
+            match operation.opcode:
+                case "createNodes":
+                    self._create_nodes(operation)
+                case "createPods":
+                    seconds = self._create_pods(operation)
+                case "createAny":
+                    for template in operation.templates:
+                        for _ in range(operation.count):
+                            one = operation.count == 1 and template.metadata.name
+                            self.make(template if one else self._named(template, operation.namespace))
+                case "churn":
+                    self._churn_later(operation, self.position)
+                case "sleep":
+                    seconds = operation.interval
+                case "barrier":
+                    self._raise_barrier(operation)
+                case "deletePods":
+                    for life in list(self.pods.all.values()):
+                        if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
+                            self.pods.delete(life)
+                case "deleteNodes":
+                    # Those that are named, or random ones.
+                    there = sorted(node.name for node in self.cluster.engine.nodes())
+                    count = min(operation.count, len(there))
+                    for name in operation.names or self.cluster.draw.sample(there, count):
+                        if (node := self.cluster.node(name)) is not None:
+                            self.outside.remove(node)
             if seconds:
                 self.cluster.later(seconds, self._go_on)
                 return
@@ -279,12 +290,6 @@ class ChurnWorkload:
         if isinstance(item, Node):
             self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
         self.outside.create(item)
-
-    def _create_any(self, operation: Operation) -> None:
-        for template in operation.templates:
-            for _ in range(operation.count):
-                one = operation.count == 1 and template.metadata.name
-                self.make(template if one else self._named(template, operation.namespace))
 
     def _create_pods(self, operation: Operation) -> float:
         """The pods come at once or one by one; the next operation waits for all of them unless *skip_wait*."""
@@ -354,20 +359,6 @@ class ChurnWorkload:
             if recreates:
                 self._slots[slot] = made
         self._churn_later(operation, place, step + 1)
-
-    # --- removing -------------------------------------------------------------------------------------------
-
-    def _delete_pods(self, operation: Operation) -> None:
-        for life in list(self.pods.all.values()):
-            if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
-                self.pods.delete(life)
-
-    def _delete_nodes(self, operation: Operation) -> None:
-        """The named nodes, or *count* random ones."""
-        there = sorted(node.name for node in self.cluster.engine.nodes())
-        for name in operation.names or self.cluster.draw.sample(there, min(operation.count, len(there))):
-            if (node := self.cluster.node(name)) is not None:
-                self.outside.remove(node)
 
 
 # --- the replay ---------------------------------------------------------------------------------------------
@@ -464,8 +455,21 @@ class Replay:
         if (task := cluster.agenda.pop_due(cluster.now)) is not None:
             task()
             return True
-        if self._free_at <= cluster.now and (pod := self._pop()) is not None:
-            return pod
+        while self._free_at <= cluster.now and (item := cluster.queue.pop()) is not None:
+            life = self.pods.all.get(item.pod.key)
+            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while
+            # it is being bound.
+            if life is None or not life.waits or item.pod.is_terminating:
+                cluster.queue.done(item.pod)
+            elif (self.position == len(events) and self.workload.deadline is None) and self.pods.is_futile(
+                life
+            ):
+                # Otherwise pods that wait in vain for each other would keep the replay going for ever.
+                cluster.queue.add_unschedulable(item, cluster.queue.cycle)
+                life.tried_at = cluster.changes
+            else:
+                life.tried = item
+                return item.pod
         # Let time pass until something can happen.
         next_time = self.next_time()
         if next_time is None or (self.until is not None and next_time > nanoseconds(self.until)):
@@ -505,25 +509,6 @@ class Replay:
         return min(coming, default=None)
 
     # --- cycles ---------------------------------------------------------------------------------------------
-
-    def _pop(self) -> Pod | None:
-        queue = self.cluster.queue
-        while (item := queue.pop()) is not None:
-            life = self.pods.all.get(item.pod.key)
-            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while
-            # it is being bound.
-            if life is None or not life.waits or item.pod.is_terminating:
-                queue.done(item.pod)
-            elif (
-                self.position == len(self.inputs.events) and self.workload.deadline is None
-            ) and self.pods.is_futile(life):
-                # Otherwise pods that wait in vain for each other would keep the replay going for ever.
-                queue.add_unschedulable(item, queue.cycle)
-                life.tried_at = self.cluster.changes
-            else:
-                life.tried = item
-                return item.pod
-        return None
 
     def decide(self, pod: Pod) -> Decision:
         """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision

@@ -196,7 +196,10 @@ class Fragmentation:
             self._weights += found.astype(np.int64) - self._misfits[place]
             self._misfits[place] = found
         if self._unjudged:
-            self._lost = _lost(self._room, self._weights)
+            # In two parts, as bytes of many nodes times pods can be more than an int64 holds.
+            high = (self._room >> 20) @ self._weights
+            low = (self._room & 0xFFFFF) @ self._weights
+            self._lost = [(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)]
             self._unjudged.clear()
         return shares_of(np.array(self._lost, np.float64), self._total * max(len(self.asked), 1.0))
 
@@ -205,14 +208,6 @@ def shares_of(part: Floats, whole: Any) -> Floats:
     """The share of *part* in *whole*, 0 where there is none."""
     found: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
     return found
-
-
-def _lost(room: Ints, weights: Ints) -> list[int]:
-    """The sum of *room* times *weights*, by resource. In two parts, as bytes of many nodes times pods can be
-    more than an int64 holds."""
-    high = (room >> 20) @ weights
-    low = (room & 0xFFFFF) @ weights
-    return [(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)]
 
 
 def _misfits(asked: Ints, room: Ints) -> Mask:
@@ -414,8 +409,7 @@ class SimulatedCluster(SchedulingState):
 
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""
-        found: EventData = msgspec.to_builtins(event)
-        self._tell({**found, "time": plain(self.clock.seconds)})
+        self._tell({**msgspec.to_builtins(event), "time": plain(self.clock.seconds)})
 
     def end(self, summary: ReplaySummary) -> None:
         """Log the last event."""

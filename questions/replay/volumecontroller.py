@@ -5,6 +5,7 @@ Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim, syn
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -54,13 +55,14 @@ from ...simulation.explain.faileddemands import selects
 from .journal import VolumeBound, VolumeProvisioned
 from .simulatedcluster import SimulatedCluster
 
-IN_TREE = (
-    "kubernetes.io/aws-ebs",
-    "kubernetes.io/gce-pd",
-    "kubernetes.io/azure-disk",
-    "kubernetes.io/cinder",
-)
-"""Provisioners whose disks are in one zone; their volumes have labels that name it."""
+IN_TREE: Mapping[str, tuple[str, type, str]] = {
+    "kubernetes.io/aws-ebs": ("aws_elastic_block_store", AWSElasticBlockStore, "volume_id"),
+    "kubernetes.io/gce-pd": ("gce_persistent_disk", GCEPersistentDisk, "pd_name"),
+    "kubernetes.io/azure-disk": ("azure_disk", AzureDisk, "disk_name"),
+    "kubernetes.io/cinder": ("cinder", Cinder, "volume_id"),
+}
+"""Provisioners whose disks are in one zone, which a label of their volumes names -> the field of the disk, its
+type, and the field of its name."""
 
 
 def new_volume(
@@ -91,8 +93,14 @@ def new_volume(
     affinity = (
         NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
     )
+    source = dict[str, Any]()
+    if provisioner in IN_TREE:
+        field, disk, called = IN_TREE[provisioner]
+        source = {field: disk(**{called: name})}
+    elif not provisioner.startswith("kubernetes.io/"):
+        source = {"csi": CSI(driver=provisioner, volume_handle=name)}
     spec = PersistentVolumeSpec(
-        **_source(provisioner, name),
+        **source,
         capacity=Map({key: amount for key, amount in claim.spec.requests.items() if key == "storage"}),
         access_modes=claim.spec.access_modes,
         storage_class_name=kind.name,
@@ -101,21 +109,6 @@ def new_volume(
     )
     labels = strings(zone if provisioner in IN_TREE else {})
     return PersistentVolume(metadata=ObjectMeta(name=name, labels=labels), spec=spec).in_phase("Available")
-
-
-def _source(provisioner: str, name: str) -> dict[str, Any]:
-    match provisioner:
-        case "kubernetes.io/aws-ebs":
-            return {"aws_elastic_block_store": AWSElasticBlockStore(volume_id=name)}
-        case "kubernetes.io/gce-pd":
-            return {"gce_persistent_disk": GCEPersistentDisk(pd_name=name)}
-        case "kubernetes.io/azure-disk":
-            return {"azure_disk": AzureDisk(disk_name=name)}
-        case "kubernetes.io/cinder":
-            return {"cinder": Cinder(volume_id=name)}
-    if provisioner.startswith("kubernetes.io/"):
-        return {}
-    return {"csi": CSI(driver=provisioner, volume_handle=name)}
 
 
 DELAYED = "WaitForFirstConsumer"
@@ -198,7 +191,14 @@ class VolumeController:
                 continue
             kind = listings.classes.get(claim.storage_class)
             chosen = SELECTED_NODE in claim.annotations
-            volume = self._own_volume(claim)
+            # The volume that the claim names, if it is free or bound to the claim; else one that is bound to
+            # it.
+            if claim.spec.volume_name:
+                volume = listings.volumes.get(claim.spec.volume_name)
+                if volume and volume.spec.claim_ref is not None and not is_bound_to(volume, claim):
+                    volume = None
+            else:
+                volume = next((one for one in listings.volumes if is_bound_to(one, claim)), None)
             is_delayed = kind is not None and kind.volume_binding_mode == DELAYED and not chosen
             if volume is None and not claim.spec.volume_name and not is_delayed:
                 if not chosen:
@@ -210,17 +210,6 @@ class VolumeController:
                     self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, key))
             if volume is not None:
                 self._bind(claim, volume)
-
-    def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the
-        claim."""
-        volumes = self.cluster.listings.volumes
-        if claim.spec.volume_name:
-            named = volumes.get(claim.spec.volume_name)
-            if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)):
-                return named
-            return None
-        return next((volume for volume in volumes if is_bound_to(volume, claim)), None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         for item in bound_to_each_other(claim, volume):
@@ -272,11 +261,10 @@ def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         volume.spec.claim_ref is not None
         or volume.phase not in ("", "Available")
         or volume.metadata.deletion_timestamp is not None
+        or volume_class(volume) != claim.storage_class
+        or size(volume) < requested_size(claim)
+        or (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem")
     ):
-        return False
-    if volume_class(volume) != claim.storage_class or size(volume) < requested_size(claim):
-        return False
-    if (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem"):
         return False
     chosen = claim.spec.selector is None or selects(claim.spec.selector, volume.labels)
     return chosen and set(claim.spec.access_modes) <= set(volume.spec.access_modes)

@@ -174,8 +174,11 @@ class SimulationRun:
             # The running pods that are shown and that their nodes would no longer take.
             spec = attrs.evolve(given.spec, preemption=False)
             names = given.spec.scheduler_names
-            ours = lambda pod: options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names  # noqa: E731
-            found_now = refused(given.scenario, spec.engine(given.scenario.config_maps), ours)
+            found_now = refused(
+                given.scenario,
+                spec.engine(given.scenario.config_maps),
+                lambda pod: options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names,
+            )
             rejected = [RefusedPod(pod.key, pod.spec.node_name, reasons) for pod, reasons in found_now]
         return SimulationResult(
             outcome=SimulationDocument(
@@ -289,6 +292,15 @@ class SimulationResult(Result):
         )
         pages = options.makes("page")
         in_text = not options.nodes
+        # The pods without a node by name, and those that have to leave.
+        waiting = [
+            PodOutcome(pod, "waits", group.reason) for group in self.outcome.reasons for pod in group.pods
+        ]
+        evicted = [PodOutcome(one.pod, "evicted", f"for {one.by}") for one in self.outcome.evicted]
+        if waiting:
+            who = PodOutcomes("Who finds no node", [*waiting, *evicted], "pods?is-outcome=unschedulable")
+        else:
+            who = PodOutcomes("Who has to leave", evicted, "evictions")
         return View(
             verdict=verdict(found, self.outcome.reasons)
             + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
@@ -302,7 +314,7 @@ class SimulationResult(Result):
                 "nodes": found.nodes,
             },
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
-            who=_who(self.outcome),
+            who=who,
             next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
             sections=list(self._sections(pages, in_text)),
         )
@@ -329,10 +341,9 @@ class SimulationResult(Result):
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
             yield Section("Before and after", [self._map()], forms="rest")
+        some = ""
         if len(self.outcomes) > len(outcome.pods):
             some = "The lists show some of the pods alone; the numbers above are of all."
-        else:
-            some = ""
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
@@ -466,16 +477,6 @@ def summary_lines(summary: Summary) -> list[str]:
     others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
     ignored = ", ".join(f"{count} {why}" for why, count in others.items())
     return [*lines, *([f"ignored: {ignored}"] if others else [])]
-
-
-def _who(found: SimulationDocument) -> PodOutcomes:
-    """The pods without a node by name, and those that have to leave."""
-    waiting = [PodOutcome(pod, "waits", group.reason) for group in found.reasons for pod in group.pods]
-    evicted = [PodOutcome(one.pod, "evicted", f"for {one.by}") for one in found.evicted]
-    title = "Who finds no node" if waiting else "Who has to leave"
-    return PodOutcomes(
-        title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions"
-    )
 
 
 # --- tables -------------------------------------------------------------------------------------------------

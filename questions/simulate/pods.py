@@ -193,7 +193,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
 
 def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
     """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
-    found: dict[str, list[str]] = {}
+    found = dict[str, list[str]]()
     alone = {}
     for outcome in outcomes:
         if outcome.word != "unschedulable":

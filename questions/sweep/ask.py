@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
 from itertools import chain, product
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import attrs
 
@@ -62,10 +62,6 @@ from .spec import (
 # --- runs ---------------------------------------------------------------------------------------------------
 
 
-Weights = Mapping[str, int]
-"""Name -> weight; 0: the rule does not count at all."""
-
-
 def _unknown(name: str, version: str, known: Iterable[str]) -> UnknownNameError:
     names = list(known)
     instead = next((successor for successor in SUCCESSORS.get(name, ()) if successor in names), None)
@@ -108,7 +104,7 @@ class Task:
         spec = self.scheduler_spec.settled(config_maps)
         weights = {
             key.removeprefix(WEIGHT): value for key, value in self.settings.items() if key.startswith(WEIGHT)
-        }
+        }  # 0: the rule does not count at all
         if not weights:
             return spec.engine(config_maps)
         if spec.profiles is not None:
@@ -327,7 +323,6 @@ class Sweep:
 MOST_GROUPS = 3
 MOST_NAMED = 2
 """Of configurations that are best in something, in a verdict."""
-GivenSweep: TypeAlias = "PathLike | Mapping[str, Any]"
 Value = str | float | bool | tuple[str, ...] | None
 Run = Annotated[
     Mapping[str, Value],
@@ -464,7 +459,7 @@ class SweepResult(Result):
 
 
 @asked_by(SweepOptions, "spec", opens=lambda given, options: given)
-def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer) -> SweepResult:
+def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: Observer) -> SweepResult:
     """Run each combination of a grid, and tell what each comes to.
 
     *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which

@@ -127,7 +127,7 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
     *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
     """
     zones = {node.name: zone for node in nodes if (zone := zone_of(node.labels))}
-    owned: dict[Any, Counter[str]] = {}
+    owned = dict[Any, Counter[str]]()
     for pod, host in hosts:
         owner = pod.metadata.controller
         if owner is not None and host in zones:
@@ -196,7 +196,7 @@ def configurations(
 ) -> list[SweepConfiguration]:
     """Each configuration that has a run without an error."""
     kept = [key for key in settings if key != "seed"]
-    groups: dict[tuple[str, ...], list[Row]] = {}
+    groups = dict[tuple[str, ...], list[Row]]()
     for row in rows:
         if row["error"] is None:
             groups.setdefault(tuple(repr(row.get(key)) for key in kept), []).append(row)
@@ -236,7 +236,7 @@ def short_names(rows: Sequence[Row]) -> list[str]:
     >>> short_names([{"release": "1.14", "seed": 1}, {"release": "1.16", "seed": 1}])
     ['1.14', '1.16']
     """
-    kept: list[str] = []
+    kept = list[str]()
     groups = 1
     for key in rows[0] if rows else ():
         several = len({tuple(str(row[name]) for name in (*kept, key)) for row in rows})
@@ -308,10 +308,9 @@ def _are_edits(value: Any) -> bool:
     return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
 
 
-_FILE = _or_null("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike))
 _SWITCH = ("true or false", lambda value: isinstance(value, bool))
 _WORDS = {
-    "file": _FILE,
+    "file": _or_null("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike)),
     "flag": _SWITCH,
     "no-flag": _SWITCH,
     "whole": _whole(0, 2**63 - 1),
@@ -404,7 +403,20 @@ class _Reader:
         for key, other in (("pods", "cluster"), ("until", "trace")):
             if key in data and other not in data:
                 self.refuse(key, data[key], f"{other} too")
-        grid = self._grid()
+        axes = data.get("grid", {})
+        grid = dict[str, tuple[Any, ...]]()
+        if not isinstance(axes, Mapping):
+            self.refuse("grid", axes, "an object with a value or a list of values for each key")
+        for key, values in axes.items():
+            listed = values if isinstance(values, list | tuple) else [values]
+            if not listed:
+                self.refuse(f"grid.{key}", listed, "a value at least")
+            grid[key] = tuple(
+                self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed)
+            )
+            for number, value in enumerate(grid[key]):
+                if value in grid[key][:number]:
+                    self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
         runs = self._runs(grid)
         cluster, pods, trace = (self._placed(key) for key in ("cluster", "pods", "trace"))
         until = data.get("until")
@@ -440,23 +452,6 @@ class _Reader:
                 found.append(str(place))
             else:
                 found.append(part)
-        return found
-
-    def _grid(self) -> dict[str, tuple[Any, ...]]:
-        given = self.data.get("grid", {})
-        found = {}
-        if not isinstance(given, Mapping):
-            self.refuse("grid", given, "an object with a value or a list of values for each key")
-        for key, values in given.items():
-            listed = values if isinstance(values, list | tuple) else [values]
-            if not listed:
-                self.refuse(f"grid.{key}", listed, "a value at least")
-            found[key] = tuple(
-                self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed)
-            )
-            for number, value in enumerate(found[key]):
-                if value in found[key][:number]:
-                    self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
         return found
 
     def _runs(self, grid: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:

@@ -36,8 +36,8 @@ from ...simulation.input import ComparisonInput
 from ...simulation.sides import KINDS
 from ...simulation.simulate import Scenario
 from ..asking import NOTHING_TRIED, Observer, Result, asked_by, scenario_for
+from .facts import POLICY, specs_of, way_of
 from .options import UpgradeOptions
-from .sides import POLICY, specs_of, way_of
 from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 
 KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhere": "moved"}
@@ -51,7 +51,6 @@ MODES_TOLD = {
 SAME = "on the first node"
 OTHER = "on another node"
 NONE = "without a node"
-WAY_COLOURS = {SAME: "same", OTHER: "near", NONE: "bad"}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -90,10 +89,6 @@ class UpgradeResult(Result):
 
     def _view(self) -> View:
         document = self.document
-        shown = [found for found in document.moved if self.pod in ("", found.pod)]
-        steps = _steps(document)
-        causes = _causes(document)
-        moved = _moved(self, shown)
         moving = len(document.ways)
         ends = ("--from", document.stages[0].release, "--to", document.stages[-1].release)
         counts = {"decisions that differ": len(document.moved), "pods that move": moving}
@@ -111,51 +106,51 @@ class UpgradeResult(Result):
                 NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod))
                 for one in document.moved[:1]
             ],
-            sections=[*self._text(shown, steps, causes, moved), *_sections(document, steps, causes, moved)],
+            sections=list(self._sections()),
         )
 
-    def _text(
-        self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table
-    ) -> Iterator[Section]:
+    def _sections(self) -> Iterator[Section]:
         document = self.document
+        shown = [found for found in document.moved if self.pod in ("", found.pod)]
+        steps = _steps(document)
+        causes = _causes(document)
+        moved = _moved(self, shown)
         if self.pod:
             yield block(*_of_pod(self, shown))
             yield block(_nodes(document))
-            return
-        yield block(_verdict(document))
-        yield block(steps)
-        yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
-        yield block(causes)
-        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms="text" if moved.rows else ""))
-        if self.show is not None and len(shown) > self.show:
-            yield block(
-                f"{count_of(len(shown) - self.show, 'more decision')}: --show, -o csv or -o json has them."
-            )
-
-
-def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
-    """The sections of a page, and the tables as data."""
-    columns = "Each column is a release, each band a group of pods."
-    words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
-    yield Section("The way", [*on_page(words), _bands(found)], name="way")
-    first = found.stages[0]
-    others = [f"{text}." for text in other_patches(found)]
-    yield Section(
-        "Step by step",
-        [steps, *on_page(f"{first.release} is as {first.like}.", *others)],
-        name="steps",
-        forms="rest",
-    )
-    if any(fact.fixed for fact in found.facts):
-        fixed = "Some of these were bugs, which a later release took back."
-    else:
+        else:
+            yield block(_verdict(document))
+            yield block(steps)
+            yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
+            yield block(causes)
+            yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms="text" if moved.rows else ""))
+            if self.show is not None and len(shown) > self.show:
+                more = count_of(len(shown) - self.show, "more decision")
+                yield block(f"{more}: --show, -o csv or -o json has them.")
+        # The sections of a page, and the tables as data.
+        columns = "Each column is a release, each band a group of pods."
+        words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
+        yield Section("The way", [*on_page(words), _bands(document)], name="way")
+        first = document.stages[0]
+        others = [f"{text}." for text in other_patches(document)]
+        yield Section(
+            "Step by step",
+            [steps, *on_page(f"{first.release} is as {first.like}.", *others)],
+            name="steps",
+            forms="rest",
+        )
         fixed = ""
-    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms="rest")
-    yield Section("Which pods, and why", [moved], name="list")
-    releases = (Column(stage.release, "host") for stage in found.stages)
-    rows = [[pod, *hosts] for pod, hosts in found.ways.items()]
-    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms="data")])
-    yield Section("Nodes that differ", [_nodes(found)], forms="rest")
+        if any(fact.fixed for fact in document.facts):
+            fixed = "Some of these were bugs, which a later release took back."
+        yield Section(
+            "What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms="rest"
+        )
+        yield Section("Which pods, and why", [moved], name="list")
+        releases = (Column(stage.release, "host") for stage in document.stages)
+        rows = [[pod, *hosts] for pod, hosts in document.ways.items()]
+        ways = Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms="data")
+        yield Section(parts=[ways])
+        yield Section("Nodes that differ", [_nodes(document)], forms="rest")
 
 
 def _bands(found: UpgradeDocument) -> Bands:
@@ -170,7 +165,8 @@ def _bands(found: UpgradeDocument) -> Bands:
     counts = [Counter(way[at] for way in ways) + still for at in range(len(found.stages))]
     staying = Counter({(state, state): count for state, count in still.items()})
     flows = [Counter((way[at], way[at + 1]) for way in ways) + staying for at in range(len(found.stages) - 1)]
-    return Bands([stage.release for stage in found.stages], WAY_COLOURS, counts, flows)
+    colours = {SAME: "same", OTHER: "near", NONE: "bad"}
+    return Bands([stage.release for stage in found.stages], colours, counts, flows)
 
 
 def _who(found: UpgradeDocument) -> PodOutcomes:
@@ -251,10 +247,9 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
+            room = ""
             if its.new and its.change in ("makes room", "other room"):
                 room = f", {WORDS['makes room']} on {its.new}"
-            else:
-                room = ""
         now = host or f"<none>{room}"
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
@@ -355,7 +350,17 @@ def _nodes(found: UpgradeDocument) -> Table:
 def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> UpgradeResult:
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves
     which pod, and why."""
-    start = options.start or ("" if options.steps else _start(scenario, options, observer))
+    start = options.start or ""
+    if not start and not options.steps:
+        runs = telling_versions([node.status.kubelet_version for node in scenario.nodes], options.server)
+        nearest = nearest_release(runs) if options.policy is None else None
+        start = DEFAULT_RELEASE if nearest is None else nearest[0].version
+        if nearest is not None:
+            observer.remark(f"from {start}: the cluster runs {nearest[1]}")
+        if start == find_any_release(options.end).version:
+            raise UnknownNameError(
+                f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
+            )
     steps = tuple(part for text in options.steps for part in text.split(","))
     profile = options.profile
     if profile is not None and not isinstance(profile, Mapping):
@@ -383,21 +388,6 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
         )
         document = replace(document, nodes=nodes)
     return UpgradeResult(document, pod, None if options.makes("wide") else options.show, warnings=warnings)
-
-
-def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:
-    """The release of today, where none is named. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if
-    it is the last one."""
-    runs = telling_versions([node.status.kubelet_version for node in scenario.nodes], options.server)
-    nearest = nearest_release(runs) if options.policy is None else None
-    start = DEFAULT_RELEASE if nearest is None else nearest[0].version
-    if nearest is not None:
-        observer.remark(f"from {start}: the cluster runs {nearest[1]}")
-    if start == find_any_release(options.end).version:
-        raise UnknownNameError(
-            f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
-        )
-    return start
 
 
 def _policy(given: Any) -> Policy | None:

@@ -8,29 +8,325 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, Literal
 
 import attrs
 
+from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.policy import Policy
+from ...algorithmprovider.releases import RELEASES
 from ...core.decision import Decision
+from ...core.engine import Engine
+from ...core.release import Release
 from ...core.release.fact import EVERYTHING, SEARCH, TIES, Fact, rule_facts
 from ...core.release.fact import PREEMPTION as OF_PREEMPTION
-from ...exceptions import KubeclassicError
-from ...framework.releases import ALL_RELEASES
+from ...exceptions import KubeclassicError, PolicyError, UnknownNameError
+from ...extenders.choice import ConfiguredExtenders
+from ...framework.copying import Frozen, freeze_spec, thaw_spec
+from ...framework.options import Classic, Framework
+from ...framework.releases import ALL_RELEASES, find_any_release
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from ...simulation.input import Observer
 from ...simulation.sides import (
     SUCCESSORS,
     Cause,
     CauseKind,
     Decided,
     JudgedNode,
+    Side,
     SideView,
     WeighedScore,
     cause_of,
     decided,
+    follow,
     node_view,
     nodes_of,
 )
-from .sides import FollowingSide
+from ...simulation.simulate import Scenario, Simulation
+
+# --- the releases -------------------------------------------------------------------------------------------
+
+Json = Mapping[str, Any]
+POLICY = "the Policy"
+"""What a side runs that reads a Policy itself."""
+UNCALLED = ConfiguredExtenders()
+"""An upgrade calls no extender, and its answer says so."""
+
+
+@attrs.frozen(repr=False)
+class SideSpec:
+    """One release of the way."""
+
+    release: Release
+    spec: SchedulerSpec
+    text: str = "the default profile"
+    """What it runs."""
+    given: Policy | Json | None = None
+    """The Policy or the profile that the first release runs; a release that is not quite the same makes its
+    own of it."""
+    first: str = ""
+    """The number of that release."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.given, self.first)
+
+    @property
+    def version(self) -> str:
+        """The number of the release."""
+        return self.release.version
+
+    def engine(self, config_maps: ConfigMaps, release: Release | None = None) -> Engine:
+        """A new scheduler; *release*: one that is not quite the same, in its place."""
+        spec = self.spec
+        if spec.profiles is None:
+            return spec.engine_of(spec.algorithm(config_maps, release))
+        if release is None:
+            return spec.engine(config_maps)
+        # The profiles that it makes of what the side reads.
+        from ...framework.config.configuration import read_configuration
+        from ...framework.policy import configuration_of_policy
+
+        percentage = spec.profiles.percentage
+        if isinstance(self.given, Policy) and release.policies is not None:
+            made = configuration_of_policy(self.given, release, percentage=percentage)
+        else:
+            document = None
+            target = release
+            if release.configuration.lists_points != self.release.configuration.lists_points:
+                # A migration does not go back to profiles that list their plugins point by point.
+                target = self.release
+            if self.given is not None:
+                document = _carried(self.given, ALL_RELEASES[self.first], target)
+            found = read_configuration(document, None, release)
+            profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
+            made = attrs.evolve(found, percentage=percentage, profiles=profiles)
+        return attrs.evolve(spec, profiles=made).engine(config_maps)
+
+
+def _thawed(version: str, spec: Frozen, *rest: Any) -> SideSpec:
+    return SideSpec(ALL_RELEASES[version], thaw_spec(spec), *rest)
+
+
+def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
+    """The releases from *start* to *end*, or those of *steps* alone.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or a way that does not go
+    forward.
+
+    >>> way_of("1.14", "1.16")
+    ['1.14', '1.15', '1.16']
+    """
+    known = list(ALL_RELEASES)
+    if steps:
+        found = [find_any_release(step).version for step in steps]
+        places = [known.index(version) for version in found]
+        if len(found) < 2 or places != sorted(set(places)):
+            raise UnknownNameError(
+                f"steps: expected two releases or more, oldest first, got {','.join(steps)}"
+            )
+        return found
+    first, last = (known.index(find_any_release(name).version) for name in (start, end))
+    if first >= last:
+        raise UnknownNameError(f"to: expected a release after {start}, got {end}")
+    return known[first : last + 1]
+
+
+def specs_of(
+    versions: Sequence[str],
+    policy: Policy | None = None,
+    profile: Json | None = None,
+    percentage: int | None = None,
+) -> list[SideSpec]:
+    """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile*
+    in its JSON form."""
+    found = []
+    first = ALL_RELEASES[versions[0]]
+    for version in versions:
+        try:
+            found.append(_spec_of(ALL_RELEASES[version], first, policy, profile, percentage))
+        except PolicyError as error:
+            error.add_note(f"it is release {version} that refuses it")
+            raise
+    return found
+
+
+def _spec_of(
+    release: Release, first: Release, policy: Policy | None, profile: Json | None, percentage: int | None
+) -> SideSpec:
+    version = release.version
+    kind = Classic if version in RELEASES else Framework
+
+    def spec(**options: Any) -> SchedulerSpec:
+        return SchedulerSpec.of(
+            kind(release=version, percentage_of_nodes_to_score=percentage, **options), UNCALLED
+        )
+
+    if kind is Classic:
+        made = spec(policy=policy)
+        made.engine()  # a Policy that it refuses is refused here
+        return SideSpec(release, made, "the default provider" if policy is None else POLICY, policy, version)
+    if policy is not None and release.policies is not None:
+        return SideSpec(release, spec(policy=policy), POLICY, policy, version)
+    if policy is not None:
+        document = _carried(policy, first, release)
+        return SideSpec(
+            release, spec(profile=document), "the Policy, migrated to a profile", policy, first.version
+        )
+    if profile is not None:
+        document = _carried(profile, first, release)
+        is_kept = document.get("profiles") == profile.get("profiles")
+        text = "the profile" if is_kept else "the profile, migrated"
+        return SideSpec(release, spec(profile=document), text, profile, first.version)
+    return SideSpec(release, spec())
+
+
+def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
+    """The profile for *target* that a Policy or a profile becomes, which *first* runs."""
+    from ...framework.migrate.profiles import carried, migrate_profile, running
+
+    if isinstance(given, Mapping):
+        return carried(given, first, target).document
+    if first.version in RELEASES:
+        from ...framework.migrate.frompolicy import migrate
+
+        return migrate(given, first, target=target).document
+    return migrate_profile(running(given, first, AlgorithmConfiguration()), target).document
+
+
+# --- steps --------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class SideStep:
+    """One step of a side."""
+
+    at: tuple[str, int]
+    """The pod, and how often it had been tried before: which step it is for any side."""
+    position: tuple[Any, int]
+    """How far the visiting order and the tie-break had moved before it."""
+    outcome: Decided
+    decision: Any = None
+    """The :class:`~kubeclassic.core.decision.decision.Decision`, of a side that leads: others decide on the
+    states that it leads to."""
+
+
+@attrs.frozen(repr=False)
+class Steps:
+    """The steps of one side, in order."""
+
+    each: Sequence[SideStep] = ()
+    hosts: Mapping[str, str | None] = attrs.Factory(dict)
+    """Pod -> the node that it found at last; None if it found none."""
+
+
+NO_STEPS = Steps()
+
+
+def lead(
+    spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None
+) -> Steps:
+    """The steps of a side that goes its own way; *until*: the pod with which they end."""
+    each = []
+    tries = Counter[str]()
+    side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
+    for step in observer.following(follow([side], "free"), len(scenario.pending)):
+        (decision,), key = step.decisions.values(), step.pod.key
+        each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
+        tries[key] += 1
+        if key == until:
+            break
+    return Steps(each, {key: outcome.host for key, outcome in side.simulation.outcomes.items()})
+
+
+@attrs.define(eq=False, repr=False, slots=False)
+class FollowingSide:
+    """A side that decides on the states of another one, *led*: in each step, or in single ones about which it
+    is asked."""
+
+    spec: SideSpec
+    scenario: Scenario
+    led: Steps
+    release: Release | None = None
+    """One that is not quite that of *spec*, in its place."""
+    own: list[SideStep] = attrs.Factory(list)
+    """Its own steps, which say where its searches begin; those of another one if it has none."""
+    _done: int = 0
+
+    @cached_property
+    def side(self) -> Side:
+        """The scheduler; made when it is asked first."""
+        engine = self.spec.engine(self.scenario.config_maps, self.release)
+        return Side(self.spec.version, Simulation(self.scenario, engine))
+
+    def steps(self, end: int | None = None) -> Steps:
+        """Its steps up to *end*."""
+        run = self.side.run
+        engine = self.side.engine
+        self.own = each = []
+        for led in self.led.each[:end]:
+            position = engine.position
+            each.append(SideStep(led.at, position, decided(run.follow(led.decision.pod, led.decision))))
+        self._done = len(each)
+        return self.taken
+
+    @property
+    def taken(self) -> Steps:
+        """The steps that it has taken."""
+        return Steps(self.own, {step.at[0]: step.outcome[0] for step in self.own})
+
+    @contextmanager
+    def step(self, details: bool) -> Iterator[Decision]:
+        """A context with its decision in the next step, which is carried out at the end; with *details* or
+        without."""
+        led = self.led.each[self._done]
+        run = self.side.run
+        position = self.side.engine.position
+        run.details = details
+        with run.following(led.decision.pod, led.decision) as decision:
+            self.own.append(SideStep(led.at, position, decided(decision)))
+            yield decision
+        self._done += 1
+
+    def detailed(self, decision: Decision) -> Decision:
+        """*decision*, which it has taken in the context of :meth:`step`, with details."""
+        if decision.has_details:
+            return decision
+        position = self.side.engine.position
+        found = self.ask(self._done)
+        self.side.engine.move(*position)
+        return found
+
+    def ask(self, number: int, like: FollowingSide | None = None) -> Decision:
+        """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from
+        where that one did."""
+        run = self.side.run
+        engine = run.engine
+        # Carry out what is decided before.
+        for led in self.led.each[self._done : number]:
+            pod = led.decision.pod
+            if pod.spec.rule_volumes or pod.spec.resource_claims or engine.template_of(pod).device_resources:
+                run.follow(pod, led.decision)  # what its claims get is decided in the cycle itself
+            else:
+                run.carry_out(pod, led.decision)
+        self._done = number
+        if own := (like or self).own:
+            # The search begins where that of the other side began, perhaps of a release with another list of
+            # nodes. Where lists are read on by a cursor, a position has that of the node tree, besides the
+            # place in the list.
+            order, ties = own[number].position
+            here = engine.position[0]
+            if isinstance(order, tuple) and not isinstance(here, tuple):
+                order = order[0]
+            elif isinstance(here, tuple) and not isinstance(order, tuple):
+                order = order, here[1]
+            engine.move(order, ties)
+        return run.ask(self.led.each[number].decision.pod)
+
+
+# --- causes -------------------------------------------------------------------------------------------------
+
 
 Effect = Literal["fact", "earlier decision", "unknown"]
 FEW = 40
@@ -46,8 +342,10 @@ ABOUT: Mapping[CauseKind, str] = {"tie": TIES, "sampling": SEARCH, "preemption":
 """Kind of a cause without a rule -> what facts say that they are about."""
 
 
-Ways = Mapping[str, Callable[[FollowingSide, int], bool]]
-"""How the older decision, or view, may be restored -> whether a try does so in a step."""
+Restores = Callable[[FollowingSide, int], bool]
+"""Whether a try restores the older decision, or view, in a step."""
+Outcomes = Mapping[int, tuple[Decided, Decided]]
+"""Number of a step -> both decisions."""
 
 
 @attrs.frozen(repr=False)
@@ -79,47 +377,43 @@ class UpgradeTrial:
     """How the older decision or view was restored, without which facts, and how often."""
     _told: int = 0
 
-    def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[FoundCause]:
-        """The causes of the newer release's decision in each of the steps *numbers*, which rise; both
-        decisions are with them."""
+    def attribute(self, numbers: Outcomes) -> Iterator[FoundCause]:
+        """The causes of the newer release's decision in each of the steps *numbers*, which rise."""
         few = FEW if len(self.fitting) == 1 else max(FEW, len(self.newer.led.each) // ONE_IN)
         known = {} if len(numbers) <= few else self._at_once(numbers)
-        for number, outcomes in numbers.items():
+        for number, (old, new) in numbers.items():
             fact = known.get(number)
             if fact is None or self._told < DETAILED:
                 self._told += 1
                 yield self.compared(number, self.older.ask(number), self.newer.ask(number), fact)
-            else:
-                yield FoundCause("fact", fact, _assumed(fact, *outcomes))
+                continue
+            # The views of both are not compared: the cause that the fact makes likely.
+            kind = next((kind for kind, about in ABOUT.items() if about == fact.plugin), None)
+            rule = None if kind or fact.is_about(EVERYTHING) else fact.plugin
+            scores = old[0] is not None and new[0] is not None
+            yield FoundCause("fact", fact, Cause(kind or ("score" if scores else "predicate"), rule))
 
-    def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
-        """The steps that one fact explains: without it all of them are decided as before."""
-        found = {}
-        for fact, explained in self._likely(numbers).items():
-            left = [number for number in numbers if number not in found]
-            if len(left) > FEW:
-                is_sure = self.fitting == [fact] and explained == FEW
-                found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
-        return found
-
-    def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[Fact, int]:
-        """The facts that fit, with how many of the first few steps they explain, those that explain most first;
-        the rest is not looked for where one of them explains them all."""
+    def _at_once(self, numbers: Outcomes) -> Mapping[int, Fact]:
+        """The steps that one fact explains: without it all of them are decided as before. Facts that explain
+        most of the first few come first; where one of them explains these all, it is the only one."""
         first = list(numbers)[:FEW]
-        explained = {}
+        explained = Counter[Fact]()
         for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
-            if explained.get(fact) == len(first):
-                return {fact: len(first)}
-        return {fact: number for fact, number in Counter(explained).most_common() if number}
+            if explained[fact] == len(first):
+                explained = Counter({fact: len(first)})
+                break
+        found = {}
+        for fact, count in explained.most_common():
+            left = [number for number in numbers if number not in found]
+            if count and len(left) > FEW:
+                is_sure = self.fitting == [fact] and count == FEW
+                found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
+        return found
 
     def _explained(
-        self,
-        fact: Fact,
-        numbers: Mapping[int, tuple[Decided, Decided]],
-        among: Sequence[int],
-        end: int | None = None,
+        self, fact: Fact, numbers: Outcomes, among: Sequence[int], end: int | None = None
     ) -> Sequence[int]:
         """The steps *among* those before *end* that are decided as before without *fact*; none if the release
         cannot run without it."""
@@ -141,7 +435,19 @@ class UpgradeTrial:
         second = SideView(self.newer.side, other, nodes)
         cause = cause_of(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
-        return FoundCause("unknown" if fact is None else "fact", fact, cause, _points(cause, first, second))
+        # The points of 100 that the rule gives the newer node over the older one, by weight.
+        points = None
+        here = one.host
+        there = other.host
+        if cause.kind == "score" and cause.rule is not None and here is not None and there is not None:
+            before, after = (
+                view.leanings(here, there, beside).get(cause.rule, (0, 0))[0]
+                * 100
+                // view.side.engine.max_score
+                for view, beside in ((first, second), (second, first))
+            )
+            points = after - before
+        return FoundCause("unknown" if fact is None else "fact", fact, cause, points)
 
     # --- which fact -----------------------------------------------------------------------------------------
 
@@ -151,11 +457,24 @@ class UpgradeTrial:
         """The fact without which the older decision, or the older view of the node, is restored; what fits
         the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
+
+        def sees(judge: FollowingSide, number: int) -> bool:
+            """Whether a try sees the node in question as the older release does, by the rule in question."""
+            node = cause.node
+            if node is None or node not in nodes:
+                return False
+            view = node_view(judge.side.engine, judge.ask(number), node)
+            wanted = first.nodes[node]
+            if cause.kind == "score" and cause.rule is not None:
+                ours = total_of_rule(cause.rule, view)
+                return ours is not None and ours == total_of_rule(cause.rule, wanted)
+            return view.state == wanted.state
+
         # An earlier step, in which a fact looked at more nodes or ended by an error, has left the next search
         # at another node.
-        ways: Ways = {
+        ways = {
             "decides": self._decides_as(first),
-            "sees": self._sees_as(first, cause, nodes),
+            "sees": sees,
             "as older": self._decides_as(first, self.older),
         }
         known = sorted(self._restored, key=lambda one: (len(one[1]), -self._restored[one]))
@@ -190,7 +509,19 @@ class UpgradeTrial:
         general = [fact for fact in among if fact.is_about(EVERYTHING) and not fact.cells]
         if cause.kind not in ("score", "tie"):
             return about[0] if about else None
-        told = [*general, *about] if _is_finer_alone(cause, first, second) else [*about, *general]
+        ratio = second.side.engine.max_score // first.side.engine.max_score
+        is_finer_alone = cause.kind == "score" and ratio > 1
+        if is_finer_alone:
+            # Whether the rule scores each node in question as before, but on a finer scale.
+            older, newer = (
+                {node: _scores(cause.rule, view) for node, view in judged.nodes.items()}
+                for judged in (first, second)
+            )
+            is_finer_alone = all(
+                scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]]
+                for node, scores in older.items()
+            )
+        told = [*general, *about] if is_finer_alone else [*about, *general]
         return told[0] if told else None
 
     def ranked(self, cause: Cause, among: Sequence[Fact]) -> list[Fact]:
@@ -205,13 +536,21 @@ class UpgradeTrial:
 
     def is_about(self, fact: Fact, cause: Cause) -> bool:
         """Whether the rule of *cause*, or what it is where no rule decided, may differ by *fact*."""
-        return any(fact.is_about(name) for name in _names(cause))
+        names = list[str]()
+        if cause.rule is not None:
+            became = rule_facts().get(cause.rule)
+            names += [cause.rule, *(became.plugins if became else ()), *SUCCESSORS.get(cause.rule, ())]
+        if cause.kind in ABOUT:
+            names.append(ABOUT[cause.kind])
+        if cause.kind in ("error", "gated"):
+            names.append(cause.kind)
+        return any(map(fact.is_about, names))
 
     def _of_several(
         self,
         facts: Sequence[Fact],
         way: str,
-        ways: Ways,
+        ways: Mapping[str, Restores],
         number: int,
         *,
         least: int = 2,
@@ -231,9 +570,7 @@ class UpgradeTrial:
                 return facts[count - 1]
         return None
 
-    def _tried(
-        self, restores: Callable[[FollowingSide, int], bool], facts: tuple[Fact, ...], number: int
-    ) -> bool:
+    def _tried(self, restores: Restores, facts: tuple[Fact, ...], number: int) -> bool:
         """Whether the newer release without *facts* restores the older decision; one that cannot run without
         them does not."""
         try:
@@ -244,66 +581,9 @@ class UpgradeTrial:
         except KubeclassicError:  # such as a default plugin of the older release that is gone since, in a step over several releases
             return False
 
-    def _decides_as(
-        self, first: SideView, like: FollowingSide | None = None
-    ) -> Callable[[FollowingSide, int], bool]:
+    def _decides_as(self, first: SideView, like: FollowingSide | None = None) -> Restores:
         wanted = decided(first.decision)
         return lambda judge, number: decided(judge.ask(number, like)) == wanted
-
-    def _sees_as(
-        self, first: SideView, cause: Cause, nodes: list[str]
-    ) -> Callable[[FollowingSide, int], bool]:
-        """Whether a try sees the node in question as the older release does, by the rule in question."""
-
-        def sees(judge: FollowingSide, number: int) -> bool:
-            node = cause.node
-            if node is None or node not in nodes:
-                return False
-            view = node_view(judge.side.engine, judge.ask(number), node)
-            wanted = first.nodes[node]
-            if cause.kind == "score" and cause.rule is not None:
-                ours = total_of_rule(cause.rule, view)
-                return ours is not None and ours == total_of_rule(cause.rule, wanted)
-            return view.state == wanted.state
-
-        return sees
-
-
-def _names(cause: Cause) -> Iterator[str]:
-    if cause.rule is not None:
-        yield cause.rule
-        if (became := rule_facts().get(cause.rule)) is not None:
-            yield from became.plugins
-        yield from SUCCESSORS.get(cause.rule, ())
-    if cause.kind in ABOUT:
-        yield ABOUT[cause.kind]
-    if cause.kind in ("error", "gated"):
-        yield cause.kind
-
-
-def _assumed(fact: Fact, old: Decided, new: Decided) -> Cause:
-    """The cause that *fact* makes likely, where the views of both were not compared."""
-    kind = next((kind for kind, about in ABOUT.items() if about == fact.plugin), None)
-    if kind is not None:
-        return Cause(kind)
-    return Cause(
-        "score" if old[0] is not None and new[0] is not None else "predicate",
-        None if fact.is_about(EVERYTHING) else fact.plugin,
-    )
-
-
-def _is_finer_alone(cause: Cause, first: SideView, second: SideView) -> bool:
-    """Whether the rule scores each node in question as before, but on a finer scale."""
-    ratio = second.side.engine.max_score // first.side.engine.max_score
-    if cause.kind != "score" or ratio <= 1:
-        return False
-    older, newer = (
-        {node: _scores(cause.rule, view) for node, view in judged.nodes.items()} for judged in (first, second)
-    )
-    return all(
-        scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]]
-        for node, scores in older.items()
-    )
 
 
 def _scores(rule: str | None, view: JudgedNode) -> list[WeighedScore]:
@@ -315,16 +595,3 @@ def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:
     """The points that *rule* gives; None where it does not score."""
     scores = _scores(rule, view)
     return sum(score.total for score in scores) if scores else None
-
-
-def _points(cause: Cause, first: SideView, second: SideView) -> int | None:
-    """The points of 100 that the rule gives the second's node over the first's, by weight; None if it is not
-    about scores."""
-    hosts = first.decision.host, second.decision.host
-    if cause.kind != "score" or cause.rule is None or hosts[0] is None or hosts[1] is None:
-        return None
-    before, after = (
-        one.leanings(hosts[0], hosts[1], other).get(cause.rule, (0, 0))[0] * 100 // one.side.engine.max_score
-        for one, other in ((first, second), (second, first))
-    )
-    return after - before

@@ -28,8 +28,17 @@ from ...simulation.explain.clusterfacts import (
 from ...simulation.explain.explain import freed
 from ...simulation.explain.faileddemands import node_labels, node_terms, pod_terms, resources_of, text_of
 from ...simulation.nodekinds import HOSTNAME, PASSING
-from .requests import is_short_only, lacks_kind, lowered_requests, units
-from .suggestion import Change, ChangeKind, Helpful, WhatIfContext, smallest
+from .suggestion import (
+    Change,
+    ChangeKind,
+    Helpful,
+    WhatIfContext,
+    is_short_only,
+    lacks_kind,
+    lowered_requests,
+    smallest,
+    units,
+)
 
 
 def corrected(context: WhatIfContext) -> Iterator[Change]:
@@ -78,10 +87,9 @@ def _labels(context: WhatIfContext) -> Iterator[Change]:
             for place, value in enumerate(expression.values if expression.operator == "In" else ()):
                 near = facts.near(expression.key, value)
                 if near is not None:
+                    edit = f"{path}.key={near[0]}"
                     if near[0] == expression.key:
                         edit = f"{path}.values[{place}]={near[1]}"
-                    else:
-                        edit = f"{path}.key={near[0]}"
                     yield Change("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
     close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(pod_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)
@@ -534,13 +542,10 @@ def preferring(context: WhatIfContext) -> Iterator[Change]:
         told = f"prefer {context.want} with weight {weight}"
         return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
 
-    helps = (
-        None
-        if context.pin is None
-        else smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
-    )
-    if helps is not None:
-        yield preference(helps)
+    if context.pin is not None:
+        helps = smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
+        if helps is not None:
+            yield preference(helps)
 
 
 def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:

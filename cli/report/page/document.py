@@ -45,8 +45,7 @@ from ....api.words import count_of, listed, percent, rounded
 from ....framework.options import FIELDS, declared_of
 from ....framework.releases import ALL_RELEASES, patch_level_in_words
 from ..tables import shown
-from .charts import drawn_bands, drawn_chart, numbers
-from .clustermap import SHOWN, DrawnMap
+from .clustermap import SHOWN, DrawnMap, drawn_bands, drawn_chart, numbers
 
 # --- the origin of a page -----------------------------------------------------------------------------------
 
@@ -128,10 +127,9 @@ class About:
 
     def short(self) -> list[str]:
         """The origin in a line, for right under the outcome."""
+        releases = ""
         if self.releases:
             releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases)
-        else:
-            releases = ""
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
         return [part for part in (" ".join(self.inputs), self.counts, releases, day) if part]
 

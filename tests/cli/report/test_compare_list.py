@@ -2,8 +2,8 @@
 
 import yaml
 
+from kubeclassic.questions.compare.ask import PodList
 from kubeclassic.questions.compare.comparison import compare
-from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod, scenario
 from tests.support.pages import data_of_page, part_html, table_of_page

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.words import rounded
-from kubeclassic.cli.report.listing import Sorting, indented, write_csv, write_rows
+from kubeclassic.cli.report.tables import Sorting, indented, write_csv, write_rows
 from kubeclassic.exceptions import UnknownNameError
 
 RECORDS = yaml.safe_load("""

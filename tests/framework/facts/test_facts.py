@@ -19,7 +19,7 @@ from kubeclassic.framework.releases import (
     release_before,
     undone,
 )
-from kubeclassic.questions.upgrade.traits import TRAITS
+from kubeclassic.questions.upgrade.upgrade import TRAITS
 from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS
 from tests.support.factshows import answer_of, answers, cut_down, differs, sides

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.importing.openb import manifests
+from kubeclassic.questions.importing.rows import manifests
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.simulate import Files, Simulation
 from tests.support.program import ran

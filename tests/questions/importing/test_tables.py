@@ -27,9 +27,9 @@ def selected(folder, name, tables):
     """The manifests of what the query of that name selects of *tables*, in YAML: rows by name, the first one
     of columns. Fields of records are flat there."""
     with sqlite3.connect(":memory:") as database:
-        for table, (columns, *rows) in yaml.safe_load(tables).items():
+        for table, (columns, *ask) in yaml.safe_load(tables).items():
             database.execute(f"create table {table} ({', '.join(columns)})")
-            database.executemany(f"insert into {table} values ({', '.join('?' * len(columns))})", rows)
+            database.executemany(f"insert into {table} values ({', '.join('?' * len(columns))})", ask)
         query = (
             (MAPS / f"{name}.sql")
             .read_text()

@@ -14,7 +14,7 @@ from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import ALL_RELEASES, BY_ID
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.upgrade.sides import specs_of
+from kubeclassic.questions.upgrade.facts import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, upgraded
 from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.input import scenario_of

@@ -3,11 +3,12 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import attrs
 import pytest
 
 import kubeclassic
-from kubeclassic.questions.upgrade.sides import specs_of
-from kubeclassic.questions.upgrade.upgrade import Upgrade, _plain
+from kubeclassic.questions.upgrade.facts import specs_of
+from kubeclassic.questions.upgrade.upgrade import Upgrade
 from kubeclassic.simulation.input import SILENT
 from kubeclassic.simulation.sides import MODES
 from kubeclassic.simulation.simulate import Files
@@ -86,7 +87,8 @@ def test_a_copy_comes_to_the_same():
     after = asked.pair(1)[1]
     copy = pickle.loads(pickle.dumps(asked))
     assert len(pickle.dumps(copy)) < len(pickle.dumps([asked, led]))
-    assert copy.run(["moved", 1, _plain(led, True), after]) == asked.moved(1, led, after) != ()
+    bare = attrs.evolve(led, each=[attrs.evolve(step, decision=None) for step in led.each])
+    assert copy.run(["moved", 1, bare, after]) == asked.moved(1, led, after) != ()
 
 
 def _asked(mode):

@@ -23,10 +23,8 @@ from kubeclassic.framework.releases import (
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
 from kubeclassic.questions.upgrade.ask import upgrade
-from kubeclassic.questions.upgrade.facts import UpgradeTrial
-from kubeclassic.questions.upgrade.sides import specs_of, way_of
-from kubeclassic.questions.upgrade.traits import concerns, traits_of
-from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, upgraded
+from kubeclassic.questions.upgrade.facts import UpgradeTrial, specs_of, way_of
+from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, concerns, traits_of, upgraded
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.sides import MODES
 from kubeclassic.simulation.simulate import Files, Scenario

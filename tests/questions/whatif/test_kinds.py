@@ -9,9 +9,9 @@ from kubeclassic.api.record import plain
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.questions.whatif.ask import ScheduledPod, Start
 from kubeclassic.questions.whatif.families import FAMILIES
 from kubeclassic.questions.whatif.suggestion import DISTURBS
-from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.explain.explain import Subject, explain
 from kubeclassic.simulation.input import scenario_of

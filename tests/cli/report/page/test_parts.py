@@ -27,8 +27,7 @@ from kubeclassic.api.view import (
     Verbatim,
     Words,
 )
-from kubeclassic.cli.report.page.charts import MOST_ROWS, _step
-from kubeclassic.cli.report.page.clustermap import FEW, SHOWN, UseScale
+from kubeclassic.cli.report.page.clustermap import FEW, MOST_ROWS, SHOWN, UseScale, _step
 from kubeclassic.cli.report.page.document import MOST_LINES, NAMED, About
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse, labels_of, share_of
 from tests.support.pages import data_of_page, part_html
