@@ -74,7 +74,7 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
         for name, plugin in _plugins(run.engine)
         if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
     )
-    state: dict[str, Any] = {
+    state = {
         "run": run,
         "plugins": {
             name: {

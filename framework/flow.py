@@ -432,9 +432,7 @@ class FrameworkFlow:
         outcome = run_pre_filter(cycle, self._profile(cycle.pod))
         if outcome.status is not None:
             return np.zeros(len(rows), np.bool_)
-        found: Mask = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[
-            rows
-        ]
+        found = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[rows]
         if outcome.node_names is not None:
             found &= np.array(
                 [cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_

@@ -330,7 +330,7 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
     """The plugins at each extension point."""
     cells = rules.cells
     merges = _merges_spreads(rules)
-    filters: list[str] = []
+    filters = []
     for predicate, plugins in cells.predicates.items():
         for plugin in plugins.split() if predicate in rules.predicates else ():
             if plugin not in filters or not cells.merges_plugins:
@@ -363,7 +363,7 @@ def _merges_spreads(rules: PolicyRules) -> bool:
 
 def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
     """The arguments of the plugins that the Policy says something about."""
-    own: dict[str, Any] = {
+    own = {
         "NodeLabel": rules.node_label,
         "ServiceAffinity": rules.service_affinity,
         "RequestedToCapacityRatio": rules.ratio,

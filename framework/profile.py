@@ -351,7 +351,7 @@ def build_profiles(
     upstream's text."""
     release = config.release
     handle = handle or handle_of(config)
-    found: dict[str, Profile] = {}
+    found = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         if release.configuration.sorters_first:
@@ -544,7 +544,7 @@ class _Builder:
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
-        seen: set[str] = set()
+        seen = set()
         for name in self.names.get(point, ()):
             if name not in self.made:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
@@ -589,8 +589,8 @@ class _Builder:
         disabled = {plugin.name for plugin in self.profile.at(point).disabled}
         if "*" in disabled:
             return explicit
-        added: list[str] = []
-        overridden: set[str] = set()
+        added = []
+        overridden = set()
         for name in self.names.get("multiPoint", ()):
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')

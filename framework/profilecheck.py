@@ -42,7 +42,7 @@ from .userrules import hint_of_plugins
 # Plugins of a profile that no release has. The schedulers of others have them compiled in; here they can be
 # left out.
 
-_NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": DefaultBinder}
+_NEEDED = {"queueSort": PrioritySort, "bind": DefaultBinder}
 """Extension point that needs a plugin -> the default one."""
 
 
@@ -167,7 +167,7 @@ def check_profile(
                     where = f"profiles[{i}].{where}".rstrip(".")
                 if not any(where == other.where and fault.got == other.got for other in known):
                     faults.append(replace(fault, where=where))
-    built: Mapping[str, Profile] = {}
+    built = {}
     if config is not None and not faults:
         try:
             built = build_profiles(config, registry)

@@ -50,7 +50,7 @@ OLD_SCORES = (
 )
 """The Score plugins of v1beta1."""
 
-_VERSIONS: Mapping[str, Cells] = {
+_VERSIONS = {
     # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
     "v1beta3": {
         "fields_lacked": SetEdit([PERCENTAGE]),

@@ -49,7 +49,7 @@ def names_catalogue(places: Iterable[str]) -> bool:
 
 def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
     """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of such."""
-    plugins: list[type[Plugin]] = []
+    plugins = []
     for place in places:
         found = _found(place, object, "plugin")
         classes = list(found) if isinstance(found, list | tuple) else [found]
@@ -138,7 +138,7 @@ def _module(home: str, place: str) -> ModuleType:
         frames = [
             frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
         ]
-        last: Any = error if isinstance(error, SyntaxError) else frames[-1] if frames else None
+        last = error if isinstance(error, SyntaxError) else frames[-1] if frames else None
         where = f" ({last.filename}, line {last.lineno})" if last is not None and last.filename else ""
         text = (
             f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'

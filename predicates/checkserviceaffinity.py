@@ -11,11 +11,22 @@ import numpy as np
 
 from ..api.meaning import everything, set_selector
 from ..api.objects import Map
-from ..core.arrays import Batch, Failures, Mask, PodCount, PodsMatching
-from ..core.cycle import Cycle, Predicate, Reads
 from ..core.matching import pairs_mask, services_of
-from ..core.pods import Entry, StateKey, Template
-from .rule import SERVICE_AFFINITY_VIOLATED, predicate
+from .rule import (
+    SERVICE_AFFINITY_VIOLATED,
+    Batch,
+    Cycle,
+    Entry,
+    Failures,
+    Mask,
+    PodCount,
+    PodsMatching,
+    Predicate,
+    Reads,
+    StateKey,
+    Template,
+    predicate,
+)
 
 READS = Reads.NODE | Reads.CLUSTER | Reads.LISTINGS
 
@@ -46,23 +57,18 @@ def service_affinity_failures(
     own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(own) == len(labels) or not services_of(pod, cycle.listings):
         return _unless_having(own, nodes, nodes.every(), cycle)
-    return Failures.joined(
-        [_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)]
-    )
-
-
-def _beside(
-    leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle
-) -> Failures | None:
-    """Judge the nodes *at*, where the pod's first peer is on node *leader* (None: it has no peer)."""
-    if leader is None:
-        return _unless_having(own, nodes, at, cycle)
-    node = cycle.cache.node(leader)
-    if node is None:
-        return Failures.error(cycle.release.framework.peer_node_text.format(node=leader), at)
-    return _unless_having(
-        {label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at, cycle
-    )
+    found = []
+    for leader, at in _leaders(pod, nodes, cycle):
+        wanted = own
+        if leader is not None:
+            node = cycle.cache.node(leader)
+            if node is None:
+                text = cycle.release.framework.peer_node_text.format(node=leader)
+                found.append(Failures.error(text, at))
+                continue
+            wanted = {label: node.labels[label] for label in labels if label in node.labels} | own
+        found.append(_unless_having(wanted, nodes, at, cycle))
+    return Failures.joined(found)
 
 
 def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
@@ -121,7 +127,7 @@ class _Peers:
             present = {entry.pod.uid for entry in nodes.pods(i)}
             return name if any(entry.pod.uid in present for entry in staying) else self.second
         # Upstream: a pod that is put back, or only nominated, stands at the end of the list.
-        behind: list[Entry] = []
+        behind = []
         for edit in nodes.edits_at(i):
             if edit.sign > 0:
                 behind += self._of([edit.entry])

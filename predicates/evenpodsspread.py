@@ -9,8 +9,6 @@ import attrs
 
 from ..api.meaning import selector_matches
 from ..api.objects import TopologySpreadConstraint
-from ..core.arrays import Batch, Clause, Failures, Mask, PodsMatching, few_or_all
-from ..core.cycle import Cycle, Reads
 from ..core.matching import (
     Constraints,
     Domains,
@@ -23,8 +21,20 @@ from ..core.matching import (
     sums_by_key,
     with_all_keys,
 )
-from ..core.pods import StateKey, Template
-from .rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, predicate
+from .rule import (
+    TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,
+    Batch,
+    Clause,
+    Cycle,
+    Failures,
+    Mask,
+    PodsMatching,
+    Reads,
+    StateKey,
+    Template,
+    few_or_all,
+    predicate,
+)
 
 NAME = "EvenPodsSpread"
 Limits = list[tuple[TopologySpreadConstraint, str | None, int]]
@@ -85,13 +95,10 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     if nodes.rows is None or _DOMAINS not in cycle.notes:
         # Worked out again for the whole table: a cached answer has to see which counters are read.
         cycle.notes[_DOMAINS] = domains_by_key(pod, constraints, namespaces, cycle.table)
-    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, cycle.notes[_DOMAINS]))
-
-
-def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews) -> Failures | None:
-    """The first constraint that a node violates, or that is invalid, decides about the node."""
+    skews = _Skews(namespaces, constraints, nodes, cycle.notes[_DOMAINS])
+    # The first constraint that a node violates, or that is invalid, decides about the node.
     asked = skews.has_domains()
-    failed: Mask | None = None
+    failed = None
     for constraint, text, most in _limits(pod, constraints):
         if text is not None:
             lacking = ~nodes.label(constraint.topology_key).present

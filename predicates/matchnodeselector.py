@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
 from ..core.matching import pod_node_affinity_mask, required_node_affinity
-from ..core.pods import Template
-from .rule import NODE_SELECTOR_NOT_MATCH, predicate
+from .rule import NODE_SELECTOR_NOT_MATCH, Batch, Cycle, Failures, Reads, Template, predicate
 
 
 def _asked(pod: Template) -> Hashable:

@@ -9,10 +9,7 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Failures, Ints, Mask, Reason
 from ..core.binding import VolumeError
-from ..core.cycle import Cycle, Reads
-from ..core.pods import StateKey, Template, claim_name
 from ..core.volumes import PLUGINS, handle_of, plugin_of
 from .maxvolumecount import (
     NO_LIMIT,
@@ -23,7 +20,22 @@ from .maxvolumecount import (
     nodes_limit_volumes,
     own_limit,
 )
-from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins, predicate
+from .rule import (
+    MAX_VOLUME_COUNT_EXCEEDED,
+    Batch,
+    Cycle,
+    Failures,
+    Ints,
+    Mask,
+    Reads,
+    Reason,
+    StateKey,
+    Template,
+    claim_name,
+    has_volumes,
+    migrated_plugins,
+    predicate,
+)
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"
@@ -194,7 +206,7 @@ limit."""
 def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
     """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes
     the last counts."""
-    found: Volumes = {}
+    found = {}
     for volume in volumes:
         if volume.plugin is None or volume.plugin in migrated:
             if volume.fault is not None:

@@ -10,13 +10,27 @@ import attrs
 import numpy as np
 
 from ..api.objects import Volume, VolumeSource
-from ..core.arrays import Batch, Failures, Ints, Mask, Reason
-from ..core.cycle import Cycle, Predicate, Reads
-from ..core.pods import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
 from ..core.volumes import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .novolumezoneconflict import NO_NAME
-from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins
+from .rule import (
+    MAX_VOLUME_COUNT_EXCEEDED,
+    Batch,
+    Cycle,
+    Failures,
+    Ints,
+    Mask,
+    Predicate,
+    Reads,
+    Reason,
+    StateKey,
+    Template,
+    claim_name,
+    has_volumes,
+    is_made_for_pod,
+    migrated_plugins,
+    not_owned,
+)
 
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""
@@ -187,7 +201,7 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
             is_nitro = kinds.where(lambda kind: _NITRO.search(kind or "") is not None)
             limits = np.where(kinds.present, np.where(is_nitro, disk.nitro_limit, disk.limit), limits)
     if nodes_limit_volumes(cycle):
-        own: Ints = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
+        own = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
         limits = np.where(own == NO_LIMIT, limits, own)
     return limits
 
@@ -201,7 +215,7 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
         # A CSI driver has replaced the plugin of this type.
         replaced = (found.name for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle))
         exempt = np.isin(nodes.indexes, [nodes.table.row_of.get(name, -1) for name in replaced])
-    faults: dict[int, Fault] = {}
+    faults = {}
     for i in nodes.with_volumes():
         here: set[Hashable] = set()
         for entry in nodes.pods(i):

@@ -7,12 +7,9 @@ from functools import partial
 
 from ..api.meaning import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.arrays import Batch, Failures, Mask
 from ..core.binding import VolumeError
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
 from ..core.volumes import delays_binding
-from .rule import VOLUME_ZONE_CONFLICT, has_volumes, predicate
+from .rule import VOLUME_ZONE_CONFLICT, Batch, Cycle, Failures, Mask, Reads, Template, has_volumes, predicate
 
 NO_NAME = "PersistentVolumeClaim had no name"
 

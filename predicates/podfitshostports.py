@@ -8,10 +8,7 @@ from operator import or_
 
 import attrs
 
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Predicate, Reads
-from ..core.pods import Port, Template
-from .rule import POD_NOT_FITS_HOST_PORTS, predicate
+from .rule import POD_NOT_FITS_HOST_PORTS, Batch, Cycle, Failures, Port, Predicate, Reads, Template, predicate
 
 ANY_ADDRESS = "0.0.0.0"
 

@@ -8,10 +8,23 @@ from functools import lru_cache
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Failures, Ints, Reason, Reasons, workspace
-from ..core.cycle import Cycle, Reads
-from ..core.pods import NATIVE, PODS, StateKey, Template, is_extended_resource
-from .rule import insufficient, predicate
+from .rule import (
+    NATIVE,
+    PODS,
+    Batch,
+    Cycle,
+    Failures,
+    Ints,
+    Reads,
+    Reason,
+    Reasons,
+    StateKey,
+    Template,
+    insufficient,
+    is_extended_resource,
+    predicate,
+    workspace,
+)
 
 TOO_MANY_PODS = insufficient(PODS)
 

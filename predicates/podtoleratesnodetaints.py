@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from ..api.meaning import tolerates
 from ..api.objects import Taint, Toleration
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import TAINTS_TOLERATIONS_NOT_MATCH, predicate
+from .rule import TAINTS_TOLERATIONS_NOT_MATCH, Batch, Cycle, Failures, Reads, Template, predicate
 
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
 """The effects of taints that keep pods away."""

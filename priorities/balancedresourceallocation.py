@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.arrays import Batch, Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, both_requested_with, capacity_of, nonzero_request, priority
+from .rule import (
+    MAX_PRIORITY,
+    Batch,
+    Cycle,
+    Floats,
+    Ints,
+    Mask,
+    Reads,
+    Scores,
+    Template,
+    both_requested_with,
+    capacity_of,
+    is_anywhere,
+    is_everywhere,
+    nonzero_request,
+    priority,
+    whole,
+)
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 BITS_OF_ONE = np.float64(1).view(np.uint64)

@@ -9,8 +9,6 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..core.arrays import NO_MINIMUM, Batch, RawScores, Reduction, Scores, Sums
-from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching import (
     Constraints,
     domains_by_key,
@@ -23,8 +21,20 @@ from ..core.matching import (
     with_all_keys,
     without_a_key,
 )
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, priority
+from .rule import (
+    MAX_PRIORITY,
+    NO_MINIMUM,
+    Batch,
+    Cycle,
+    PriorityError,
+    RawScores,
+    Reads,
+    Reduction,
+    Scores,
+    Sums,
+    Template,
+    priority,
+)
 
 
 def _key(pod: Template) -> Hashable:
@@ -95,8 +105,7 @@ def _own(raw: Scores, nodes: Batch) -> Scores:
         return raw
     # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
     often = np.bincount(nodes.rows)[nodes.rows]
-    found: Scores = raw if often.max() == 1 else raw * often
-    return found
+    return raw if often.max() == 1 else raw * often
 
 
 def _int32(number: int) -> int:

@@ -6,20 +6,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 import numpy as np
 
-from ..core.arrays import (
-    Batch,
-    DomainSum,
-    NodeTable,
-    Query,
-    RawScores,
-    Reduction,
-    Scores,
-    Stretched,
-    Sums,
-    Weighted,
-    added,
-)
-from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching import by_name, terms_about
 from ..core.pods import (
     PREFERRED_AFFINITY,
@@ -27,14 +13,31 @@ from ..core.pods import (
     REQUIRED_AFFINITY,
     AllPods,
     PodsTargeted,
-    StateKey,
-    Template,
     Unreadable,
     target_of,
     terms_of,
     unreadable,
 )
-from .rule import MAX_PRIORITY, priority
+from .rule import (
+    MAX_PRIORITY,
+    Batch,
+    Cycle,
+    DomainSum,
+    NodeTable,
+    PriorityError,
+    Query,
+    RawScores,
+    Reads,
+    Reduction,
+    Scores,
+    StateKey,
+    Stretched,
+    Sums,
+    Template,
+    Weighted,
+    added,
+    priority,
+)
 
 NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
@@ -66,7 +69,7 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
     if not cycle.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
         return None
     # How often each node is among the feasible ones: after nodes have changed, a search can visit one twice.
-    times: Scores = np.bincount(nodes.indexes)[nodes.indexes]
+    times = np.bincount(nodes.indexes)[nodes.indexes]
     if times.max() == 1:
         return None
     raw = raw * times

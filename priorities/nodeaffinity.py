@@ -8,11 +8,8 @@ import numpy as np
 
 from ..api.meaning import SelectorError
 from ..api.objects import NodeSelectorTerm, PreferredSchedulingTerm
-from ..core.arrays import Batch, Mask, Scores
-from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching import expressions_mask
-from ..core.pods import Template
-from .rule import normalize_reduce, priority
+from .rule import Batch, Cycle, Mask, PriorityError, Reads, Scores, Template, normalize_reduce, priority
 
 
 def preferred_terms(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:

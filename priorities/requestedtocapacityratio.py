@@ -7,11 +7,23 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.arrays import Batch, Ints, Scores
-from ..core.cycle import Cycle, Priority, Reads
-from ..core.pods import CPU, MEMORY, Template
 from ..exceptions import PolicyError
-from .rule import MAX_PRIORITY, free_share, priority, request, requested_with
+from .rule import (
+    CPU,
+    MAX_PRIORITY,
+    MEMORY,
+    Batch,
+    Cycle,
+    Ints,
+    Priority,
+    Reads,
+    Scores,
+    Template,
+    free_share,
+    priority,
+    request,
+    requested_with,
+)
 
 Point = tuple[int, int]
 """Utilization in percent, score from 0 to 10."""

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from ..core.arrays import (
+from ..core.cluster.listings import Listings
+from ..core.matching import OwnerSelector, Remembered, owner_selectors, remembered
+from .rule import (
+    MAX_PRIORITY,
     Batch,
+    Cycle,
     DomainSum,
+    Group,
     PodsMatching,
+    Priority,
     Proportional,
     RawScores,
+    Reads,
     Reduction,
     Scale,
     Scores,
+    StateKey,
     Sums,
+    Template,
+    priority,
 )
-from ..core.cluster.listings import Listings
-from ..core.cycle import Cycle, Priority, Reads
-from ..core.matching import OwnerSelector, Remembered, owner_selectors, remembered
-from ..core.pods import Group, StateKey, Template
-from .rule import MAX_PRIORITY, priority
 
 ZONE_WEIGHT = 2.0 / 3.0
 """The zone's part of the score, where the node has a zone."""
@@ -37,9 +42,7 @@ def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: b
         return not group.terminating and combine(selector.matches(group.labels) for selector in selectors)
 
     several = any_of_them and len(selectors) > 1
-    pairs: Collection[tuple[str, str]] = (
-        () if several else {pair for selector in selectors for pair in selector.pairs}
-    )
+    pairs = () if several else {pair for selector in selectors for pair in selector.pairs}
     return PodsMatching(frozenset((namespace,)), ("peers", selectors, several), matches, pairs)
 
 

@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go, validat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -178,7 +178,7 @@ class NodeResourcesBalancedAllocationArgs(Arguments):
         return attrs.evolve(self, resources=_weighted(self.resources))
 
     def faults(self, path: str, context: Context) -> Faults:
-        seen: set[str] = set()
+        seen = set()
         for i, resource in enumerate(self.resources):
             if resource.name in seen:
                 yield duplicate(f"{path}resources[{i}].name", resource.name)
@@ -333,7 +333,7 @@ class PodTopologySpreadArgs(Arguments):
             )
         elif self.defaulting_type == "System" and self.default_constraints:
             yield invalid(where, self.defaulting_type, "when .defaultConstraints are not empty")
-        seen: set[tuple[str, str]] = set()
+        seen = set()
         for i, constraint in enumerate(self.default_constraints):
             path_of = f"{path}defaultConstraints[{i}]"
             key = constraint.topology_key
@@ -441,7 +441,7 @@ class DynamicResourcesArgs(Arguments):
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-_PLUGIN_ARGS: Mapping[str, Any] = {
+_PLUGIN_ARGS = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
         DefaultPreemptionArgs,
@@ -533,7 +533,7 @@ def _resources(value: Any) -> Any:
     return value
 
 
-_NAMES: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+_NAMES = {
     "RequestedToCapacityRatio": {
         "functionshape": ("shape", _shape),
         "resourcetoweightmap": ("resources", _resources),

@@ -166,8 +166,8 @@ def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:
 def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
     disabled = {plugin.name for plugin in custom.disabled}
     latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)} if cells.replaces_defaults else {}
-    replaced: set[int] = set()
-    enabled: list[PluginEntry] = []
+    replaced = set()
+    enabled = []
     for plugin in default.enabled if "*" not in disabled else ():
         if plugin.name in disabled:
             continue
@@ -256,7 +256,7 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
         if name == "NodeResourcesFit" and found:
             text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
             yield invalid(f"{path}.plugins.score.enabled[{i}]", name, text)
-    seen: set[str] = set()
+    seen = set()
     for i, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
         within = f"{path}.pluginConfig[{i}]"
         if entry.name in seen:
@@ -323,7 +323,7 @@ def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
         }
         return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
     kind = "config.Plugin"
-    texts: list[str] = []
+    texts = []
     for name, found in lists.items():
         items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in found)
         texts.append(f"{name}:[]{kind}{{{items}}}" if found else f"{name}:[]{kind}(nil)")
@@ -538,10 +538,10 @@ def _decoded(
 ) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
     """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the
     paths of these."""
-    found: list[ProfileConfig] = []
+    found = []
     strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):
-        made: list[PluginArgs] = []
+        made = []
         for j, entry in enumerate(profile.plugin_config):
             place = f"profiles[{i}].pluginConfig[{j}]"
             if context.cells.first_args:
@@ -648,7 +648,7 @@ def given_configuration(
 
 def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> JsonDict:
     """The default profile with *plugins* at all of their points."""
-    points: Mapping[str, Sequence[type[Plugin]]] = {"multiPoint": plugins}
+    points = {"multiPoint": plugins}
     if cells.lists_points:
         points = {point: [plugin for plugin in plugins if point in plugin.joined()] for point in POINTS}
     enabled = {

@@ -224,7 +224,7 @@ class Batches:
             kept = attrs.evolve(kept, cycle=self.number, host=host)
         else:
             signature = None if found.ranking is None else self.signers[profile].sign(cycle)
-            heap: Heap = []
+            heap = []
             if signature is not None and found.ranking is not None:
                 heap = _heap(cycle, found.feasible_rows, found.ranking.totals)
             kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))

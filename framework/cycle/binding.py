@@ -234,7 +234,7 @@ class FrameworkBinding(BindingCycle):
     # --- the steps of the assumed pod; each returns why it failed, or None ----------------------------------
 
     def _permit(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        timeouts: dict[str, float] = {}
+        timeouts = {}
         for plugin in profile.points["permit"]:
             status = plugin.permit(pod, pod.spec.node_name, cycle)
             if status is not None and status.code is Code.WAIT:

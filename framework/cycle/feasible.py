@@ -221,7 +221,7 @@ class Diagnosis:
 
     def tally(self) -> dict[str, int]:
         """Reason -> the number of nodes that it rejects."""
-        found: dict[str, int] = {}
+        found = {}
         if self.search is not None:
             found = self.search.verdict.tally(self.failed_rows)
         outside = len(self.excluded) if self.cells.counts_outside else self.node_count - self.size

@@ -83,7 +83,7 @@ def run_post_filter(
         profile.points["preFilter"], nominations, extenders, shortlists, runs
     )
     found = PostFilterResult()
-    messages: list[str] = []
+    messages = []
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         if isinstance(answer, Status):

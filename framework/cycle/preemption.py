@@ -280,7 +280,7 @@ def shortlisted(violations: Ints, wanted: int) -> tuple[Mask, bool]:
     others_so_far = np.cumsum(~clean)
     clean_kept = np.minimum(clean_so_far, wanted)
     is_enough = (clean_kept > 0) & (clean_kept + np.minimum(others_so_far, wanted) >= wanted)
-    kept: Mask = np.where(clean, clean_so_far, others_so_far) <= wanted
+    kept = np.where(clean, clean_so_far, others_so_far) <= wanted
     if is_enough.any():
         kept[int(is_enough.argmax()) + 1 :] = False
     return kept, bool(is_enough.any())

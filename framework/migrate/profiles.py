@@ -609,7 +609,7 @@ def _is_taken(document: JsonObject, release: Release) -> bool:
 
 def _portable(document: JsonObject, config: KubeSchedulerConfiguration) -> tuple[JsonObject, list[Note]]:
     """*document* without what its release ignores, with arguments as later releases write them; and notes."""
-    kept: JsonDict = copied(document)
+    kept = copied(document)
     cells = config.context.cells
     notes = [
         Note(path, f"left out: {config.release.version} does not read the field") for path in config.unread

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import attrs
 
 from ...api.objects import KubeObject, Pod
-from ...core.pods import Template
 from ..cycle.feasible import Diagnosis
 from ..cycle.preemption import Evaluator
-from ..plugin import FrameworkCycle, Plugin, PostFilterResult
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, ClusterEvent, FrameworkCycle, Plugin, PostFilterResult, Template
 
 
 class DefaultPreemption(Plugin):

@@ -23,9 +23,7 @@ from ...api.objects import (
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from ...core.arrays import Batch, Failures, Mask, Reason, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
-from ...core.cycle import Reads, Reduction
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -49,7 +47,6 @@ from ...core.devices.nodedevices import (
     score_of,
 )
 from ...core.matching import node_selector_mask
-from ...core.pods import StateKey, Template
 from ...core.release import DeviceCells, with_gates
 from ...priorities.rule import normalize_reduce
 from ..cycle.feasible import Diagnosis
@@ -57,15 +54,26 @@ from ..hints import claim_changes, claims_are_made
 from ..plugin import (
     MAX_NODE_SCORE,
     SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
     FrameworkCycle,
     Handle,
+    Mask,
     Plugin,
+    Reads,
+    Reason,
+    Reduction,
+    Rows,
+    Scores,
+    StateKey,
     Status,
+    Template,
     error,
     unresolvable,
     unschedulable,
 )
-from ..queue.events import Action, ClusterEvent
 
 # --- Binding conditions -------------------------------------------------------------------------------------
 # Drivers set them in the status of a claim. Upstream: isClaimReadyForBinding.

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
-from ...core.arrays import (
-    Batch,
-    Clause,
-    Failures,
-    Ints,
-    RawScores,
-    Reason,
-    Reasons,
-    Reduction,
-    Scores,
-    Stretched,
-    Sums,
-    Weighted,
-)
-from ...core.cycle import Cycle, Reads
 from ...core.matching import has_pods_in_domains, terms_about
 from ...core.pods import (
     PREFERRED_AFFINITY,
@@ -29,8 +14,6 @@ from ...core.pods import (
     REQUIRED_ANTI_AFFINITY,
     ROLES,
     PodsTargeted,
-    StateKey,
-    Template,
     terms_of,
     unreadable,
 )
@@ -54,8 +37,34 @@ from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated, label_selector_fault
 from ..hints import affine_node_changes, affine_pod_changes
-from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    Action,
+    Batch,
+    Clause,
+    ClusterEvent,
+    Cycle,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Ints,
+    Plugin,
+    RawScores,
+    Reads,
+    Reason,
+    Reasons,
+    Reduction,
+    Scores,
+    StateKey,
+    Status,
+    Stretched,
+    Sums,
+    Template,
+    Weighted,
+    error,
+    unresolvable,
+)
 
 FIELDS = {
     REQUIRED_AFFINITY: "requiredAffinityTerms",
@@ -85,13 +94,13 @@ class InterPodAffinity(Plugin):
     """
 
     name = "InterPodAffinity"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
-    without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
-    without_pre_score: str | None = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
-    follows_pods: str | None = without_pre_filter
+    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
+    without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    follows_pods = without_pre_filter
     pre_filter_skips = True
-    normalize_score: Reduction = Reduction(_scale)
+    normalize_score = Reduction(_scale)
     pre_score_skips = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -238,7 +247,7 @@ def _faults(pod: Template, cells: FrameworkCells) -> str:
         return ""
     found = pod.notes.get(_FAULTS)
     if found is None:
-        texts: list[str] = []
+        texts = []
         for role in ROLES:
             if unreadable(pod, role) is not None:
                 terms = [term for term, _ in terms_of(pod, role)]

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial, reduce
 from operator import and_
-from typing import ClassVar
 
 import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
-from ...core.arrays import Batch, Failures, Reason, Scores
-from ...core.cycle import PriorityError, Reads, Reduction
 from ...core.matching import (
     literal_node_affinity_mask,
     node_selector_mask,
@@ -19,7 +16,6 @@ from ...core.matching import (
     required_node_affinity,
     term_mask,
 )
-from ...core.pods import Template
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults
@@ -27,15 +23,23 @@ from ..hints import node_matches_affinity
 from ..plugin import (
     MAX_NODE_SCORE,
     SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
     FrameworkCycle,
     Plugin,
     PreFilterResult,
+    PriorityError,
+    Reads,
+    Reason,
+    Scores,
     Status,
+    Template,
     error,
     reason,
     unresolvable,
 )
-from ..queue.events import Action, ClusterEvent
 
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"
@@ -51,7 +55,7 @@ def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] 
     Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
     """
     required = required_node_affinity(pod)
-    found: set[str] = set()
+    found = set()
     for term in required.node_selector_terms if required is not None else ():
         named = [set(f.values) for f in term.match_fields if f.key == "metadata.name" and f.operator == "In"]
         if not named:
@@ -71,12 +75,12 @@ class NodeAffinityPlugin(Plugin):
     """
 
     name = "NodeAffinity"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
     pre_filter_by_class = True
     pre_score_by_class = True
     pre_score_skips = True
-    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
+    normalize_score = normalize_reduce(MAX_NODE_SCORE)
 
     @property
     def added(self) -> Affinity:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
-from ...core.arrays import Batch, Failures
-from ...core.cycle import Reads
-from ...core.pods import Template
-from ..plugin import FrameworkCycle, Plugin, reason
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, Batch, ClusterEvent, Failures, FrameworkCycle, Plugin, Reads, Template, reason
 
 
 class NodeName(Plugin):
@@ -19,7 +14,7 @@ class NodeName(Plugin):
     """
 
     name = "NodeName"
-    filter_reads: ClassVar[Reads] = Reads.NODE
+    filter_reads = Reads.NODE
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.node_name

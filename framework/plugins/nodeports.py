@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from ...core.arrays import Batch, Failures
-from ...core.pods import Template
 from ...predicates.podfitshostports import pod_fits_host_ports
 from ..hints import pod_leaves_ports
-from ..plugin import FrameworkCycle, Plugin, prepare_nothing
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, Batch, ClusterEvent, Failures, FrameworkCycle, Plugin, Template, prepare_nothing
 
 
 class NodePorts(Plugin):
@@ -21,7 +18,7 @@ class NodePorts(Plugin):
 
     name = "NodePorts"
     filter_reads = pod_fits_host_ports.reads
-    without_pre_filter: str | None = 'reading "PreFilterNodePorts" from cycleState: not found'
+    without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.ports)

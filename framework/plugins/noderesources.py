@@ -3,32 +3,17 @@ would the node be?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from functools import cache, cached_property, partial, reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects import wrap_int64
-from ...core.arrays import (
-    Batch,
-    Failures,
-    Floats,
-    Ints,
-    Mask,
-    Reasons,
-    Scores,
-    is_anywhere,
-    is_everywhere,
-    truncated_div,
-    whole,
-)
-from ...core.cycle import Reads
 from ...core.devices.nodedevices import DeviceTotals
-from ...core.pods import CPU, MEMORY, NATIVE, StateKey, Template, is_extended_resource, is_scalar_resource
 from ...core.release import FrameworkCells, with_gates
 from ...predicates.podfitsresources import Sought, checked_resources
 from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions
@@ -44,17 +29,37 @@ from ...priorities.rule import (
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..hints import class_gives, node_has_room, pod_leaves_room
 from ..plugin import (
+    CPU,
     MAX_NODE_SCORE,
+    MEMORY,
+    NATIVE,
     SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    Floats,
     FrameworkCycle,
     Handle,
+    Ints,
+    Mask,
     Plugin,
+    Reads,
+    Reasons,
+    Scores,
+    StateKey,
     Status,
+    Template,
+    is_anywhere,
+    is_everywhere,
+    is_extended_resource,
+    is_scalar_resource,
     prepare_nothing,
     reason,
+    truncated_div,
     unresolvable,
+    whole,
 )
-from ..queue.events import Action, ClusterEvent
 
 SIDECARS_ARE_OFF = unresolvable(
     "Pod has a restartable init container and the SidecarContainers feature is disabled"
@@ -217,7 +222,7 @@ def requested_to_capacity_ratio(shares: Shares, line: Ints, used: Ratio = utiliz
     )
 
 
-_STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
+_STRATEGIES = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
 
 
 # --- plugins ------------------------------------------------------------------------------------------------
@@ -252,19 +257,17 @@ class NodeResourcesFit(_ScoresDevices):
     """
 
     name = "NodeResourcesFit"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    filter_reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class = True
-    without_pre_filter: str | None = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
     pre_filter_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
         self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
         leaves_out = not handle.cells.fit_scores_overhead and handle.enabled("PodOverhead")
-        self._counting: tuple[Asked, Requested] = (
-            (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
-        )
+        self._counting = (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
         strategy = self.args.scoring_strategy
         self._combine = _STRATEGIES.get(strategy.type) or partial(
             requested_to_capacity_ratio, line=scaled_line(strategy.shape or ())
@@ -400,7 +403,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
     """
 
     name = "NodeResourcesBalancedAllocation"
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -466,7 +469,7 @@ def _asked(pod: Template, resource: str) -> int:
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
     if names != (CPU, MEMORY):
         return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
-    asked: Ints | None = pod.notes.get(_REALLY_ASKED)
+    asked = pod.notes.get(_REALLY_ASKED)
     if asked is None:
         asked = pod.notes[_REALLY_ASKED] = np.array([[_asked(pod, CPU)], [_asked(pod, MEMORY)]], np.int64)
     return nodes.requesteds(names) + asked

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from ...core.arrays import Batch, Failures
-from ...core.pods import Template
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
-from ..plugin import FrameworkCycle, Plugin
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, Batch, ClusterEvent, Failures, FrameworkCycle, Plugin, Template
 
 
 class NodeUnschedulable(Plugin):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 
 from ...api.objects import LabelSelector, Map
-from ...core.arrays import Batch, Failures, Ints, Scores
-from ...core.cycle import Reads
 from ...core.matching import OwnerSelector, services_of
-from ...core.pods import Template
 from ...exceptions import PolicyError
 from ...predicates.checkserviceaffinity import READS, service_affinity_failures
 from ...predicates.rule import NODE_LABEL_PRESENCE_VIOLATED
@@ -28,8 +25,21 @@ from ..config.args import (
     ServiceAffinityArgs,
     ShapePoint,
 )
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin, prepare_nothing
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    MAX_NODE_SCORE,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Ints,
+    Plugin,
+    Reads,
+    Scores,
+    Template,
+    prepare_nothing,
+)
 from .noderesources import (
     ScoredResources,
     Shares,
@@ -51,7 +61,7 @@ class NodePreferAvoidPods(Plugin):
     """
 
     name = "NodePreferAvoidPods"
-    score_reads: Reads = Reads.NODE
+    score_reads = Reads.NODE
 
     def score_key(self, pod: Template) -> Hashable:
         return node_prefer_avoid_pods.key(pod)
@@ -68,7 +78,7 @@ class NodeResourceLimits(Plugin):
     """
 
     name = "NodeResourceLimits"
-    score_reads: Reads = Reads.NODE
+    score_reads = Reads.NODE
     pre_score_by_class = True
     without_pre_score: str | None = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
 
@@ -92,7 +102,7 @@ class ResourceLimitsPriority(NodeResourceLimits):
 class _AllocationScore(Plugin):
     """The common part. Pods without requests count with defaults."""
 
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -182,8 +192,8 @@ class NodeLabel(Plugin):
     """
 
     name = "NodeLabel"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
 
     def __init__(self, args: NodeLabelArgs | None, handle: Handle) -> None:
         super().__init__(_wanted(args, NodeLabelArgs), handle)
@@ -228,8 +238,8 @@ class ServiceAffinityPlugin(Plugin):
     """
 
     name = "ServiceAffinity"
-    filter_reads: ClassVar[Reads] = READS
-    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
+    filter_reads = READS
+    score_reads = Reads.COUNTS | Reads.LISTINGS
     follows_pods: str | None = 'error reading "PreFilterServiceAffinity" from cycleState: not found'
 
     def __init__(self, args: ServiceAffinityArgs | None, handle: Handle) -> None:

@@ -5,40 +5,50 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...api.meaning import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays import (
+from ...core.matching import Domains, required_node_affinity
+from ...predicates.matchinterpodaffinity import first_of
+from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
+from ..config.args import PodTopologySpreadArgs
+from ..hints import Spread, spread_node_changes, spread_pod_changes
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    Action,
     Batch,
     Clause,
+    ClusterEvent,
+    Cycle,
     DomainSum,
     Failures,
+    FrameworkCycle,
+    Handle,
     Mask,
     NodeColumn,
     NodeTable,
+    Plugin,
+    PriorityError,
     RawScores,
+    Reads,
     Reason,
     Reasons,
     Reduction,
     Scale,
     Scores,
+    StateKey,
+    Status,
     Sums,
+    Template,
+    error,
     tabulated,
     truncated_div,
     whole,
 )
-from ...core.cycle import Cycle, PriorityError, Reads
-from ...core.matching import Domains, required_node_affinity
-from ...core.pods import StateKey, Template
-from ...predicates.matchinterpodaffinity import first_of
-from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
-from ..config.args import PodTopologySpreadArgs
-from ..hints import Spread, spread_node_changes, spread_pod_changes
-from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error
-from ..queue.events import Action, ClusterEvent
 from .spreadconstraints import (
     HARD,
     HOSTNAME,
@@ -77,12 +87,12 @@ class PodTopologySpread(Plugin):
     """
 
     name = "PodTopologySpread"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together = True
-    without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score: str | None = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
-    follows_pods: str | None = without_pre_filter
+    without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    follows_pods = without_pre_filter
     pre_filter_by_class = True
     pre_score_by_class = True
     pre_score_skips = True
@@ -169,7 +179,7 @@ class PodTopologySpread(Plugin):
             cells.edits_count_anywhere,
             cells.edits_make_domains,
         )
-        found: list[Mask | None] = []
+        found = []
         for each in hard:
             found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
             found.append(skews.exceeding(each))
@@ -234,7 +244,7 @@ class PodTopologySpread(Plugin):
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack
         a topology key."""
-        soft: SoftCounts | None = cycle.notes[self.soft_slot]
+        soft = cycle.notes[self.soft_slot]
         if soft is None:
             return self._idle(nodes)
         return self._normalized(raw, soft.judged(nodes))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ...api.objects import Pod
 from ..hints import gates_end
-from ..plugin import Plugin, Status, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, ClusterEvent, Plugin, Status, unresolvable
 
 
 class SchedulingGates(Plugin):

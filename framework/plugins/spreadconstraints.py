@@ -21,7 +21,6 @@ from ...api.meaning import (
     set_selector,
 )
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, TopologySpreadConstraint
-from ...core.arrays import Batch, Mask, PodsMatching
 from ...core.cluster.listings import Listings
 from ...core.matching import (
     Remembered,
@@ -34,12 +33,11 @@ from ...core.matching import (
     services_of,
     stateful_sets_of,
 )
-from ...core.pods import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ..config.fielderrors import label_selector_fault
 from ..hints import Spread
-from ..plugin import Handle
+from ..plugin import Batch, Group, Handle, Mask, PodsMatching, StateKey, Template
 
 HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"

@@ -13,8 +13,11 @@ import attrs
 import msgspec
 import numpy as np
 
-from ...core.arrays import (
+from ...core.matching import DomainIndex, Domains, has_key, with_all_keys
+from ...core.release import FrameworkCells
+from ..plugin import (
     FEW,
+    MAX_NODE_SCORE,
     NO_MINIMUM,
     Batch,
     Clause,
@@ -28,16 +31,13 @@ from ...core.arrays import (
     RawScores,
     Reasons,
     Scores,
+    Template,
     ValueCodes,
     few_or_all,
     rounded,
     tabulated,
     whole,
 )
-from ...core.matching import DomainIndex, Domains, has_key, with_all_keys
-from ...core.pods import Template
-from ...core.release import FrameworkCells
-from ..plugin import MAX_NODE_SCORE
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows
 
 # --- hard constraints ---------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def clauses_of(
 
     *zeroes_minimum*: as in :class:`Skews`.
     """
-    found: list[Clause] = []
+    found = []
     for each in hard:
         key = each.constraint.topology_key
         if key not in table.labels:
@@ -394,7 +394,7 @@ class Crowding(msgspec.Struct):
     ) -> Crowding:
         """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code. A term says whether
         a constraint is on hosts, its weight, and what its skew adds."""
-        known: dict[tuple[int, int], int] = {}
+        known = {}
         for peers, code in there:
             total = 0.0
             inside = in_domains[code]

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
 import numpy as np
 
 from ...api.objects import Taint
-from ...core.arrays import Batch, Failures, Scores
-from ...core.cycle import Reads, Reduction
-from ...core.pods import Template
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
 from ..hints import node_is_tolerated, tolerations_change
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing, reason
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    MAX_NODE_SCORE,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    FrameworkCycle,
+    Plugin,
+    Reads,
+    Scores,
+    Template,
+    prepare_nothing,
+    reason,
+)
 
 
 class TaintToleration(Plugin):
@@ -27,11 +35,11 @@ class TaintToleration(Plugin):
     """
 
     name = "TaintToleration"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
     pre_score_by_class = True
-    without_pre_score: str | None = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
-    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
+    without_pre_score = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    normalize_score = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.tolerations

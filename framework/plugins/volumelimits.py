@@ -9,9 +9,6 @@ from typing import Any, ClassVar
 import attrs
 
 from ...api.objects import Volume
-from ...core.arrays import Batch, Failures
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...core.volumes import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures
 from ...predicates.maxvolumecount import (
@@ -25,14 +22,25 @@ from ...predicates.maxvolumecount import (
     leave_counts,
 )
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Reads,
+    Status,
+    Template,
+)
 
 
 class _VolumeLimits(Plugin):
     """The common part of the plugins for volume limits."""
 
-    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
+    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.NODE
     pre_filter_by_class = True
 
     def concerns(self, pod: Template) -> bool:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
-from ...core.arrays import Batch, Failures, Reason
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...core.volumes import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..hints import claim_is_named, pod_leaves_disk
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Reads,
+    Reason,
+    Status,
+    Template,
+    unresolvable,
+)
 
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
@@ -28,7 +38,7 @@ class VolumeRestrictions(Plugin):
     """
 
     name = "VolumeRestrictions"
-    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
+    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
     pre_filter_reads_volumes = True
     without_pre_filter: str | None = _NO_STATE
     follows_pods: str | None = _NO_STATE

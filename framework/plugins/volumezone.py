@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import PersistentVolume
-from ...core.arrays import Batch, Failures, Mask
 from ...core.binding import VolumeError
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...core.volumes import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
 from ...predicates.rule import VOLUME_ZONE_CONFLICT
 from ..hints import claim_is_named, class_waits, volume_moves
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, error, failing, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Mask,
+    Plugin,
+    Reads,
+    Status,
+    Template,
+    error,
+    failing,
+    unresolvable,
+)
 
 BETA_LABELS = (BETA_ZONE, BETA_REGION)
 LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)
@@ -36,7 +48,7 @@ class VolumeZone(Plugin):
     """
 
     name = "VolumeZone"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    filter_reads = Reads.NODE | Reads.VOLUMES
     pre_filter_reads_volumes = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -61,7 +73,7 @@ class VolumeZone(Plugin):
         labelled, elsewhere = np.zeros((2, nodes.n), np.bool_)
         for label in self._labels:
             labelled |= nodes.label(label).present
-        fault: Failures | None = None
+        fault = None
         try:
             for volume in _volumes(pod, cycle):
                 for label, values in self._topologies(volume):
