@@ -534,23 +534,21 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
     if argument is not None:
         check_arguments(entry)
         check_name(name)
+
+        def make() -> Priority:
+            if argument.service_anti_affinity is not None:
+                return service_anti_affinity(name, argument.service_anti_affinity.label)
+            if argument.label_preference is not None:
+                return node_label(name, argument.label_preference.label, argument.label_preference.presence)
+            assert argument.ratio is not None
+            shape = [(point.utilization, point.score) for point in argument.ratio.shape]
+            resources = argument.ratio.resources if registry.release.ratio_reads_resources else ()
+            return requested_to_capacity_ratio_of(name, shape, [(one.name, one.weight) for one in resources])
+
         # Upstream: an argument is checked when the list of priorities is made, unless another entry has
         # replaced it.
-        registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
+        registry.priorities[name] = make
     elif name not in registry.priorities:
         raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
     registry.weights[name] = entry.weight
     return name
-
-
-def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> Priority:
-    if argument.service_anti_affinity is not None:
-        return service_anti_affinity(name, argument.service_anti_affinity.label)
-    if argument.label_preference is not None:
-        return node_label(name, argument.label_preference.label, argument.label_preference.presence)
-    assert argument.ratio is not None
-    shape = [(point.utilization, point.score) for point in argument.ratio.shape]
-    resources = (
-        {resource.name: resource.weight for resource in argument.ratio.resources} if reads_resources else {}
-    )
-    return requested_to_capacity_ratio_of(name, shape, resources)

@@ -228,8 +228,17 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
     for entry in policy.priorities or ():
         if not 0 < entry.weight < MAX_WEIGHT:
             yield cells.bad_weight.format(name=entry.name)
-        if fault := _argument_fault(entry, latest, cells):
-            yield fault
+        argument = entry.argument
+        if argument is None:
+            continue
+        if argument.label_preference is not None:
+            yield from _other_weight("LabelPreference", entry, latest)
+        elif argument.service_anti_affinity is not None:
+            yield from _other_weight("ServiceAntiAffinity", entry, latest)
+        elif argument.ratio is None:
+            yield cells.no_argument.format(name=entry.name)
+        elif (first := latest.setdefault("RequestedToCapacityRatio", entry)) is not entry:
+            yield cells.declared_again.format(name=entry.name, first=first.name)
     yield from (older_extender_faults if cells.older_extender_texts else extender_faults)(policy.extenders)
     if (
         not cells.weight_of_configuration_counts
@@ -238,28 +247,13 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
         yield cells.bad_affinity_weight.format(weight=policy.hard_pod_affinity_weight)
 
 
-def _argument_fault(entry: PriorityEntry, latest: dict[str, PriorityEntry], cells: PolicyCells) -> str:
-    """The fault of a priority's argument; *latest*: the latest entry of each kind before it, which the entry
-    joins."""
-    argument = entry.argument
-    if argument is None:
-        return ""
-    if argument.label_preference is not None:
-        return _other_weight("LabelPreference", entry, latest)
-    if argument.service_anti_affinity is not None:
-        return _other_weight("ServiceAntiAffinity", entry, latest)
-    if argument.ratio is None:
-        return cells.no_argument.format(name=entry.name)
-    first = latest.setdefault("RequestedToCapacityRatio", entry)
-    return "" if first is entry else cells.declared_again.format(name=entry.name, first=first.name)
-
-
-def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> str:
+def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> Iterator[str]:
+    """The fault of a weight that is not that of the latest entry of its *kind*, which the entry becomes."""
     before = latest.get(kind, entry)
     if before.weight != entry.weight:
-        return f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
-    latest[kind] = entry
-    return ""
+        yield f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
+    else:
+        latest[kind] = entry
 
 
 # --- Profiles of Policies -----------------------------------------------------------------------------------

@@ -84,17 +84,13 @@ _VERSIONS = {
 
 def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
     """*cells* with what each version that they read has otherwise than the default one."""
-    others = {name: _VERSIONS[name] for name in cells.api_versions if name != cells.default_version}
-    return replace(
-        cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()})
-    )
-
-
-def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
-    """The cells of *values* with their values."""
-    found = changed(cells, values)
-    names = dict.fromkeys(path.partition(".")[0] for path in values)
-    return MappingProxyType({name: getattr(found, name) for name in names})
+    versions = {}
+    for version in cells.api_versions:
+        if version != cells.default_version:
+            found = changed(cells, _VERSIONS[version])
+            names = dict.fromkeys(path.partition(".")[0] for path in _VERSIONS[version])
+            versions[version] = MappingProxyType({name: getattr(found, name) for name in names})
+    return replace(cells, versions=MappingProxyType(versions))
 
 
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------

@@ -9,7 +9,7 @@ pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod an
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import attrs
@@ -261,13 +261,8 @@ def _first_error(role: _Role, gone: set[int]) -> tuple[int, str]:
 # --- With metadata ------------------------------------------------------------------------------------------
 
 
-NAME = "MatchInterPodAffinity"
 _AFFINITY: StateKey[RequiredAffinity] = StateKey(REQUIRED_AFFINITY)
 _ANTI_AFFINITY: StateKey[AntiAffinity] = StateKey(REQUIRED_ANTI_AFFINITY)
-
-
-def _key(pod: Template) -> Hashable:
-    return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
 
 def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
@@ -316,7 +311,12 @@ def unmet_clauses(
     ]
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, clauses=_clauses)
+@predicate(
+    "MatchInterPodAffinity",
+    reads=Reads.NODE | Reads.DOMAIN,
+    key=lambda pod: (pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity),
+    clauses=_clauses,
+)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own
     anti-affinity.

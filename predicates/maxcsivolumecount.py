@@ -329,8 +329,13 @@ def _over_limits(
         for key, count in Counter(new.values()).items():
             limit = limits.by_key[key]
             exceeded |= here & (limit != NO_LIMIT) & (count > limit)
+    # Only nodes with pods that have volumes, or with VolumeAttachments that count.
+    occupied: Iterable[int] = nodes.with_volumes()
+    if cycle.release.volumes.counts_attachments and len(cycle.listings.attachments):
+        rows = [nodes.table.row_of.get(name, -1) for name in cycle.listings.attachments.groups()]
+        occupied = sorted({*occupied, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})
     faults = dict[int, Fault]()
-    for i in _occupied(nodes, cycle):
+    for i in occupied:
         if judged[i]:
             group = int(limits.plugins[i])
             attached = _attached(i, nodes, limits.migrated[group], cycle)
@@ -339,12 +344,3 @@ def _over_limits(
             else:
                 exceeded[i] = any(_excess(news[group], attached, limits, i, nodes, cycle))
     return errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)
-
-
-def _occupied(nodes: Batch, cycle: Cycle) -> Iterable[int]:
-    """The nodes with pods that have volumes, or with VolumeAttachments that count."""
-    found = nodes.with_volumes()
-    if not cycle.release.volumes.counts_attachments or not len(cycle.listings.attachments):
-        return found
-    rows = [nodes.table.row_of.get(name, -1) for name in cycle.listings.attachments.groups()]
-    return sorted({*found, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})

@@ -206,7 +206,14 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
     return limits
 
 
-def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
+def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
+    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has
+    no such disk."""
+    ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
+    if isinstance(ids, Fault):
+        return ids
+    if not ids:
+        return None
     attached = nodes.zeros()
     new = np.full(nodes.n, len(ids), np.int64)
     exempt = nodes.none()
@@ -227,15 +234,6 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
         attached[i], new[i] = len(here), len(ids - here)
     faults = {i: fault for i, fault in faults.items() if not exempt[i]}
     return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
-
-
-def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
-    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has
-    no such disk."""
-    ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
-    if isinstance(ids, Fault):
-        return ids
-    return _count(ids, disk, nodes, cycle) if ids else None
 
 
 def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:

@@ -9,7 +9,7 @@ from ..api.meaning import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
 from ..core.binding import VolumeError
 from ..core.volumes import delays_binding
-from .rule import VOLUME_ZONE_CONFLICT, Batch, Cycle, Failures, Mask, Reads, Template, has_volumes, predicate
+from .rule import VOLUME_ZONE_CONFLICT, Batch, Cycle, Failures, Reads, Template, has_volumes, predicate
 
 NO_NAME = "PersistentVolumeClaim had no name"
 
@@ -50,17 +50,6 @@ def volume_of(key: str, cycle: Cycle) -> PersistentVolume | PersistentVolumeClai
     return volume
 
 
-def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
-    """The nodes that are in none of the volume's zones or in none of its regions: bool[n]."""
-    found = nodes.none()
-    for key in (BETA_ZONE, BETA_REGION):
-        zones = zones_of(volume.labels.get(key, ""))
-        if zones:
-            # Upstream: a node with only the other of the two labels counts as being in zone "".
-            found |= nodes.label(key).where(partial(not_among, zones))
-    return found
-
-
 def not_among(zones: frozenset[str], zone: str | None) -> bool:
     """Whether *zone* (None: the node has none) is not one of *zones*."""
     return zone not in zones
@@ -81,7 +70,10 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
     conflict = nodes.none()
     try:
         for volume in _volumes(pod, cycle):
-            conflict |= labelled & _elsewhere(volume, nodes)
+            for key in (BETA_ZONE, BETA_REGION):
+                if zones := zones_of(volume.labels.get(key, "")):
+                    # Upstream: a node with only the other of the two labels counts as being in zone "".
+                    conflict |= labelled & nodes.label(key).where(partial(not_among, zones))
     except VolumeError as error:
         # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not
         # noticed.

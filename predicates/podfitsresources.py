@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import attrs
@@ -61,11 +61,9 @@ _SOUGHT: Mapping[bool, StateKey[Sought]] = {
 """By whether there is predicate metadata."""
 
 
-def _asked(pod: Template) -> Hashable:
-    return frozenset(pod.requests.items())
-
-
-@predicate("PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=_asked)
+@predicate(
+    "PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=lambda pod: frozenset(pod.requests.items())
+)
 def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that have no place for one more pod, or too little left of a resource that *pod*
     requests.

@@ -54,8 +54,10 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         allocatable, requested = nodes.transient
         counted = allocatable > 0
         volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
+        mean = (cpu + memory + volumes) / 3
+        variance = sum((share - mean) * (share - mean) for share in (cpu, memory, volumes)) / 3
         return _of_any(
-            np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory)),
+            np.where(counted, 1 - variance, 1 - np.abs(cpu - memory)),
             (cpu < 1) & (memory < 1) & (volumes < 1),
             best,
         )
@@ -90,10 +92,3 @@ def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
         used /= capacity.astype(np.float64)
         return used
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
-
-
-def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:
-    mean = (cpu + memory + volumes) / 3
-    return (
-        (cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean) + (volumes - mean) * (volumes - mean)
-    ) / 3

@@ -81,7 +81,11 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
             pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle
         )
     lacks = without_a_key(pod, constraints, nodes)
-    own = _own(raw, nodes)
+    own = raw
+    if nodes.rows is not None and nodes.n > 1:
+        # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
+        often = np.bincount(nodes.rows)[nodes.rows]
+        own = raw if often.max() == 1 else raw * often
     if not lacks and own is raw and _is_plain(pod, cycle):
         return None
     met = raw[with_all_keys(constraints, nodes)] if lacks else raw
@@ -97,15 +101,6 @@ def _is_plain(pod: Template, cycle: Cycle) -> bool:
         and is_readable(constraints)
         and not without_a_key(pod, constraints, Batch.everywhere(cycle.table))
     )
-
-
-def _own(raw: Scores, nodes: Batch) -> Scores:
-    """The count of each node."""
-    if nodes.rows is None or nodes.n <= 1:
-        return raw
-    # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
-    often = np.bincount(nodes.rows)[nodes.rows]
-    return raw if often.max() == 1 else raw * often
 
 
 def _int32(number: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from .rule import (
     priority,
 )
 
-NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """The pod's own preferences, each with its sign."""
 Preferences = list[tuple[PodsTargeted, str, int]]
@@ -49,10 +48,6 @@ ALL_PODS = AllPods()
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
 ANY_UNREADABLE = Unreadable(READ)
 UNREADABLE = tuple(Unreadable((role,)) for role in READ)
-
-
-def _key(pod: Template) -> Hashable:
-    return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
@@ -93,7 +88,13 @@ def liked(terms: Iterable[Weighted], table: NodeTable) -> Sums:
     return Sums(DomainSum.of_each(terms, table, table.deleted_rows))
 
 
-@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, sums=_sums)
+@priority(
+    "InterPodAffinityPriority",
+    reads=Reads.NODE | Reads.DOMAIN,
+    key=lambda pod: (pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity),
+    reduce=normalize,
+    sums=_sums,
+)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by
     required affinity of existing pods.

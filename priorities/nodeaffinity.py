@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -18,11 +18,12 @@ def preferred_terms(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
     return () if affinity is None else affinity.preferred
 
 
-def _asked(pod: Template) -> Hashable:
-    return tuple((term.weight, term.preference.match_expressions) for term in preferred_terms(pod))
-
-
-@priority("NodeAffinityPriority", reads=Reads.NODE, key=_asked, reduce=normalize_reduce())
+@priority(
+    "NodeAffinityPriority",
+    reads=Reads.NODE,
+    key=lambda pod: tuple((term.weight, term.preference.match_expressions) for term in preferred_terms(pod)),
+    reduce=normalize_reduce(),
+)
 def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes that match many of *pod*'s preferred node affinity terms: the sum of the weights of those
     that match.

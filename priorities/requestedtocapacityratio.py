@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -47,10 +47,11 @@ def requested_to_capacity_ratio_of(
     weights = {resource: weight or 1 for resource, weight in dict(resources).items()} or DEFAULT_RESOURCES
     line = broken_line(shape)
 
-    def asked(pod: Template) -> Hashable:
-        return tuple(request(pod, resource) for resource in weights)
-
-    @priority(name, reads=Reads.NODE | Reads.REQUESTS, key=asked)
+    @priority(
+        name,
+        reads=Reads.NODE | Reads.REQUESTS,
+        key=lambda pod: tuple(request(pod, resource) for resource in weights),
+    )
     def requested_to_capacity_ratio(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
         """Prefer nodes by how full they would be: the line's score for each resource, combined as the release
         does it."""

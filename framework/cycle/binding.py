@@ -74,7 +74,8 @@ class FrameworkBinding(BindingCycle):
     queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
     _plain: dict[str, bool] = attrs.Factory(dict)
-    """By profile: see :func:`_is_plain`."""
+    """By profile: whether only plugins run after a decision that have nothing to do for a pod without
+    claims."""
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
@@ -295,27 +296,21 @@ class FrameworkBinding(BindingCycle):
         """Whether no plugin has anything to do with *pod* after the decision."""
         plain = self._plain.get(profile.scheduler_name)
         if plain is None:
-            plain = self._plain[profile.scheduler_name] = _is_plain(profile)
+            points = profile.points
+            plain = self._plain[profile.scheduler_name] = (
+                all(
+                    type(plugin) in (VolumeBinding, DynamicResources)
+                    for plugin in (*points["reserve"], *points["preBind"])
+                )
+                and not points["permit"]
+                and not points["postBind"]
+                and type(points["bind"][0]) is DefaultBinder
+            )
         return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
     def _undone(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, profile, cycle)
         return status
-
-
-def _is_plain(profile: Profile) -> bool:
-    """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
-    points = profile.points
-    of_claims = all(
-        type(plugin) in (VolumeBinding, DynamicResources)
-        for plugin in (*points["reserve"], *points["preBind"])
-    )
-    return (
-        of_claims
-        and not points["permit"]
-        and not points["postBind"]
-        and type(points["bind"][0]) is DefaultBinder
-    )
 
 
 def before_volumes(profile: Profile) -> tuple[Any, ...]:

@@ -347,7 +347,15 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             if answer.code is Code.SKIP:
                 (cycle.skipped if cells.pre_filter_skips else cycle.pre_filtered).add(plugin.name)
                 continue
-            rejection = _refusal(plugin, answer, cells, cycle.pod.name)
+            rejection = answer
+            if not answer.is_rejection:
+                # Upstream: 1.24 tells the error of another status, which is none.
+                told = "%!w(<nil>)" if cells.pre_filter_errors_lost else answer.message
+                text = cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=cycle.pod.name)
+                rejection = error(text)
+            elif cells.pre_filter_rejection_errs:
+                rejection = error(f'rejected by "{plugin.name}" at prefilter: {answer.message}')
+            rejection = attrs.evolve(rejection, plugin=plugin.name)
             if cells.rejection_ends_pre_filter or rejection.code is not Code.UNSCHEDULABLE:
                 return PreFilterOutcome(rejection)
             continue
@@ -372,16 +380,6 @@ def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
     found = notes[slot]
     return found
-
-
-def _refusal(plugin: Any, status: Status, cells: FrameworkCells, pod: str) -> Status:
-    if not status.is_rejection:
-        # Upstream: 1.24 tells the error of another status, which is none.
-        told = "%!w(<nil>)" if cells.pre_filter_errors_lost else status.message
-        status = error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod))
-    elif cells.pre_filter_rejection_errs:
-        status = error(f'rejected by "{plugin.name}" at prefilter: {status.message}')
-    return attrs.evolve(status, plugin=plugin.name)
 
 
 def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:

@@ -33,9 +33,13 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
     preempts = bool(post_filters)
     told = kept.errors.get((preempts, never))
     if told is None:
+        nobody = NEVER
+        if not never:
+            counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
+            nobody = str(FitError(kept.nodes, {text: count for text, count in counts.items() if count}))
         texts = [
             *(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)),
-            _nobody_leaves(kept, never),
+            f"preemption: {nobody}",
         ]
         cells = cycle.release.framework
         last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
@@ -59,13 +63,6 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
         nominated=nominated,
         plugins=plugins,
     )
-
-
-def _nobody_leaves(kept: UnschedulableTemplate, never: bool) -> str:
-    if never:
-        return f"preemption: {NEVER}"
-    counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
-    return f"preemption: {FitError(kept.nodes, {text: count for text, count in counts.items() if count})}"
 
 
 def run_post_filter(

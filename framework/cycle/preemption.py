@@ -195,7 +195,32 @@ class Evaluator:
         """The candidates of *rows*, in order of *rows*: there the pod would fit without all lower
         priorities."""
         found = self._kept(rows) if self._keeps else None
-        return self._tried(rows) if found is None else found
+        if found is not None:
+            return found
+        potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
+        occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
+        self._count(NO_VICTIMS, len(rows) - len(occupied))
+        # A plugin whose PreFilter did not run would have to follow the pods that leave: then every such node
+        # errs.
+        lost = next(filter(self._misses_pre_filter, self.context.pre_filters if len(occupied) else ()), None)
+        if lost is not None:
+            text = f'running RemovePod on PreFilter plugin "{lost.name}": {lost.follows_pods}'
+            self.errors += [text] * len(occupied)
+        if lost is not None or not len(occupied):
+            return Candidates.none()
+        tried = potential.some(occupied)
+        trial: Trial
+        if self._coming is not None:
+            trial = ArrayTrial.of(self.cycle, self._coming, tried)
+        else:
+            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
+        candidates, verdict = dry_run(trial, protection_of(self.cycle))
+        if self.cycle.claim_users is not None:
+            self.cycle.claim_users.tried(
+                self.cycle, self.context.nominations, rows[occupied].tolist(), candidates
+            )
+        self._note(verdict, np.ones(len(occupied), np.bool_))
+        return self._with_victims(candidates)
 
     def _kept(self, rows: Rows) -> Candidates | None:
         """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
@@ -213,37 +238,6 @@ class Evaluator:
         return self._with_victims(
             outcomes.candidates(self.context.layout, rows if self._cells.tries_idle_nodes else rows[occupied])
         )
-
-    def _tried(self, rows: Rows) -> Candidates:
-        potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
-        occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
-        self._count(NO_VICTIMS, len(rows) - len(occupied))
-        if not len(occupied) or self._cannot_follow(len(occupied)):
-            return Candidates.none()
-        tried = potential.some(occupied)
-        trial: Trial
-        if self._coming is not None:
-            trial = ArrayTrial.of(self.cycle, self._coming, tried)
-        else:
-            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
-        candidates, verdict = dry_run(trial, protection_of(self.cycle))
-        if self.cycle.claim_users is not None:
-            self.cycle.claim_users.tried(
-                self.cycle, self.context.nominations, rows[occupied].tolist(), candidates
-            )
-        self._note(verdict, np.ones(len(occupied), np.bool_))
-        return self._with_victims(candidates)
-
-    def _cannot_follow(self, nodes: int) -> bool:
-        """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every
-        such node errs."""
-        for plugin in self.context.pre_filters:
-            if self._misses_pre_filter(plugin):
-                self.errors += [
-                    f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'
-                ] * nodes
-                return True
-        return False
 
     def _misses_pre_filter(self, plugin: Any) -> bool:
         return (

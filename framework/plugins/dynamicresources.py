@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -52,6 +52,7 @@ from ...priorities.rule import normalize_reduce
 from ..cycle.feasible import Diagnosis
 from ..hints import claim_changes, claims_are_made
 from ..plugin import (
+    ADD_OR_UPDATE,
     MAX_NODE_SCORE,
     SKIP,
     Action,
@@ -64,7 +65,6 @@ from ..plugin import (
     Plugin,
     Reads,
     Reason,
-    Reduction,
     Rows,
     Scores,
     StateKey,
@@ -151,11 +151,11 @@ class DynamicResources(Plugin):
     """
 
     name = "DynamicResources"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DEVICES
-    without_pre_filter: str | None = _NO_STATE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE | Reads.DEVICES
+    without_pre_filter = _NO_STATE
+    score_reads = Reads.NODE
     scores_after = "preFilter"
-    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
+    normalize_score = normalize_reduce(MAX_NODE_SCORE)
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -389,23 +389,19 @@ class DynamicResources(Plugin):
         mask = nodes.every()
         for claim in claims:
             allocation = claim.status.allocation
-            if allocation is not None and allocation.node_selector is not None:
+            if allocation is None:
+                continue
+            if allocation.node_selector is not None:
                 mask &= node_selector_mask(allocation.node_selector, nodes)
-            if allocation is not None and not self._is_usable(claim):
-                mask[:] = False
+            if any(one.binding_conditions for one in allocation.results):
+                waits = self.device_cells.waits_for_conditions
+                try:
+                    # The binding conditions are true or may still become so.
+                    is_usable = not waits or are_true(claim) or not self._is_late(allocation)
+                except BindingFailed:
+                    is_usable = False
+                mask &= is_usable
         return mask
-
-    def _is_usable(self, claim: ResourceClaim) -> bool:
-        """Whether the binding conditions of *claim* are true or may still become so."""
-        allocation = claim.status.allocation
-        if allocation is None or not any(one.binding_conditions for one in allocation.results):
-            return True
-        try:
-            return (
-                not self.device_cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
-            )
-        except BindingFailed:
-            return False
 
     def _is_late(self, allocation: AllocationResult) -> bool:
         """Whether the devices of *allocation* have had their time to become ready."""
@@ -569,7 +565,7 @@ class DynamicResources(Plugin):
         if not self.enabled:
             return ()
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        both = Action.ADD | Action.UPDATE
+        both = ADD_OR_UPDATE
         if self.handle.queueing.amounts_wake_claims:
             own |= Action.UPDATE_NODE_ALLOCATABLE
         return (

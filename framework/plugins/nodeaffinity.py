@@ -21,6 +21,7 @@ from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults
 from ..hints import node_matches_affinity
 from ..plugin import (
+    ADD_OR_UPDATE,
     MAX_NODE_SCORE,
     SKIP,
     Action,
@@ -143,11 +144,7 @@ class NodeAffinityPlugin(Plugin):
         matches = partial(
             node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name)
         )
-        return (
-            self.handle.node_event(
-                Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches
-            ),
-        )
+        return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, ADD_OR_UPDATE, matches),)
 
     def _fault(self, pod: Template) -> str:
         """The faults of the preferred terms that count; empty where there is none."""

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ..plugin import Action, Batch, ClusterEvent, Failures, FrameworkCycle, Plugin, Reads, Template, reason
+from ..plugin import (
+    ADD_OR_UPDATE,
+    Action,
+    Batch,
+    ClusterEvent,
+    Failures,
+    FrameworkCycle,
+    Plugin,
+    Reads,
+    Template,
+    reason,
+)
 
 
 class NodeName(Plugin):
@@ -26,4 +37,4 @@ class NodeName(Plugin):
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE),)
+        return (self.handle.node_event(Action.ADD, ADD_OR_UPDATE),)

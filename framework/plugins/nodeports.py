@@ -7,7 +7,7 @@ from functools import partial
 
 from ...predicates.podfitshostports import pod_fits_host_ports
 from ..hints import pod_leaves_ports
-from ..plugin import Action, Batch, ClusterEvent, Failures, FrameworkCycle, Plugin, Template, prepare_nothing
+from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Plugin, Template, prepare_nothing
 
 
 class NodePorts(Plugin):
@@ -27,12 +27,10 @@ class NodePorts(Plugin):
         return pod.ports
 
     pre_filter = prepare_nothing
-
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return pod_fits_host_ports.check(pod, nodes, cycle)
+    filter = staticmethod(pod_fits_host_ports.check)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         freed = partial(pod_leaves_ports, nominated=self.handle.queueing.nomination_ends)
         return ClusterEvent("Pod", Action.DELETE, hint=freed), self.handle.node_event(
-            Action.ADD, Action.ADD | Action.UPDATE
+            Action.ADD, ADD_OR_UPDATE
         )

@@ -29,6 +29,7 @@ from ...priorities.rule import (
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..hints import class_gives, node_has_room, pod_leaves_room
 from ..plugin import (
+    ADD_OR_UPDATE,
     CPU,
     MAX_NODE_SCORE,
     MEMORY,
@@ -38,7 +39,6 @@ from ..plugin import (
     Batch,
     ClusterEvent,
     Failures,
-    Floats,
     FrameworkCycle,
     Handle,
     Ints,
@@ -342,14 +342,11 @@ class NodeResourcesFit(_ScoresDevices):
             if name in NATIVE:
                 if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
                     yield name
-            elif (pod.requests[name] != 0 or cells.checks_zero_scalars) and not self._is_ignored(name):
-                yield name
-
-    def _is_ignored(self, name: str) -> bool:
-        ignored = (
-            name in self.args.ignored_resources or name.partition("/")[0] in self.args.ignored_resource_groups
-        )
-        return ignored and is_extended_resource(name)
+            elif pod.requests[name] != 0 or cells.checks_zero_scalars:
+                is_named = name in self.args.ignored_resources
+                is_ignored = is_named or name.partition("/")[0] in self.args.ignored_resource_groups
+                if not (is_ignored and is_extended_resource(name)):
+                    yield name
 
     pre_score = prepare_nothing
 
@@ -370,14 +367,12 @@ class NodeResourcesFit(_ScoresDevices):
         room = partial(
             node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given
         )
-        node = handle.node_event(
-            Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room
-        )
+        node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, ADD_OR_UPDATE, room)
         pods = ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left)
         if not self._reads_devices:
             return pods, node
         gives = partial(class_gives, requests=handle.requests)
-        return pods, node, ClusterEvent("DeviceClass", Action.ADD | Action.UPDATE, hint=gives)
+        return pods, node, ClusterEvent("DeviceClass", ADD_OR_UPDATE, hint=gives)
 
     @cached_property
     def _reads_devices(self) -> bool:
@@ -454,8 +449,19 @@ def _balance(requested: Ints, shares: Shares) -> Scores:
         evenness = (1 - np.abs(one - other) / 2) * MAX_NODE_SCORE
         # For what 64 bits surely hold, a plain conversion takes a fifth of the time.
         return evenness.astype(np.int64) if is_within else whole(evenness)
-    used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=shares.counted)
-    return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
+    # A share that is not counted is 0.
+    counted = shares.counted
+    used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=counted)
+    used = np.minimum(used, 1)
+    number = counted.sum(axis=0)
+    divisor = np.maximum(number, 1)
+    # Upstream: added one resource after the other, which fixes the rounding.
+    mean = sum(used, np.zeros(used.shape[1])) / divisor
+    squares = np.where(counted, (used - mean) * (used - mean), 0)
+    spread = np.sqrt(sum(squares, np.zeros(used.shape[1])) / divisor)
+    of_two = (np.where(counted, used, 0).max(axis=0) - np.where(counted, used, 1).min(axis=0)) / 2
+    deviation = np.where(number > 2, spread, np.where(number == 2, of_two, 0))
+    return whole((1 - deviation) * MAX_NODE_SCORE)
 
 
 _REALLY_ASKED: StateKey[Ints] = StateKey("cpu and memory without defaults")
@@ -473,16 +479,3 @@ def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> In
     if asked is None:
         asked = pod.notes[_REALLY_ASKED] = np.array([[_asked(pod, CPU)], [_asked(pod, MEMORY)]], np.int64)
     return nodes.requesteds(names) + asked
-
-
-def _deviation(used: Floats, counted: Mask) -> Floats:
-    """The standard deviation of the counted shares: float64[n]; *used*: float64[R, n], 0 where a share is not
-    counted."""
-    number = counted.sum(axis=0)
-    divisor = np.maximum(number, 1)
-    # Upstream: added one resource after the other, which fixes the rounding.
-    mean = sum(used, np.zeros(used.shape[1])) / divisor
-    squares = np.where(counted, (used - mean) * (used - mean), 0)
-    spread = np.sqrt(sum(squares, np.zeros(used.shape[1])) / divisor)
-    of_two = (np.where(counted, used, 0).max(axis=0) - np.where(counted, used, 1).min(axis=0)) / 2
-    return np.where(number > 2, spread, np.where(number == 2, of_two, 0))

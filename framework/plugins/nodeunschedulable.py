@@ -7,7 +7,7 @@ from functools import partial
 
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
-from ..plugin import Action, Batch, ClusterEvent, Failures, FrameworkCycle, Plugin, Template
+from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Plugin, Template
 
 
 class NodeUnschedulable(Plugin):
@@ -22,15 +22,14 @@ class NodeUnschedulable(Plugin):
     def filter_key(self, pod: Template) -> Hashable:
         return check_node_unschedulable.key(pod)
 
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return check_node_unschedulable.check(pod, nodes, cycle)
+    filter = staticmethod(check_node_unschedulable.check)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         own = Action.ADD | Action.UPDATE_NODE_TAINT
         handle = self.handle
         node = handle.node_event(
             own,
-            Action.ADD | Action.UPDATE if handle.queueing.taints_wake else own,
+            ADD_OR_UPDATE if handle.queueing.taints_wake else own,
             partial(node_is_schedulable, compares=handle.compares(self.name)),
         )
         if not (handle.gives_hints and handle.queueing.narrow_events):

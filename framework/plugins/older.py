@@ -86,10 +86,8 @@ class NodeResourceLimits(Plugin):
         return resource_limits.key(pod)
 
     pre_score = prepare_nothing
-
-    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        # Upstream: the scale went from 10 to 100, the one point did not.
-        return resource_limits.score(pod, nodes, cycle)
+    # Upstream: the scale went from 10 to 100, the one point did not.
+    score = staticmethod(resource_limits.score)
 
 
 class ResourceLimitsPriority(NodeResourceLimits):
@@ -151,10 +149,8 @@ class RequestedToCapacityRatio(_AllocationScore):
     name = "RequestedToCapacityRatio"
 
     def __init__(self, args: RequestedToCapacityRatioArgs | None, handle: Handle) -> None:
-        super().__init__(args, handle)
-        if args is None:
-            raise PolicyError("want args to be of type RequestedToCapacityRatioArgs, got <nil>")
-        self._line = scaled_line(args.shape or (ShapePoint(0, 0),))
+        super().__init__(_wanted(args, RequestedToCapacityRatioArgs), handle)
+        self._line = scaled_line(self.args.shape or (ShapePoint(0, 0),))
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.

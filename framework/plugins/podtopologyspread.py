@@ -61,21 +61,6 @@ from .spreadconstraints import (
 )
 from .spreadcounts import Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain
 
-
-def _by_share(counts: Scores, judged: Mask) -> Scores:
-    """100 for the smallest of the *counts* of all feasible nodes, less for larger ones, 0 for nodes that are
-    not *judged*: int64[n]."""
-    found = counts[judged]
-    if not len(found):
-        return np.zeros(len(counts), np.int64)
-    total = int(found.sum())
-    spread = total - int(found.min())
-    if not spread:
-        # Upstream: nodes that lack a topology key get the best score, too.
-        return np.full(len(counts), MAX_NODE_SCORE, np.int64)
-    return whole(float(MAX_NODE_SCORE) * ((total - counts) / float(spread))) * judged
-
-
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
 
@@ -250,12 +235,20 @@ class PodTopologySpread(Plugin):
         return self._normalized(raw, soft.judged(nodes))
 
     def _normalized(self, raw: Scores, judged: Mask) -> Scores:
-        if self.cells.spreads_by_share:
-            return _by_share(raw, judged)
         met = raw[judged]
+        best = np.full(len(raw), MAX_NODE_SCORE, np.int64)
+        if self.cells.spreads_by_share:
+            if not len(met):
+                return np.zeros(len(raw), np.int64)
+            total = int(met.sum())
+            spread = total - int(met.min())
+            if not spread:
+                # Upstream: nodes that lack a topology key get the best score, too.
+                return best
+            return whole(float(MAX_NODE_SCORE) * ((total - raw) / float(spread))) * judged
         most = int(met.max(initial=0))
         if not most:
-            return np.full(len(raw), MAX_NODE_SCORE, np.int64) * judged
+            return best * judged
         both = most + int(met.min())
         return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (both - crowded), most), raw) * judged
 

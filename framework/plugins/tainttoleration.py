@@ -8,10 +8,11 @@ import numpy as np
 
 from ...api.objects import Taint
 from ...predicates.podtoleratesnodetaints import first_untolerated
-from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
+from ...priorities.tainttoleration import taint_toleration
 from ..hints import node_is_tolerated, tolerations_change
 from ..plugin import (
+    ADD_OR_UPDATE,
     MAX_NODE_SCORE,
     Action,
     Batch,
@@ -20,7 +21,6 @@ from ..plugin import (
     FrameworkCycle,
     Plugin,
     Reads,
-    Scores,
     Template,
     prepare_nothing,
     reason,
@@ -45,7 +45,7 @@ class TaintToleration(Plugin):
         return pod.spec.tolerations
 
     def score_key(self, pod: Template) -> Hashable:
-        return preferred.taint_toleration.key(pod)
+        return taint_toleration.key(pod)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The reason names the first taint of the node that is not tolerated."""
@@ -62,14 +62,10 @@ class TaintToleration(Plugin):
         )
 
     pre_score = prepare_nothing
-
-    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return preferred.taint_toleration.score(pod, nodes, cycle)
+    score = staticmethod(taint_toleration.score)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        node = self.handle.node_event(
-            Action.ADD | Action.UPDATE_NODE_TAINT, Action.ADD | Action.UPDATE, node_is_tolerated
-        )
+        node = self.handle.node_event(Action.ADD | Action.UPDATE_NODE_TAINT, ADD_OR_UPDATE, node_is_tolerated)
         if not self.handle.hints_see_pods:
             return (node,)
         return node, ClusterEvent(

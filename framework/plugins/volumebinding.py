@@ -18,6 +18,7 @@ from ...predicates.rule import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..hints import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
 from ..plugin import (
+    ADD_OR_UPDATE,
     SKIP,
     Action,
     Batch,
@@ -174,7 +175,7 @@ class VolumeBinding(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        both = Action.ADD | Action.UPDATE
+        both = ADD_OR_UPDATE
         narrow = self.handle.queueing.narrow_events
         if self.handle.queueing.binding_waits_for_nodes:
             own = both

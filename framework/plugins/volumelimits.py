@@ -139,18 +139,15 @@ class NodeVolumeLimits(_VolumeLimits):
     def _counts(self, volume: Volume) -> bool:
         return plugin_of(volume) is not None
 
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return csi_failures(pod, nodes, cycle)
+    filter = staticmethod(csi_failures)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims(), *self._attachments()
-
-    def _attachments(self) -> Iterator[ClusterEvent]:
         wants = self.handle.queueing.limits_wait_for
-        grows = "changed CSINodes"
-        if grows in wants:
-            yield ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows)
+        grows = "changed CSINodes" in wants
+        found = [ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims()]
+        if grows:
+            found.append(ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows))
         if "VolumeAttachments that go" in wants:
-            yield ClusterEvent(
-                "VolumeAttachment", Action.DELETE, hint=attachment_goes if grows in wants else None
-            )
+            hint = attachment_goes if grows else None
+            found.append(ClusterEvent("VolumeAttachment", Action.DELETE, hint=hint))
+        return found

@@ -16,6 +16,7 @@ from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
 from ...predicates.rule import VOLUME_ZONE_CONFLICT
 from ..hints import claim_is_named, class_waits, volume_moves
 from ..plugin import (
+    ADD_OR_UPDATE,
     SKIP,
     Action,
     Batch,
@@ -105,14 +106,12 @@ class VolumeZone(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        claims = Action.ADD | Action.UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
+        claims = ADD_OR_UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
         return (
             ClusterEvent("StorageClass", Action.ADD, hint=class_waits),
             self.handle.node_event(own, self.handle.labels_and_taints(own)),
             ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
-            ClusterEvent(
-                "PersistentVolume", Action.ADD | Action.UPDATE, hint=partial(volume_moves, labels=LABELS)
-            ),
+            ClusterEvent("PersistentVolume", ADD_OR_UPDATE, hint=partial(volume_moves, labels=LABELS)),
         )
 
 

@@ -51,6 +51,7 @@ class Action(enum.Flag):
     ALL = ADD | DELETE | UPDATE
 
 
+ADD_OR_UPDATE = Action.ADD | Action.UPDATE
 Hint = Callable[[Pod, KubeObject | None, KubeObject | None], bool]
 """(a pod that the plugin rejected, the object before and after the event) -> whether the pod may fit now.
 

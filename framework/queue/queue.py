@@ -26,6 +26,7 @@ from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
 from ..hints import is_selected, ports_clash
 from .events import (
+    ADD_OR_UPDATE,
     ANYTHING,
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
@@ -541,9 +542,9 @@ KINDS = frozenset(
 )
 """The kinds beside nodes and pods whose events plugins may wait for."""
 FIXED: Mapping[str, Action] = {
-    "PersistentVolume": Action.ADD | Action.UPDATE,
-    "PersistentVolumeClaim": Action.ADD | Action.UPDATE,
-    "CSINode": Action.ADD | Action.UPDATE,
+    "PersistentVolume": ADD_OR_UPDATE,
+    "PersistentVolumeClaim": ADD_OR_UPDATE,
+    "CSINode": ADD_OR_UPDATE,
     "StorageClass": Action.ADD,
     "Service": Action.ALL,
 }
