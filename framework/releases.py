@@ -16,7 +16,7 @@ from ..api.record import Record, says
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.decision import TopOfHeap
 from ..core.pods import requests, resized
-from ..core.release import ConfigurationCells, PolicyCells, Release
+from ..core.release import PolicyCells, Release
 from ..core.release.fact import Cells, Fact, SetEdit, changed, changed_by, gates_of, text_of, value_of
 from ..exceptions import UnknownNameError
 
@@ -80,17 +80,6 @@ _VERSIONS = {
     },
 }
 """Version -> in which cells it differs from the default one."""
-
-
-def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
-    """*cells* with what each version that they read has otherwise than the default one."""
-    versions = {}
-    for version in cells.api_versions:
-        if version != cells.default_version:
-            found = changed(cells, _VERSIONS[version])
-            names = dict.fromkeys(path.partition(".")[0] for path in _VERSIONS[version])
-            versions[version] = MappingProxyType({name: getattr(found, name) for name in names})
-    return replace(cells, versions=MappingProxyType(versions))
 
 
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------
@@ -184,8 +173,15 @@ def _with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates and more cells follow."""
     found = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
-    configuration = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
-    return replace(found, version=version, gates=gates.known, configuration=with_versions(configuration))
+    cells = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
+    versions = {}
+    for name in cells.api_versions:
+        if name != cells.default_version:
+            other = changed(cells, _VERSIONS[name])
+            fields = dict.fromkeys(path.partition(".")[0] for path in _VERSIONS[name])
+            versions[name] = MappingProxyType({field: getattr(other, field) for field in fields})
+    cells = replace(cells, versions=MappingProxyType(versions))
+    return replace(found, version=version, gates=gates.known, configuration=cells)
 
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import attrs
@@ -57,8 +57,20 @@ def service_affinity_failures(
     own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(own) == len(labels) or not services_of(pod, cycle.listings):
         return _unless_having(own, nodes, nodes.every(), cycle)
+    # Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n].
+    leaders = []
+    peers = _Peers.of(pod, cycle)
+    usual = nodes.every()
+    if nodes.edits:
+        moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
+        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
+        for leader in dict.fromkeys(exceptions.values()):
+            at = nodes.none()
+            at[[i for i, other in exceptions.items() if other == leader]] = True
+            leaders.append((leader, at))
+        usual &= ~moved
     found = []
-    for leader, at in _leaders(pod, nodes, cycle):
+    for leader, at in (*leaders, (peers.first, usual)):
         wanted = own
         if leader is not None:
             node = cycle.cache.node(leader)
@@ -143,18 +155,3 @@ class _Peers:
 
 
 _PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
-
-
-def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:
-    """Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n]."""
-    peers = _Peers.of(pod, cycle)
-    usual = nodes.every()
-    if nodes.edits:
-        moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
-        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
-        for leader in dict.fromkeys(exceptions.values()):
-            at = nodes.none()
-            at[[i for i, other in exceptions.items() if other == leader]] = True
-            yield leader, at
-        usual &= ~moved
-    yield peers.first, usual

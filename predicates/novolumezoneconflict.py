@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from ..api.meaning import BETA_REGION, BETA_ZONE
@@ -19,21 +18,6 @@ def zones_of(label: str) -> frozenset[str]:
     label does not count."""
     parts = [part.strip() for part in label.split("__")]
     return frozenset(parts) if all(parts) else frozenset()
-
-
-def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
-    """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError`."""
-    for key in pod.claims:
-        found = volume_of(key, cycle)
-        if isinstance(found, PersistentVolume):
-            yield found
-            continue
-        cells = cycle.release.volumes
-        kind = cycle.listings.classes.get(found.storage_class)
-        if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
-            kind = None
-        if kind is None or not delays_binding(kind):
-            raise VolumeError(cells.unbound_claim_text.format(f'"{found.name}"'))
 
 
 def volume_of(key: str, cycle: Cycle) -> PersistentVolume | PersistentVolumeClaim:
@@ -66,10 +50,19 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
     """
     if not pod.claims:
         return None
+    cells = cycle.release.volumes
     labelled = nodes.label(BETA_ZONE).present | nodes.label(BETA_REGION).present
     conflict = nodes.none()
     try:
-        for volume in _volumes(pod, cycle):
+        for claim in pod.claims:
+            volume = volume_of(claim, cycle)
+            if not isinstance(volume, PersistentVolume):
+                kind = cycle.listings.classes.get(volume.storage_class)
+                if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
+                    kind = None
+                if kind is None or not delays_binding(kind):
+                    raise VolumeError(cells.unbound_claim_text.format(f'"{volume.name}"'))
+                continue
             for key in (BETA_ZONE, BETA_REGION):
                 if zones := zones_of(volume.labels.get(key, "")):
                     # Upstream: a node with only the other of the two labels counts as being in zone "".

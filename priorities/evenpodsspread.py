@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from ..core.matching import (
-    Constraints,
     domains_by_key,
     eligible,
     is_readable,
@@ -77,9 +76,16 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
     if not constraints:
         return nodes.zeros()
     if not is_readable(constraints):
-        _refuse_unreadable(
-            pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle
-        )
+        # An error where a pod in a domain of a candidate has to be matched against an invalid selector.
+        candidates = nodes.some(np.flatnonzero(with_all_keys(constraints, nodes)))
+        everywhere = Batch.everywhere(cycle.table)
+        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
+        for constraint in constraints:
+            text = selector_error(constraint.label_selector)
+            domains = everywhere.label(constraint.topology_key).codes[met]
+            theirs = candidates.label(constraint.topology_key).codes
+            if text is not None and np.isin(domains, theirs).any():
+                raise PriorityError(text)
     lacks = without_a_key(pod, constraints, nodes)
     own = raw
     if nodes.rows is not None and nodes.n > 1:
@@ -88,8 +94,8 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
         own = raw if often.max() == 1 else raw * often
     if not lacks and own is raw and _is_plain(pod, cycle):
         return None
-    met = raw[with_all_keys(constraints, nodes)] if lacks else raw
-    scale = Sparseness(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)))
+    counted = raw[with_all_keys(constraints, nodes)] if lacks else raw
+    scale = Sparseness(_int32(int(counted.sum())), int(counted.min(initial=NO_MINIMUM)))
     scores = np.array(scale.each(own.tolist()), np.int64)
     return scores * with_all_keys(constraints, nodes) if lacks else scores
 
@@ -106,20 +112,6 @@ def _is_plain(pod: Template, cycle: Cycle) -> bool:
 def _int32(number: int) -> int:
     """*number* as upstream's 32-bit counters hold it."""
     return (number + 2**31) % 2**32 - 2**31
-
-
-def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batch, cycle: Cycle) -> None:
-    """Raise PriorityError where a pod in a domain of a candidate has to be matched against an invalid
-    selector."""
-    for constraint in constraints:
-        text = selector_error(constraint.label_selector)
-        if text is None:
-            continue
-        everywhere = Batch.everywhere(cycle.table)
-        label = everywhere.label(constraint.topology_key)
-        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
-        if np.isin(label.codes[met], candidates.label(constraint.topology_key).codes).any():
-            raise PriorityError(text)
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:

@@ -104,7 +104,14 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     against. Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go
     CalculateInterPodAffinityPriority.
     """
-    _refuse_unreadable(pod, cycle.table)
+    table = cycle.table
+    own = _own_text(pod)
+    if own is not None and _carrying_rows(table, ALL_PODS):
+        raise PriorityError(own, once=True)
+    for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
+        for row in _carrying_rows(table, query):
+            texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
+            raise PriorityError(next(text for text in texts if text is not None), once=True)
     # Upstream: labels are read from the node objects that are scored, so those of an extender's reply count.
     return liking(pod, cycle.as_described(nodes), cycle, cycle.algorithm.hard_pod_affinity_weight)
 
@@ -140,18 +147,6 @@ def _own(pod: Template, role: str) -> Preferences:
 
 
 # --- selectors that cannot be read --------------------------------------------------------------------------
-
-
-def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
-    """Raise PriorityError for the first invalid selector that a pod on an existing node has or is matched
-    against."""
-    own = _own_text(pod)
-    if own is not None and _carrying_rows(table, ALL_PODS):
-        raise PriorityError(own, once=True)
-    for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
-        for row in _carrying_rows(table, query):
-            texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
-            raise PriorityError(next(text for text in texts if text is not None), once=True)
 
 
 def _own_text(pod: Template) -> str | None:

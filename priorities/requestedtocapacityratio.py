@@ -55,21 +55,15 @@ def requested_to_capacity_ratio_of(
     def requested_to_capacity_ratio(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
         """Prefer nodes by how full they would be: the line's score for each resource, combined as the release
         does it."""
-        combined: Scores = cycle.release.ratio_mean(
-            np.stack([line[_utilization(pod, nodes, resource)] for resource in weights]),
-            np.array([*weights.values()], np.int64),
-        )
+        scores = []
+        for resource in weights:
+            free = free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)
+            # 100 percent where a node has none of the resource, or less than requested.
+            scores.append(line[(FULL - free).clip(0, FULL)])
+        combined: Scores = cycle.release.ratio_mean(np.stack(scores), np.array([*weights.values()], np.int64))
         return combined
 
     return requested_to_capacity_ratio
-
-
-def _utilization(pod: Template, nodes: Batch, resource: str) -> Ints:
-    """The utilization of each node with the pod, in percent: int64[n]; 100 where it has no *resource* or less
-    than requested."""
-    return (FULL - free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)).clip(
-        0, FULL
-    )
 
 
 # --- the line -----------------------------------------------------------------------------------------------

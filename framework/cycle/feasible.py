@@ -364,7 +364,12 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             names = answer.node_names if found.node_names is None else found.node_names & answer.node_names
             found = PreFilterOutcome(None, names, (*found.narrowing, plugin.name))
             if not names:
-                return attrs.evolve(found, status=_nothing_left(found.narrowing, cells))
+                narrowing = sorted(found.narrowing) if cells.disjoint_sorts_plugins else found.narrowing
+                text = f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously"
+                if len(narrowing) == 1:
+                    text = f"node(s) didn't satisfy plugin {narrowing[0]}"
+                reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
+                return attrs.evolve(found, status=reject(text))
     return found if rejection is None else attrs.evolve(found, status=rejection)
 
 
@@ -380,14 +385,6 @@ def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
     found = notes[slot]
     return found
-
-
-def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
-    reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
-    if len(narrowing) == 1:
-        return reject(f"node(s) didn't satisfy plugin {narrowing[0]}")
-    names = sorted(narrowing) if cells.disjoint_sorts_plugins else narrowing
-    return reject(f"node(s) didn't satisfy plugin(s) [{' '.join(names)}] simultaneously")
 
 
 @attrs.define(eq=False, repr=False)

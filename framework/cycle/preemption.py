@@ -10,7 +10,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...api.objects import Pod
 from ...core.arrays import NO_ROWS, Ints, Mask, Rows
 from ...core.decision import FitError, Preemption, Verdict
 from ...core.preemption import (
@@ -63,11 +62,14 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
     by_condition = cells.waits_for_preempted_alone or (
         not cells.waits_for_any_leaving and cycle.enabled("PodDisruptionConditions")
     )
-    leaving = (
-        entry.priority < pod.priority and _is_leaving(entry.pod, by_condition)
-        for entry in cycle.table.pods[row]
-    )
-    return LEAVING if any(leaving) else None
+    for entry in cycle.table.pods[row]:
+        if entry.priority < pod.priority and entry.pod.is_terminating:
+            # Upstream: the first condition of the type counts.
+            first = next((c for c in entry.pod.status.conditions if c.type == "DisruptionTarget"), None)
+            told = None if first is None else (first.status, first.reason)
+            if not by_condition or told == ("True", "PreemptionByScheduler"):
+                return LEAVING
+    return None
 
 
 def refuses_to_preempt(cycle: FrameworkCycle) -> bool:
@@ -80,15 +82,6 @@ def protection_of(cycle: FrameworkCycle) -> Protection:
     """Whom disruption budgets protect, as the release counts them."""
     cells = cycle.release.framework
     return _PROTECTIONS[cells.budgets](cycle.listings.budgets, exempts=cells.exempts_disrupted)
-
-
-def _is_leaving(pod: Pod, by_condition: bool) -> bool:
-    """Whether *pod* is being deleted, for a preemption where conditions show it."""
-    if not pod.is_terminating or not by_condition:
-        return pod.is_terminating
-    # Upstream: the first condition of the type counts.
-    first = next((c for c in pod.status.conditions if c.type == "DisruptionTarget"), None)
-    return first is not None and first.status == "True" and first.reason == "PreemptionByScheduler"
 
 
 def in_vain(cycle: FrameworkCycle, tried: int, message: str = "") -> tuple[str | None, str, bool, Preemption]:

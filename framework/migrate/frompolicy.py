@@ -275,25 +275,21 @@ class _PolicyDraft(ProfileDraft):
         for name in running:
             if name in written:
                 required += (found for found in self._custom(name, written[name]) if found not in required)
-            else:
-                self._replace(name)
+                continue
+            rule = RULES[name]
+            if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
+                self.filters["NodeVolumeLimits"] = None
+                self.note(
+                    name,
+                    f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
+                    "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
+                )
+                continue
+            self.filters |= dict.fromkeys(rule.plugins)
+            if rule.is_noted:
+                self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else None)
         if required:
             self.require("labelsPresence", required, NODE_LABEL)
-
-    def _replace(self, name: str) -> None:
-        """Take the plugins in place of a predicate."""
-        rule = RULES[name]
-        if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
-            self.filters["NodeVolumeLimits"] = None
-            self.note(
-                name,
-                f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
-                "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
-            )
-            return
-        self.filters |= dict.fromkeys(rule.plugins)
-        if rule.is_noted:
-            self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else None)
 
     def _custom(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
         """The labels that a predicate with an *argument* wants."""

@@ -46,28 +46,6 @@ NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", r
 CONFLICT = "pod affinity terms conflict"
 
 
-def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] | None:
-    """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or
-    no term, does not say.
-
-    *any_conflict*: none at all where the names of one term exclude each other, unless a term before it does
-    not say.
-
-    Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
-    """
-    required = required_node_affinity(pod)
-    found = set()
-    for term in required.node_selector_terms if required is not None else ():
-        named = [set(f.values) for f in term.match_fields if f.key == "metadata.name" and f.operator == "In"]
-        if not named:
-            return None
-        names = reduce(and_, named)
-        if any_conflict and not names:
-            return frozenset()
-        found |= names
-    return frozenset(found) if required is not None and required.node_selector_terms else None
-
-
 class NodeAffinityPlugin(Plugin):
     """Turn down nodes that the pod's nodeSelector, its required node affinity or the profile's does not
     match; prefer what both prefer.
@@ -98,15 +76,27 @@ class NodeAffinityPlugin(Plugin):
         return preferred_terms(pod)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        required = required_node_affinity(pod) or self.added.required
-        if required is None and pod.spec.node_selector is None:
+        """Leave the only nodes that the pod's required node affinity can match by name, if each of its terms
+        says some."""
+        required = required_node_affinity(pod)
+        if (required or self.added.required) is None and pod.spec.node_selector is None:
             return SKIP
-        if not self.cells.names_nodes:
+        terms = required.node_selector_terms if required is not None and self.cells.names_nodes else ()
+        # Upstream: several names in one field narrow the search, though the filter then takes the term for
+        # invalid.
+        found: set[str] = set()
+        for term in terms:
+            fields = (field for field in term.match_fields if field.key == "metadata.name")
+            named = [set(field.values) for field in fields if field.operator == "In"]
+            if not named:
+                return None
+            names = reduce(and_, named)
+            if not names and self.cells.any_conflict_rejects:
+                return unresolvable(CONFLICT)
+            found |= names
+        if not terms:
             return None
-        names = named_nodes(pod, any_conflict=self.cells.any_conflict_rejects)
-        if names is None:
-            return None
-        return PreFilterResult(names) if names else unresolvable(CONFLICT)
+        return PreFilterResult(frozenset(found)) if found else unresolvable(CONFLICT)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         if self.added.required is None:

@@ -24,7 +24,6 @@ from ..plugin import (
     Failures,
     FrameworkCycle,
     Handle,
-    Mask,
     Plugin,
     Reads,
     Status,
@@ -78,7 +77,15 @@ class VolumeZone(Plugin):
         try:
             for volume in _volumes(pod, cycle):
                 for label, values in self._topologies(volume):
-                    elsewhere |= self._elsewhere(label, values, nodes)
+                    there = nodes.label(label)
+                    outside = there.where(partial(not_among, values))
+                    newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
+                    if newer is not None:
+                        # Upstream: not the other way round, a volume's newer label does not match a node's
+                        # beta label.
+                        newly = nodes.label(newer).where(partial(not_among, values))
+                        outside = np.where(there.present, outside, newly)
+                    elsewhere |= outside
         except VolumeError as refused:
             status = self._refuse(str(refused))
             conflict = labelled & elsewhere
@@ -93,16 +100,6 @@ class VolumeZone(Plugin):
         """The labels that a node must have for *volume*."""
         written = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
         return [(label, zones) for label, text in written if (zones := zones_of(text))]
-
-    def _elsewhere(self, label: str, values: frozenset[str], nodes: Batch) -> Mask:
-        """The nodes that do not have one of *values* for *label*: bool[n]."""
-        there = nodes.label(label)
-        newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
-        elsewhere = there.where(partial(not_among, values))
-        if newer is None:
-            return elsewhere
-        # Upstream: not the other way round, a volume's newer label does not match a node's beta label.
-        return np.where(there.present, elsewhere, nodes.label(newer).where(partial(not_among, values)))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         own = Action.ADD | Action.UPDATE_NODE_LABEL

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from ...api.meaning import SelectorError, compile_selector, tolerates
-from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Namespace, Node, Pod, PodAffinityTerm, StorageClass
+from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Namespace, Node, Pod, StorageClass
 from ...core.cluster.listings import Listing
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
@@ -441,21 +441,22 @@ def _profile_of(item: QueuedPod) -> str:
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
     """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no
     term does."""
+    found = False
     try:
-        found = [_matches(term, item.pod, other, namespaces) for term in item.terms]
+        for term in item.terms:
+            by_name = compile_selector(term.label_selector)
+            by_labels = compile_selector(term.namespace_selector)
+            if not term.namespaces and term.namespace_selector is None:
+                reached = other.namespace == item.pod.namespace
+            else:
+                space = namespaces.get(other.namespace)
+                reached = other.namespace in term.namespaces or by_labels(
+                    {} if space is None else space.labels
+                )
+            found |= reached and by_name(other.labels)
     except SelectorError:
         return False
-    return any(found)
-
-
-def _matches(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Listing[Namespace]) -> bool:
-    by_name = compile_selector(term.label_selector)
-    by_labels = compile_selector(term.namespace_selector)
-    if not term.namespaces and term.namespace_selector is None:
-        return other.namespace == owner.namespace and by_name(other.labels)
-    found = namespaces.get(other.namespace)
-    reached = other.namespace in term.namespaces or by_labels({} if found is None else found.labels)
-    return reached and by_name(other.labels)
+    return found
 
 
 # --- Event handlers: the objects that a scheduler learns of, and the pods that it tries again ---------------
