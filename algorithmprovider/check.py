@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -39,7 +39,7 @@ _NOT_FOUND = re.compile(
     r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.*)(?P=quote)\Z""",
     re.DOTALL | re.IGNORECASE,
 )
-Attempt: TypeAlias = Callable[[Policy], object]
+Attempt = Callable[[Policy], object]
 """What raises for a Policy that is refused."""
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from .config.configuration import KubeSchedulerConfiguration
     from .plugin import Plugin
 
-    GivenPolicy: TypeAlias = Policy | Mapping[str, Any] | str | os.PathLike[str]
+    GivenPolicy = Policy | Mapping[str, Any] | str | os.PathLike[str]
     """A Policy, its JSON form, or the file that holds it."""
-    GivenConfig: TypeAlias = ClassicConfiguration | Mapping[str, Any] | str | os.PathLike[str]
+    GivenConfig = ClassicConfiguration | Mapping[str, Any] | str | os.PathLike[str]
     """A KubeSchedulerConfiguration of 1.12 to 1.16, its JSON form, or its file."""
-    GivenProfile: TypeAlias = KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]
+    GivenProfile = KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]
     """A KubeSchedulerConfiguration, its JSON form, or its file."""
 
 Types = tuple[type, ...]
-OptionValues: TypeAlias = Mapping[str, Any]
+OptionValues = Mapping[str, Any]
 """Options by name."""
-Called: TypeAlias = Callable[[str], str]
+Called = Callable[[str], str]
 """How messages name an option."""
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import attrs
 
@@ -91,7 +91,6 @@ def build_engine(
 
 
 ConfigMaps = Mapping[tuple[str, str], JsonObject]
-Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
 
 
 class ExtenderChoice(Protocol):
@@ -253,7 +252,7 @@ class SchedulerSpec:
     # --- what it makes --------------------------------------------------------------------------------------
 
     @property
-    def configuration(self) -> Configuration:
+    def configuration(self) -> classic.AlgorithmConfiguration | KubeSchedulerConfiguration:
         """The component configuration, of the kind that the release reads."""
         return self.config if self.profiles is None else self.profiles
 

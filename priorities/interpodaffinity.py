@@ -26,7 +26,6 @@ from .rule import (
     NodeTable,
     PriorityError,
     Query,
-    RawScores,
     Reads,
     Reduction,
     Scores,
@@ -50,15 +49,6 @@ ANY_UNREADABLE = Unreadable(READ)
 UNREADABLE = tuple(Unreadable((role,)) for role in READ)
 
 
-def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
-    """The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
-
-    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of
-    CalculateInterPodAffinityPriority.
-    """
-    return Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY)
-
-
 def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
     if not cycle.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
@@ -72,7 +62,14 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
     return np.array(scale.each(raw.tolist()), np.int64)
 
 
-normalize: Reduction = Reduction(_scale, special=_of_listed)
+normalize: Reduction = Reduction(
+    lambda pod, raw, cycle: Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY),
+    special=_of_listed,
+)
+"""The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
+
+Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
+"""
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:

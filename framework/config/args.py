@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Annotated, Any, Self
 
 import attrs
 
@@ -31,7 +31,7 @@ from .fielderrors import (
     unsupported,
 )
 
-Faults: TypeAlias = Iterator[str]
+Faults = Iterator[str]
 
 
 class Arguments:
@@ -61,8 +61,8 @@ class ShapePoint:
     score: Int32 = 0
 
 
-Resources: TypeAlias = tuple[ResourceSpec, ...]
-Shape: TypeAlias = tuple[ShapePoint, ...]
+Resources = tuple[ResourceSpec, ...]
+Shape = tuple[ShapePoint, ...]
 WHOLE_RANGE = (ShapePoint(0, 0), ShapePoint(100, 10))
 CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 

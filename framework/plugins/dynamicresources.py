@@ -14,16 +14,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.meaning import seconds_since_1970
-from ...api.objects import (
-    AllocationResult,
-    Condition,
-    DeviceClass,
-    DeviceRequest,
-    Pod,
-    ResourceClaim,
-    ResourceClaimConsumerReference,
-)
-from ...core.cluster.listings import Listing, ResourceClaims, claim_name
+from ...api.objects import AllocationResult, Condition, Pod, ResourceClaim, ResourceClaimConsumerReference
+from ...core.cluster.listings import ResourceClaims, claim_name
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -197,26 +189,22 @@ class DynamicResources(Plugin):
             if claim.uid in claims.pending:
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
             for request in claim.spec.devices.requests:
-                if fault := self._fault(claim, request, cycle.listings.device_classes):
-                    return fault
+                named = {
+                    request.name: request.exactly.device_class_name if request.exactly is not None else ""
+                }
+                if request.first_available and request.exactly is None and self.handle.devices.alternatives:
+                    if not self.handle.enabled("DRAPrioritizedList"):
+                        return unresolvable(f"resource claim {claim.key}, request {request.name}: {_LISTS}")
+                    named = {
+                        f"{request.name}/{one.name}": one.device_class_name for one in request.first_available
+                    }
+                for name, class_name in named.items():
+                    if not class_name:
+                        return error(f"request {name}: unsupported request type")
+                    if cycle.listings.device_classes.get(class_name) is None:
+                        return unresolvable(f"request {name}: device class {class_name} does not exist")
         state.claims = [*found, *([state.special] if state.special is not None else ())]
         state.wanted = wanted
-        return None
-
-    def _fault(
-        self, claim: ResourceClaim, request: DeviceRequest, classes: Listing[DeviceClass]
-    ) -> Status | None:
-        """The reason why *request* cannot be tried; None where it can."""
-        named = {request.name: request.exactly.device_class_name if request.exactly is not None else ""}
-        if request.first_available and request.exactly is None and self.handle.devices.alternatives:
-            if not self.handle.enabled("DRAPrioritizedList"):
-                return unresolvable(f"resource claim {claim.key}, request {request.name}: {_LISTS}")
-            named = {f"{request.name}/{one.name}": one.device_class_name for one in request.first_available}
-        for name, class_name in named.items():
-            if not class_name:
-                return error(f"request {name}: unsupported request type")
-            if classes.get(class_name) is None:
-                return unresolvable(f"request {name}: device class {class_name} does not exist")
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:

@@ -149,7 +149,10 @@ _GROUPED = {
     ),
     **dict.fromkeys(("ResourceClaim", "ResourceSlice", "DeviceClass"), "resource.k8s.io/"),
 }
-_CHANGES = {action: "".join(word.capitalize() for word in str(action.name).split("_")) for action in Action}
+_CHANGES = {
+    **{action: "".join(word.capitalize() for word in str(action.name).split("_")) for action in Action},
+    **dict.fromkeys((Action.UPDATE, Action.UPDATE_POD_OTHER), "Update"),
+}
 
 
 def full_label(event: ClusterEvent) -> str:
@@ -164,10 +167,7 @@ def full_label(event: ClusterEvent) -> str:
         kind = "AssignedPod"
     else:
         kind = _GROUPED.get(event.resource, "") + event.resource
-    change = {Action.UPDATE: "Update", Action.UPDATE_POD_OTHER: "Update"}.get(event.action) or _CHANGES.get(
-        event.action, ""
-    )
-    return kind + change
+    return kind + _CHANGES.get(event.action, "")
 
 
 def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEvent]:
