@@ -16,7 +16,7 @@ from ..api.objects import MAX_INT64, JsonObject, Part
 from ..api.reading import Document, Mismatch, ReadBy, fields_of, read, shown, unknown_fields
 from ..core.cycle import Algorithm, Predicate, Priority
 from ..core.release import GateEffect, Gates, Release
-from ..exceptions import PolicyError, UnknownNameError, did_you_mean
+from ..exceptions import PolicyError, did_you_mean
 from ..predicates.checknodelabelpresence import node_label_presence
 from ..predicates.checkserviceaffinity import service_affinity
 from ..predicates.rule import metadata_fails
@@ -26,7 +26,7 @@ from ..priorities.rule import MAX_PRIORITY
 from ..priorities.serviceantiaffinity import service_anti_affinity
 from .catalogue import CATALOGUE, Catalogue, check_name
 from .extenders import OF_POLICIES, ExtenderConfig, faults, ignored_resources, in_calling_order
-from .gates import UNKNOWN_GATE, GivenGates, resolved_gates
+from .gates import GivenGates, resolved_gates
 
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
@@ -360,22 +360,6 @@ class Registry:
         return self.default_predicates, [
             instead.get(priority, priority) for priority in self.default_priorities
         ]
-
-
-def check_names(
-    release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str
-) -> None:
-    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name
-    an option.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
-    """
-    for name in gates:
-        if name not in release.gates:
-            raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
-    if provider and provider not in PROVIDERS:
-        wanted = f", expected {' or '.join(PROVIDERS)}"
-        raise UnknownNameError(f'{called("provider")}: plugin "{provider}" has not been registered{wanted}')
 
 
 def gates_of(name: str, release: Release) -> str:

@@ -18,11 +18,10 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.catalogue import CATALOGUE
-from ..core.cycle import Predicate, Priority
 from ..core.engine import Engine
 from ..core.guard import RuleGuard
 from ..core.run import Run
-from .plugin import Plugin
+from .plugin import Plugin, Predicate, Priority
 from .registry import DEFAULT_REGISTRY
 from .schedulerspec import SchedulerSpec
 

@@ -14,11 +14,9 @@ import attrs
 import numpy as np
 
 from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Pod
-from ..core.arrays import NO_ROWS, Batch, Mask, NodeTable, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
 from ..core.cluster.snapshot import ListOrder
-from ..core.cycle import Algorithm
 from ..core.decision import (
     SUCCESS,
     Decision,
@@ -35,7 +33,6 @@ from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
-from ..core.pods import Template, has_ephemeral_claims
 from ..core.preemption import ClaimUsers, DryRuns, PodLayout, UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
 from ..core.volumes import VolumeBinder, basic_checks
@@ -54,7 +51,18 @@ from .cycle.feasible import (
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
-from .plugin import MAX_NODE_SCORE, FrameworkCycle
+from .plugin import (
+    MAX_NODE_SCORE,
+    NO_ROWS,
+    Algorithm,
+    Batch,
+    FrameworkCycle,
+    Mask,
+    NodeTable,
+    Rows,
+    Template,
+    has_ephemeral_claims,
+)
 from .profile import Profile, Registry, build_profiles, filter_error, handle_of
 from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
 from .registry import registry_of

@@ -88,7 +88,6 @@ BY_ARGUMENT = frozenset(
     }
 )
 """The rules that an argument makes of an entry of another name."""
-EQUAL = "EqualPriority"
 
 
 @attrs.define(repr=False)
@@ -119,7 +118,7 @@ class PolicyRules:
                 name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)
             }
         for priority in policy.priorities or ():
-            if priority.name != EQUAL:
+            if priority.name != "EqualPriority":
                 check_arguments(priority, cells.two_arguments)
                 found.priorities[found._priority(priority)] = priority.weight
         found.predicates |= dict.fromkeys(cells.mandatory_predicates)

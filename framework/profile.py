@@ -17,8 +17,6 @@ import numpy as np
 from ..algorithmprovider.policy import unread_field
 from ..api.objects import MAX_INT64, wrap_int64
 from ..api.record import replace
-from ..core.arrays import Batch, Failures, Scores
-from ..core.cycle import Algorithm, Predicate, Priority, PriorityError, Reads, every_pod
 from ..core.guard import (
     Check,
     RuleGuard,
@@ -32,7 +30,6 @@ from ..core.guard import (
     scores_of_batch,
     sums,
 )
-from ..core.pods import StateKey, Template
 from ..core.release import FrameworkCells
 from ..exceptions import PolicyError
 from .config.args import NodeResourcesFitArgs, arg_faults
@@ -42,16 +39,27 @@ from .plugin import (
     MAX_NODE_SCORE,
     OURS,
     POINTS,
+    Algorithm,
+    Batch,
+    ClusterEvent,
     Code,
+    Failures,
     Handle,
     Plugin,
     Points,
     PostFilterResult,
+    Predicate,
     PreFilterResult,
+    Priority,
+    PriorityError,
+    Reads,
+    Scores,
+    StateKey,
     Status,
+    Template,
     WaitingPods,
+    every_pod,
 )
-from .queue.events import ClusterEvent
 
 # --- Filter and Score of a plugin as a predicate and a priority ---------------------------------------------
 # So both generations share one cycle and one cache.
@@ -285,7 +293,6 @@ CHECKS: Mapping[str, Check | None] = {
 # --- Profiles -----------------------------------------------------------------------------------------------
 
 
-MAX_TOTAL = MAX_INT64
 CREATING = "creating profile for scheduler name {name}: "
 """The end of how the refusal of a profile begins, once it is being made."""
 Registry = Mapping[str, type[Plugin]]
@@ -405,7 +412,7 @@ def _check_total(weights: Iterable[int]) -> None:
     for weight in weights:
         # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is
         # refused.
-        if weight * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
+        if weight * MAX_NODE_SCORE > wrap_int64(MAX_INT64 - total):
             raise PolicyError("total score of Score plugins could overflow")
         total += weight * MAX_NODE_SCORE
 

@@ -26,8 +26,6 @@ from .rule import (
     workspace,
 )
 
-TOO_MANY_PODS = insufficient(PODS)
-
 
 @attrs.frozen(eq=False)
 class Sought:
@@ -81,7 +79,7 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
         checked = tuple(
             name for name in checked_resources(pod) if name not in managed or not is_extended_resource(name)
         )
-        sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)
+        sought = pod.notes[slot] = Sought.of(pod, checked, insufficient(PODS))
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
     if nodes.rows is None:

@@ -43,7 +43,6 @@ OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
 _PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
-ALL_PODS = AllPods()
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
 ANY_UNREADABLE = Unreadable(READ)
 UNREADABLE = tuple(Unreadable((role,)) for role in READ)
@@ -103,7 +102,7 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """
     table = cycle.table
     own = _own_text(pod)
-    if own is not None and _carrying_rows(table, ALL_PODS):
+    if own is not None and _carrying_rows(table, AllPods()):
         raise PriorityError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):

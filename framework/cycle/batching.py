@@ -16,11 +16,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import DEFAULT_SCHEDULER, NodeSelectorTerm, Volume
-from ...core.arrays import Batch, Rows, Scores
 from ...core.decision import Details, judge
-from ...core.pods import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
-from ..plugin import OURS, FrameworkCycle
+from ..plugin import OURS, Batch, FrameworkCycle, Rows, Scores, StateKey, Template
 from ..profile import Profile
 
 GATE = "OpportunisticBatching"

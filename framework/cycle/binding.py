@@ -18,10 +18,9 @@ from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
 from ...core.decision import SUCCESS, FitError, Phase, PhaseHook
 from ...core.engine import Engine
-from ...core.pods import Template
 from ...core.release import Release
 from ...exceptions import CacheError
-from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, WaitingPod, error
+from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, Template, WaitingPod, error
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes

@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays import NO_ROWS, Batch, Mask, Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision import (
     Details,
@@ -29,10 +28,24 @@ from ...core.decision import (
     visit,
 )
 from ...core.incremental.quick import Detour
-from ...core.pods import StateKey, Template
 from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
-from ..plugin import Code, FrameworkCycle, Plugin, PreFilterResult, Status, error, unresolvable, unschedulable
+from ..plugin import (
+    NO_ROWS,
+    Batch,
+    Code,
+    FrameworkCycle,
+    Mask,
+    Plugin,
+    PreFilterResult,
+    Rows,
+    StateKey,
+    Status,
+    Template,
+    error,
+    unresolvable,
+    unschedulable,
+)
 from ..profile import Profile
 
 # --- The diagnosis of a pod that fits nowhere: the status of each node, and the FitError --------------------

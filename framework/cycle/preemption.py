@@ -10,7 +10,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...core.arrays import NO_ROWS, Ints, Mask, Rows
 from ...core.decision import FitError, Preemption, Verdict
 from ...core.preemption import (
     ArrayTrial,
@@ -31,7 +30,7 @@ from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
-from ..plugin import FrameworkCycle, PostFilterContext, PostFilterResult
+from ..plugin import NO_ROWS, FrameworkCycle, Ints, Mask, PostFilterContext, PostFilterResult, Rows
 from .feasible import Diagnosis
 
 _PROTECTIONS = {

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.arrays import Batch, Rows, Scores
-from ...core.cycle import EVEN, Priority, PriorityError
 from ...core.decision import (
     SUCCESS,
     Extender,
@@ -19,7 +17,7 @@ from ...core.decision import (
     reduced_scores,
     scores_by_extenders,
 )
-from ..plugin import MAX_NODE_SCORE, Code, FrameworkCycle
+from ..plugin import EVEN, MAX_NODE_SCORE, Batch, Code, FrameworkCycle, Priority, PriorityError, Rows, Scores
 from ..profile import Profile
 
 EXTENDER_SCALE = 10

@@ -73,8 +73,6 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
-NO_AFFINITY = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
-NO_ANTI_AFFINITY = AntiAffinity((), PodsTargeted(frozenset(), every=False))
 _FAULTS: StateKey[str] = StateKey("faults of terms")
 _OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
@@ -230,11 +228,11 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     if found is None:
         # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
         if unreadable(pod, REQUIRED_AFFINITY) is not None:
-            affinity = NO_AFFINITY
+            affinity = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
         else:
             affinity = RequiredAffinity.of(pod).by_name(pod, cycle)
         if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
-            anti = NO_ANTI_AFFINITY
+            anti = AntiAffinity((), PodsTargeted(frozenset(), every=False))
         else:
             anti = AntiAffinity.of(pod).by_name(cycle)
         found = cycle.notes[_OWN_TERMS] = affinity, anti

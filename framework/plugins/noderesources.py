@@ -67,8 +67,6 @@ SIDECARS_ARE_OFF = unresolvable(
 HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
-Combine = Callable[["Shares"], Scores]
-Ratio = Callable[[Ints, Ints], Ints]
 EVERYWHERE: Mask = np.ones((1, 1), np.bool_)
 
 
@@ -120,8 +118,8 @@ class Shares:
         pod: Template,
         nodes: Batch,
         measured: ScoredResources,
-        asked: Asked,
-        requested: Requested,
+        asked: Callable[[Template, str], int],
+        requested: Callable[[Template, Batch, tuple[str, ...]], Ints],
         devices: DeviceTotals | None = None,
     ) -> Shares:
         """The shares with *pod* on each node; of resources that *devices* give these are counted, where the
@@ -153,10 +151,6 @@ class Shares:
             return truncated_div(reduce(add, scores), len(scores))
         weights = self.measured.weights * self.counted
         return truncated_div(np.add.reduce(scores * weights, axis=0), np.add.reduce(weights, axis=0))
-
-
-Asked = Callable[[Template, str], int]
-Requested = Callable[[Template, Batch, tuple[str, ...]], Ints]
 
 
 def counted_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
@@ -215,7 +209,9 @@ def utilization(requested: Ints, capacity: Ints) -> Ints:
     return np.where((capacity == 0) | (requested > capacity), FULL, used).clip(0, FULL)
 
 
-def requested_to_capacity_ratio(shares: Shares, line: Ints, used: Ratio = utilization) -> Scores:
+def requested_to_capacity_ratio(
+    shares: Shares, line: Ints, used: Callable[[Ints, Ints], Ints] = utilization
+) -> Scores:
     return rounded_mean_of_positive(
         np.where(shares.counted, line[used(shares.requested, shares.allocatable)], 0),
         shares.measured.weights[:, 0],

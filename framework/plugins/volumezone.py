@@ -36,8 +36,6 @@ from ..plugin import (
 BETA_LABELS = (BETA_ZONE, BETA_REGION)
 LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)
 NEWER_LABELS = {BETA_ZONE: TOPOLOGY_ZONE, BETA_REGION: TOPOLOGY_REGION}
-Topology = tuple[str, frozenset[str]]
-"""A label and the values that a node may have for it."""
 
 
 class VolumeZone(Plugin):
@@ -96,8 +94,8 @@ class VolumeZone(Plugin):
             fault = failing(status, labelled & ~conflict)
         return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere), fault])
 
-    def _topologies(self, volume: PersistentVolume) -> list[Topology]:
-        """The labels that a node must have for *volume*."""
+    def _topologies(self, volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
+        """The labels that a node must have for *volume*, each with the values that it may have."""
         written = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
         return [(label, zones) for label, text in written if (zones := zones_of(text))]
 
