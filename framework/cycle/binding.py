@@ -104,9 +104,7 @@ class FrameworkBinding(BindingCycle):
         if (on_phase := self.engine.on_phase) is not None:
             on_phase(Phase.RESERVE, SUCCESS)
             on_phase(Phase.PERMIT, SUCCESS)
-        cycle = self.latest_cycle(pod)
-        if cycle.pods_to_activate:
-            self._activate(cycle)
+        self._activate(self.latest_cycle(pod))
         return None
 
     def _assume(self, pod: Pod, assumed: Pod, template: Template | None, host: str = "") -> Status | None:
@@ -150,12 +148,12 @@ class FrameworkBinding(BindingCycle):
         _told(on_phase, Phase.RESERVE, None)
         refused = self._permit(bound, profile, cycle) if profile.points["permit"] else None
         _told(on_phase, Phase.PERMIT, refused)
-        if refused is None and cycle.pods_to_activate:
+        if refused is None:
             self._activate(cycle)
         return refused
 
     def _activate(self, cycle: FrameworkCycle) -> None:
-        if self.queue is not None:
+        if cycle.pods_to_activate and self.queue is not None:
             self.queue.activate(cycle.pods_to_activate.values())
             cycle.pods_to_activate.clear()
 
@@ -200,8 +198,7 @@ class FrameworkBinding(BindingCycle):
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         if self._runs_nothing(profile, cycle.template):
-            if cycle.pods_to_activate:
-                self._activate(cycle)
+            self._activate(cycle)
             return None
         bound = pod.bound_to(host)
         rest = profile.points["preBind"][len(before_volumes(profile)) :]
@@ -277,8 +274,7 @@ class FrameworkBinding(BindingCycle):
             return self._undone(pod, profile, cycle, error(status.message))
         for listener in profile.points["postBind"]:
             listener.post_bind(pod, host, cycle)
-        if cycle.pods_to_activate:
-            self._activate(cycle)
+        self._activate(cycle)
         return None
 
     def _undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> None:

@@ -167,9 +167,9 @@ class DynamicResources(Plugin):
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Every claim of the pod has to exist, and be its own if it was made from a template."""
-        if not pod.spec.resource_claims or not self.enabled or self.handle.listings is None:
+        if not pod.spec.resource_claims or not self.enabled:
             return None
-        found = self._claims_of(pod, self.handle.listings.resource_claims)
+        found = self._claims(pod)
         return unresolvable(found) if isinstance(found, str) else None
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:

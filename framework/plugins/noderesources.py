@@ -316,19 +316,18 @@ class NodeResourcesFit(_ScoresDevices):
             lacking &= np.cumsum(lacking, axis=0) == 1
         if not is_anywhere(lacking):
             return None
+        reasons = sought.reasons
         if self.cells.too_small_is_unresolvable:
             # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are
             # *too_small*, but for the number of pods.
             too_small = sought.amounts > limits
             too_small[0] = False
             too_small &= lacking
-            if not is_anywhere(too_small):
-                return Failures.by_row(sought.reasons, lacking)
-            return Failures.by_row(
-                [either for reasons in sought.reasons for either in (reasons, _lasting(reasons))],
-                np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1]),
-            )
-        return Failures.by_row(sought.reasons, lacking)
+            if is_anywhere(too_small):
+                reasons = [either for found in reasons for either in (found, _lasting(found))]
+                both = np.stack([lacking & ~too_small, too_small], axis=1)
+                lacking = both.reshape(-1, lacking.shape[1])
+        return Failures.by_row(reasons, lacking)
 
     def _checked(self, pod: Template) -> Iterator[str]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
