@@ -147,9 +147,9 @@ class FrameworkFlow:
     """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
     runs: DryRuns
-    refusals: Mapping[str, UnschedulableCache] = attrs.field(init=False)
+    refusals: Mapping[str, UnschedulableCache]
     """By profile."""
-    details: Mapping[str, BoardDetails] = attrs.field(init=False)
+    details: Mapping[str, BoardDetails]
     """By profile."""
     cached_failure: Callable[[FrameworkCycle], Decision | None] | None = None
     binding: FrameworkBinding = attrs.field(init=False)
@@ -206,13 +206,13 @@ class FrameworkFlow:
             binder=VolumeBinder(release.volumes, gates, engine.listings),
             order=order,
             quick_paths=quick_paths,
+            refusals={name: UnschedulableCache(path) for name, path in quick_paths.items()},
+            details={name: BoardDetails(path) for name, path in quick_paths.items()},
             runs=DryRuns(layout, engine.memory_bytes // 16),
             **options,
         )
 
     def __attrs_post_init__(self) -> None:
-        self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
-        self.details = {name: BoardDetails(path) for name, path in self.quick_paths.items()}
         if self.batches is not None:
             self.on_choice = self.batches.store
         engine = self.engine

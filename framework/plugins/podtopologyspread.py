@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...api.meaning import SelectorError
-from ...api.objects import Pod, TopologySpreadConstraint
+from ...api.objects import LabelSelector, Map, Pod, TopologySpreadConstraint
 from ...core.matching import Domains, required_node_affinity
 from ...predicates.matchinterpodaffinity import first_of
 from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
+from ..config.fielderrors import label_selector_fault
 from ..hints import Spread, spread_node_changes, spread_pod_changes
 from ..plugin import (
     MAX_NODE_SCORE,
@@ -54,7 +55,7 @@ from .spreadconstraints import (
     HOSTNAME,
     SOFT,
     SYSTEM_DEFAULTS,
-    ConstraintReader,
+    Constraint,
     Constraints,
     Peers,
     deduced_peers,
@@ -88,7 +89,8 @@ class PodTopologySpread(Plugin):
         self.defaults: tuple[TopologySpreadConstraint, ...] = (
             SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         )
-        self.reader: ConstraintReader = ConstraintReader.of(handle)
+        self.min_domains: bool = handle.enabled("MinDomainsInPodTopologySpread")
+        self.node_inclusion: bool = handle.enabled("NodeInclusionPolicyInPodTopologySpread")
         self.read_slots: Mapping[str, StateKey[tuple[Peers | None, Constraints]]] = {
             when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)
         }
@@ -112,10 +114,36 @@ class PodTopologySpread(Plugin):
             read = (
                 ()
                 if peers is not None and peers.is_everybody
-                else tuple(self.reader.read(pod, each, peers) for each in wanted)
+                else tuple(self._read(pod, each, peers) for each in wanted)
             )
             known = pod.notes[slot] = peers, read
         return known[1]
+
+    def _read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None) -> Constraint:
+        """*constraint* of *pod*, which counts *peers* if given, else its own selector."""
+        fewest = constraint.min_domains if self.min_domains else None
+        return Constraint(
+            topology_key=constraint.topology_key,
+            max_skew=constraint.max_skew,
+            peers=self._peers(pod, constraint) if peers is None else peers,
+            min_domains=1 if fewest is None else fewest,
+            honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
+            honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
+            counts_terminating=self.cells.terminating_peers_count,
+            checks_pairs=self.cells.checks_pairs,
+            any_namespace=self.cells.soft_peers_anywhere and constraint.when_unsatisfiable == SOFT,
+        )
+
+    def _peers(self, pod: Template | Pod, constraint: TopologySpreadConstraint) -> Peers:
+        fault = label_selector_fault(constraint.label_selector, self.cells)
+        if fault:
+            raise SelectorError(fault)
+        keys = constraint.match_label_keys if self.handle.enabled("MatchLabelKeysInPodTopologySpread") else ()
+        pairs = Map((key, pod.labels[key]) for key in keys if key in pod.labels)
+        selector = constraint.label_selector
+        if selector is None and pairs and self.cells.label_keys_alone_select:
+            selector = LabelSelector()
+        return Peers(selector, pairs, self.cells.empty_selectors_count)
 
     # --- hard constraints -----------------------------------------------------------------------------------
 
@@ -160,7 +188,7 @@ class PodTopologySpread(Plugin):
             constraints,
             nodes,
             cycle.notes[self.domains_slot],
-            self.reader.min_domains,
+            self.min_domains,
             cells.edits_count_anywhere,
             cells.edits_make_domains,
         )
@@ -184,7 +212,7 @@ class PodTopologySpread(Plugin):
         hard = hard_constraints(pod, constraints, table, self.cells) if constraints else ()
         if self.cells.no_domain_fits and not any(len(each.index.values) for each in hard):
             return []
-        return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.reader.min_domains)
+        return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.min_domains)
 
     # --- soft constraints -----------------------------------------------------------------------------------
 
@@ -362,4 +390,12 @@ class PodTopologySpread(Plugin):
         own = pod.spec.topology_spread_constraints
         if not own and any(each.when_unsatisfiable == HARD for each in self.defaults):
             return None
-        return [self.reader.spread(pod, each) for each in own if each.when_unsatisfiable == HARD]
+        return [
+            Spread(
+                each.topology_key,
+                self._peers(pod, each).matches,
+                self.node_inclusion and each.node_taints_policy == "Honor",
+            )
+            for each in own
+            if each.when_unsatisfiable == HARD
+        ]

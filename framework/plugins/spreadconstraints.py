@@ -12,15 +12,8 @@ from functools import lru_cache
 
 import attrs
 
-from ...api.meaning import (
-    TOPOLOGY_ZONE,
-    SelectorError,
-    compile_selector,
-    everything,
-    pairs_match,
-    set_selector,
-)
-from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, TopologySpreadConstraint
+from ...api.meaning import TOPOLOGY_ZONE, compile_selector, everything, pairs_match, set_selector
+from ...api.objects import NO_STRINGS, LabelSelector, Map, TopologySpreadConstraint
 from ...core.cluster.listings import Listings
 from ...core.matching import (
     Remembered,
@@ -36,8 +29,7 @@ from ...core.matching import (
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
 from ..config.fielderrors import label_selector_fault
-from ..hints import Spread
-from ..plugin import Batch, Group, Handle, Mask, PodsMatching, StateKey, Template
+from ..plugin import Batch, Group, Mask, PodsMatching, StateKey, Template
 
 HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"
@@ -148,62 +140,6 @@ def allows(pod: Template) -> tuple[Hashable, ...]:
 
 
 Constraints = tuple[Constraint, ...]
-
-
-@attrs.frozen(eq=False)
-class ConstraintReader:
-    """Reads constraints according to the feature gates and the release."""
-
-    min_domains: bool
-    node_inclusion: bool
-    label_keys: bool
-    cells: FrameworkCells
-
-    @classmethod
-    def of(cls, handle: Handle) -> ConstraintReader:
-        """With the gates of *handle*."""
-        gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
-        min_domains, node_inclusion, label_keys = (
-            handle.enabled(f"{gate}InPodTopologySpread") for gate in gates
-        )
-        return cls(min_domains, node_inclusion, label_keys, handle.cells)
-
-    def read(
-        self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None
-    ) -> Constraint:
-        """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError
-        for an invalid selector."""
-        fewest = constraint.min_domains if self.min_domains else None
-        return Constraint(
-            topology_key=constraint.topology_key,
-            max_skew=constraint.max_skew,
-            peers=self._peers(pod, constraint) if peers is None else peers,
-            min_domains=1 if fewest is None else fewest,
-            honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
-            honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
-            counts_terminating=self.cells.terminating_peers_count,
-            checks_pairs=self.cells.checks_pairs,
-            any_namespace=self.cells.soft_peers_anywhere and constraint.when_unsatisfiable == SOFT,
-        )
-
-    def spread(self, pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
-        """*constraint* of *pod* as hints look at it."""
-        return Spread(
-            constraint.topology_key,
-            self._peers(pod, constraint).matches,
-            self.node_inclusion and constraint.node_taints_policy == "Honor",
-        )
-
-    def _peers(self, pod: Template | Pod, constraint: TopologySpreadConstraint) -> Peers:
-        fault = label_selector_fault(constraint.label_selector, self.cells)
-        if fault:
-            raise SelectorError(fault)
-        keys = constraint.match_label_keys if self.label_keys else ()
-        pairs = Map((key, pod.labels[key]) for key in keys if key in pod.labels)
-        selector = constraint.label_selector
-        if selector is None and pairs and self.cells.label_keys_alone_select:
-            selector = LabelSelector()
-        return Peers(selector, pairs, self.cells.empty_selectors_count)
 
 
 _PEERS: StateKey[Remembered[Peers]] = StateKey("deduced peers")
