@@ -58,9 +58,14 @@ from .spreadconstraints import (
     Constraint,
     Constraints,
     Peers,
+    Skews,
+    SoftCounts,
+    clauses_of,
     deduced_peers,
+    domains_shared,
+    hard_constraints,
+    is_plain,
 )
-from .spreadcounts import Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain
 
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
