@@ -11,7 +11,7 @@ import numpy as np
 
 from ...api.meaning import SelectorError
 from ...api.objects import LabelSelector, Map, Pod, TopologySpreadConstraint
-from ...core.matching import Domains, required_node_affinity
+from ...core.matching import Domains, required_node_affinity, with_all_keys
 from ...predicates.matchinterpodaffinity import first_of
 from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
@@ -58,13 +58,14 @@ from .spreadconstraints import (
     Constraint,
     Constraints,
     Peers,
-    Skews,
     SoftCounts,
     clauses_of,
     deduced_peers,
     domains_shared,
+    exceeding,
     hard_constraints,
     is_plain,
+    touched,
 )
 
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
@@ -188,22 +189,24 @@ class PodTopologySpread(Plugin):
         if nodes.rows is None or self.domains_slot not in cycle.notes:
             # For the whole table counted again, so that a cached answer knows which counters it read.
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
-        skews = Skews(
-            pod,
-            constraints,
-            nodes,
-            cycle.notes[self.domains_slot],
-            self.min_domains,
-            cells.edits_count_anywhere,
-            cells.edits_make_domains,
-        )
+        domains = cycle.notes[self.domains_slot]
         found = []
         for each in hard:
             found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
-            found.append(skews.exceeding(each))
+            found.append(
+                exceeding(
+                    each,
+                    pod,
+                    constraints,
+                    nodes,
+                    domains[each.sharing],
+                    cells,
+                    zeroes_minimum=self.min_domains,
+                )
+            )
         if cells.no_domain_fits and not any(len(each.index.values) for each in hard):
             # A trial can make the first domain.
-            asked = skews.touched(constraints)
+            asked = touched(constraints, pod, nodes) & with_all_keys(constraints, nodes)
             found = [None if mask is None else mask & asked for mask in found]
         return first_of(found, (self.lacking, (UNEVEN,)) * len(hard))
 

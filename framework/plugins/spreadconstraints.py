@@ -321,53 +321,52 @@ def _of_key(key: str, constraints: Constraints) -> Constraints:
     return tuple(constraint for constraint in constraints if constraint.topology_key == key)
 
 
-@attrs.frozen(eq=False)
-class Skews:
-    """The skew of each node's domain over the smallest count, with the edits of the batch."""
+def exceeding(
+    hard: HardConstraint,
+    pod: Template,
+    constraints: Constraints,
+    nodes: Batch,
+    domains: Domains,
+    cells: FrameworkCells,
+    *,
+    zeroes_minimum: bool,
+) -> Mask | None:
+    """The nodes whose domain's count is too far above the smallest, with the edits of the batch: bool[n]; None:
+    there are none.
 
-    pod: Template
-    constraints: Constraints
-    nodes: Batch
-    domains: dict[Constraints, Domains]
-    """As :func:`domains_shared` has them."""
-    zeroes_minimum: bool
-    """With fewer domains than minDomains the smallest count is 0."""
-    edits_anywhere: bool = False
-    """Edits on nodes that do not count change the count of their domain, too."""
-    makes_domains: bool = False
-    """Upstream: an edit can turn a value into a domain that was none, and its count can be negative."""
+    *zeroes_minimum*: with fewer domains than minDomains the smallest count is 0.
+    """
+    is_zero = zeroes_minimum and domains.number < hard.constraint.min_domains
+    codes = nodes.label(hard.constraint.topology_key).codes
+    if not nodes.edits:
+        by_value = domains.counts > hard.most + (0 if is_zero else domains.least)
+        return by_value.take(codes) if by_value.any() else None
+    found = nodes.zeros()
+    complete = with_all_keys(constraints, nodes)
+    for constraint in hard.sharing:
+        query = constraint.peers.followed(pod.namespace)
+        if query is not None:
+            counted = complete
+            # Edits on nodes that do not count may change the count of their domain, too.
+            if not cells.edits_count_anywhere:
+                counted = complete & constraint.counts_on(pod, nodes)
+            found += nodes.edited(query).net * counted
+    counts = domains.counts[codes] + found
+    known = domains.known[codes]
+    if cells.edits_make_domains:
+        # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
+        known = known | touched(hard.sharing, pod, nodes) & complete
+    return counts - (0 if is_zero else domains.least_if(codes, counts, known)) > hard.most
 
-    def exceeding(self, hard: HardConstraint) -> Mask | None:
-        """The nodes whose domain's count is too far above the smallest: bool[n]; None: there are none."""
-        domains = self.domains[hard.sharing]
-        is_zero = self.zeroes_minimum and domains.number < hard.constraint.min_domains
-        codes = self.nodes.label(hard.constraint.topology_key).codes
-        if not self.nodes.edits:
-            by_value = domains.counts > hard.most + (0 if is_zero else domains.least)
-            return by_value.take(codes) if by_value.any() else None
-        found = self.nodes.zeros()
-        complete = with_all_keys(self.constraints, self.nodes)
-        for constraint in hard.sharing:
-            query = constraint.peers.followed(self.pod.namespace)
-            if query is not None:
-                counted = complete
-                if not self.edits_anywhere:
-                    counted = complete & constraint.counts_on(self.pod, self.nodes)
-                found += self.nodes.edited(query).net * counted
-        counts = domains.counts[codes] + found
-        known = domains.known[codes]
-        if self.makes_domains:
-            known = known | self.touched(hard.sharing)
-        return counts - (0 if is_zero else domains.least_if(codes, counts, known)) > hard.most
 
-    def touched(self, constraints: Constraints) -> Mask:
-        """The nodes with all keys where an edit adds or removes a peer: bool[n]."""
-        found = self.nodes.none()
-        for constraint in constraints:
-            query = constraint.peers.followed(self.pod.namespace)
-            if query is not None:
-                found |= self.nodes.edited(query).touched
-        return found & with_all_keys(self.constraints, self.nodes)
+def touched(constraints: Constraints, pod: Template, nodes: Batch) -> Mask:
+    """The nodes where an edit adds or removes a peer: bool[n]."""
+    found = nodes.none()
+    for constraint in constraints:
+        query = constraint.peers.followed(pod.namespace)
+        if query is not None:
+            found |= nodes.edited(query).touched
+    return found
 
 
 def clauses_of(
@@ -381,7 +380,7 @@ def clauses_of(
     """The tests by domain, with the reasons for nodes that lack a key and for domains that are too full; None
     where no node has a key.
 
-    *zeroes_minimum*: as in :class:`Skews`.
+    *zeroes_minimum*: as for :func:`exceeding`.
     """
     found = []
     for each in hard:
