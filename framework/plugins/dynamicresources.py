@@ -276,8 +276,7 @@ class DynamicResources(Plugin):
             )
         return [*state.wanted, state.variants[given]]
 
-    def score_concerns(self, pod: Template) -> bool:
-        return self.concerns(pod)
+    score_concerns = concerns
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """Prefer nodes where the first alternatives of requests are free."""

@@ -229,8 +229,7 @@ class PodTopologySpread(Plugin):
             c.when_unsatisfiable == SOFT for c in pod.spec.topology_spread_constraints or self.defaults
         )
 
-    def score_key(self, pod: Template) -> Hashable:
-        return self.filter_key(pod)
+    score_key = filter_key
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
