@@ -43,6 +43,7 @@ from .plugin import (
     Batch,
     ClusterEvent,
     Code,
+    Events,
     Failures,
     Handle,
     Plugin,
@@ -258,7 +259,7 @@ def _truth(answer: Any, arguments: tuple[Any, ...]) -> bool:
     return bool(answer)
 
 
-def _events(answer: Any, arguments: tuple[Any, ...]) -> Sequence[ClusterEvent]:
+def _events(answer: Any, arguments: tuple[Any, ...]) -> Events:
     if not isinstance(answer, Sequence) or not all(isinstance(event, ClusterEvent) for event in answer):
         raise Unwanted(described(answer), "a list of ClusterEvents")
     return answer

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+import attrs
 import msgspec
 
 from ..core.cluster.listings import Listings
@@ -44,15 +45,6 @@ def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: b
     several = any_of_them and len(selectors) > 1
     pairs = () if several else {pair for selector in selectors for pair in selector.pairs}
     return PodsMatching(frozenset((namespace,)), ("peers", selectors, several), matches, pairs)
-
-
-def _key(pod: Template) -> Hashable:
-    return pod.namespace, pod.labels
-
-
-def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    counted = _peers_of_owners(pod, cycle)
-    return nodes.zeros() if counted is None else nodes.counting(counted)
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums:
@@ -130,7 +122,11 @@ def _emptiness(count: int, most: int, best: int) -> float:
 
 
 @priority(
-    "SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, sums=_sums
+    "SelectorSpreadPriority",
+    reads=Reads.COUNTS | Reads.LISTINGS,
+    key=lambda pod: (pod.namespace, pod.labels),
+    reduce=reduce_by_zone,
+    sums=_sums,
 )
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and
@@ -138,17 +134,11 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityMap.
     """
-    return _counts(pod, nodes, cycle)
+    counted = _peers_of_owners(pod, cycle)
+    return nodes.zeros() if counted is None else nodes.counting(counted)
 
 
-service_spreading: Priority = Priority(
-    name="ServiceSpreadingPriority",
-    score=_counts,
-    reads=selector_spread.reads,
-    key=_key,
-    reduce=reduce_by_zone,
-    sums=_sums,
-)
+service_spreading: Priority = attrs.evolve(selector_spread, name="ServiceSpreadingPriority")
 """The older name of SelectorSpreadPriority.
 
 Upstream: it is built with services alone, but it reads the same selectors as SelectorSpreadPriority, also

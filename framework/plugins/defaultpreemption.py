@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
 from ...api.objects import KubeObject, Pod
 from ..cycle.feasible import Diagnosis
 from ..cycle.preemption import Evaluator
-from ..plugin import Action, ClusterEvent, FrameworkCycle, Plugin, PostFilterResult, Template
+from ..plugin import Action, ClusterEvent, Events, FrameworkCycle, Plugin, PostFilterResult, Template
 
 
 class DefaultPreemption(Plugin):
@@ -25,7 +23,7 @@ class DefaultPreemption(Plugin):
         result = Evaluator(cycle, cycle.post_filter, self.args).run(found)
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         # Upstream: it never says that an event helps; but events that it does not wait for do not wake a pod
         # that it has gated.
         if not (self.handle.queueing.holder_decides and self.handle.enabled("SchedulerAsyncPreemption")):

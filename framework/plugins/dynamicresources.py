@@ -50,6 +50,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -548,7 +549,7 @@ class DynamicResources(Plugin):
         """The cells of device allocation with the gates that are on."""
         return with_gates(self.handle.devices, self.handle.gates)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         if not self.enabled:
             return ()
         own = Action.ADD | Action.UPDATE_NODE_LABEL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
@@ -45,6 +45,7 @@ from ..plugin import (
     Clause,
     ClusterEvent,
     Cycle,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -201,7 +202,7 @@ class InterPodAffinity(Plugin):
             return list(likings(pod, cycle, self.args.hard_pod_affinity_weight))
         return []
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         handle = self.handle
         own = Action.ADD | Action.UPDATE_NODE_LABEL
         node = handle.node_event(

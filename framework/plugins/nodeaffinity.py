@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial, reduce
 from operator import and_
 
@@ -26,7 +26,7 @@ from ..plugin import (
     SKIP,
     Action,
     Batch,
-    ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Plugin,
@@ -130,7 +130,7 @@ class NodeAffinityPlugin(Plugin):
         own = weighed(preferred_terms(pod), nodes, term_mask)
         return weighed(self.added.preferred, nodes, term_mask) + own
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         matches = partial(
             node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Plugin,
@@ -70,7 +71,7 @@ class NodeDeclaredFeatures(Plugin):
             *(["UserNamespacesHostNetworkSupport"] if shares else ()),
         )
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         if not self.handle.enabled(GATE):
             return ()
         return (

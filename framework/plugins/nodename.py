@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
 from ..plugin import (
     ADD_OR_UPDATE,
     Action,
     Batch,
-    ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Plugin,
@@ -36,5 +36,5 @@ class NodeName(Plugin):
             return Failures.where(reason(self.cells.node_name_text, resolvable=False), ~nodes.named(wanted))
         return None
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         return (self.handle.node_event(Action.ADD, ADD_OR_UPDATE),)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 
 from ...predicates.podfitshostports import pod_fits_host_ports
 from ..hints import pod_leaves_ports
-from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Plugin, Template, prepare_nothing
+from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Events, Plugin, Template, prepare_nothing
 
 
 class NodePorts(Plugin):
@@ -29,7 +29,7 @@ class NodePorts(Plugin):
     pre_filter = prepare_nothing
     filter = staticmethod(pod_fits_host_ports.check)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         freed = partial(pod_leaves_ports, nominated=self.handle.queueing.nomination_ends)
         return ClusterEvent("Pod", Action.DELETE, hint=freed), self.handle.node_event(
             Action.ADD, ADD_OR_UPDATE

@@ -38,6 +38,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -350,7 +351,7 @@ class NodeResourcesFit(_ScoresDevices):
             Shares.of(pod, nodes, self._measured, *self._counting, self._devices(pod, cycle))
         )
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         handle = self.handle
         resizes = handle.enabled("InPlacePodVerticalScaling")
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
-from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Plugin, Template
+from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Events, Plugin, Template
 
 
 class NodeUnschedulable(Plugin):
@@ -24,7 +24,7 @@ class NodeUnschedulable(Plugin):
 
     filter = staticmethod(check_node_unschedulable.check)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         own = Action.ADD | Action.UPDATE_NODE_TAINT
         handle = self.handle
         node = handle.node_event(

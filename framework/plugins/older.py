@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import attrs
@@ -30,6 +30,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -208,7 +209,7 @@ class NodeLabel(Plugin):
             rejected |= nodes.label(label).present
         return Failures.where(NODE_LABEL_PRESENCE_VIOLATED, rejected)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         return (NODE_LABELS,)
 
     def score_key(self, pod: Template) -> Hashable:
@@ -252,7 +253,7 @@ class ServiceAffinityPlugin(Plugin):
     def concerns(self, pod: Template) -> bool:
         return not self._is_idle
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         changes = Action.UPDATE | Action.DELETE
         if self.args.affinity_labels:
             return (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes))

@@ -3,7 +3,7 @@ fewest?"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..plugin import (
     ClusterEvent,
     Cycle,
     DomainSum,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -376,7 +377,7 @@ class PodTopologySpread(Plugin):
             raw = soft.weighed(nodes).raw(nodes)
         return self._normalized(raw, soft.judged(nodes))
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         handle = self.handle
         narrow = handle.queueing.narrow_events
         pods = handle.peer_changes

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...api.objects import Pod
 from ..hints import gates_end
-from ..plugin import Action, ClusterEvent, Plugin, Status, unresolvable
+from ..plugin import Action, ClusterEvent, Events, Plugin, Status, unresolvable
 
 
 class SchedulingGates(Plugin):
@@ -23,7 +21,7 @@ class SchedulingGates(Plugin):
             return None
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gate.name for gate in gates)}]")
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         if self.handle.queueing.skips_gated and not self.handle.hints_see_pods:
             return ()
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Plugin,
@@ -64,7 +65,7 @@ class TaintToleration(Plugin):
     pre_score = prepare_nothing
     score = staticmethod(taint_toleration.score)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         node = self.handle.node_event(Action.ADD | Action.UPDATE_NODE_TAINT, ADD_OR_UPDATE, node_is_tolerated)
         if not self.handle.hints_see_pods:
             return (node,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -23,6 +23,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -173,7 +174,7 @@ class VolumeBinding(Plugin):
         the API."""
         return None
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         own = Action.ADD | Action.UPDATE_NODE_LABEL
         both = ADD_OR_UPDATE
         narrow = self.handle.queueing.narrow_events

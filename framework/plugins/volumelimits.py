@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -93,7 +94,7 @@ class _DiskLimits(_VolumeLimits):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return disk_failures(pod, self.disk, nodes, cycle)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         return ClusterEvent("Node", Action.ADD), *(
             attrs.evolve(event, hint=None) for event in self._pods_and_claims()
         )
@@ -141,7 +142,7 @@ class NodeVolumeLimits(_VolumeLimits):
 
     filter = staticmethod(csi_failures)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         wants = self.handle.queueing.limits_wait_for
         grows = "changed CSINodes" in wants
         found = [ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims()]

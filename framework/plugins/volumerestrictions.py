@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -95,7 +96,7 @@ class VolumeRestrictions(Plugin):
         found = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
         return _sole_among(claim for claim in found if claim is not None)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         claims = Action.ADD if self.handle.queueing.narrow_claim_events else ADD_OR_UPDATE
         return (
             ClusterEvent("Pod", Action.DELETE, hint=pod_leaves_disk),

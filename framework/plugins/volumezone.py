@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..plugin import (
     Action,
     Batch,
     ClusterEvent,
+    Events,
     Failures,
     FrameworkCycle,
     Handle,
@@ -99,7 +100,7 @@ class VolumeZone(Plugin):
         written = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
         return [(label, zones) for label, text in written if (zones := zones_of(text))]
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         own = Action.ADD | Action.UPDATE_NODE_LABEL
         claims = ADD_OR_UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
         return (

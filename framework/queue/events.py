@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/framework/types.go ClusterEvent.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
@@ -86,6 +86,8 @@ class ClusterEvent:
         return self.resource == ANYTHING and self.action is Action.ALL
 
 
+Events = Sequence[ClusterEvent]
+"""What a plugin waits for."""
 NODE_ADD = ClusterEvent("Node", Action.ADD, "NodeAdd")
 NODE_DELETE = ClusterEvent("Node", Action.DELETE, "NodeDelete")
 ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")
