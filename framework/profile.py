@@ -3,8 +3,6 @@
 Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches

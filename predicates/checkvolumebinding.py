@@ -1,7 +1,5 @@
 """Can the pod's volume claims be satisfied on the node?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .rule import (

@@ -1,7 +1,5 @@
 """Are the pod's volumes in the node's zone?"""
 
-from __future__ import annotations
-
 from functools import partial
 
 from ..api.meaning import BETA_REGION, BETA_ZONE

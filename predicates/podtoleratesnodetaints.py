@@ -1,7 +1,5 @@
 """Does the pod tolerate the node's taints?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..api.meaning import tolerates

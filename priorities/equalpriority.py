@@ -1,7 +1,5 @@
 """No preference."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .rule import Batch, Cycle, Reads, Scores, Template, priority

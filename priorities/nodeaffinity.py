@@ -1,7 +1,5 @@
 """Does the node have the labels that the pod prefers?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

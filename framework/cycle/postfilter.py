@@ -1,8 +1,6 @@
 """PostFilter: the attempts for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
 pkg/scheduler/framework/runtime/framework.go."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations

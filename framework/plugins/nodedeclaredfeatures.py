@@ -1,7 +1,5 @@
 """NodeDeclaredFeatures: does the node say that it has the features which the pod needs?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any
 

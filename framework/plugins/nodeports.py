@@ -1,7 +1,5 @@
 """NodePorts: are the pod's host ports free on the node?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """TaintToleration: does the pod tolerate the node's taints, and how many soft taints does it not tolerate?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np

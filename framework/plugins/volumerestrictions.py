@@ -1,7 +1,5 @@
 """VolumeRestrictions: do other pods use the disks and claims that the pod needs for itself?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Any
 
