@@ -236,7 +236,7 @@ def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Cou
     return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
 
 
-def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:
+def disk_failures(disk: DiskType, pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """The objections to *nodes* because of disks of one type."""
     count = disk_count(pod, disk, nodes, cycle)
     if not isinstance(count, Count):
@@ -247,27 +247,24 @@ def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> 
 
 def _predicate(disk: DiskType) -> Predicate:
     def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-        return disk_failures(pod, disk, nodes, cycle)
+        return disk_failures(disk, pod, nodes, cycle)
 
     check.__doc__ = f"""Turn down nodes on which the disks of *pod* and of the pods there would exceed the limit for {disk.plugin}.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewMaxPDVolumeCountPredicate.
     """
 
-    def effect(pod: Template, nodes: Batch, cycle: Cycle) -> None:
-        leave_counts(pod, disk, nodes, cycle)
-
     return Predicate(
         name=disk.name,
         check=check,
         reads=Reads.PODS | Reads.VOLUMES | Reads.NODE,
         key=lambda pod: (pod.namespace, pod.volumes) if pod.volumes else None,
-        effect=effect,
+        effect=partial(leave_counts, disk),
         concerns=has_volumes,
     )
 
 
-def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
+def leave_counts(disk: DiskType, pod: Template, nodes: Batch, cycle: Cycle) -> None:
     """With gate BalanceAttachedNodeVolumes, leave the free and the new disks of one type on the *nodes* that
     fit, for BalancedResourceAllocation; each count predicate overwrites the one before."""
     count = disk_count(pod, disk, nodes, cycle) if cycle.enabled(VOLUMES_GATE) else None

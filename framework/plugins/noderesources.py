@@ -469,9 +469,10 @@ def _asked(pod: Template, resource: str) -> int:
 
 
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
-    if names != (CPU, MEMORY):
-        return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
-    asked = pod.notes.get(_REALLY_ASKED)
+    is_usual = names == (CPU, MEMORY)
+    asked = pod.notes.get(_REALLY_ASKED) if is_usual else None
     if asked is None:
-        asked = pod.notes[_REALLY_ASKED] = np.array([[_asked(pod, CPU)], [_asked(pod, MEMORY)]], np.int64)
+        asked = np.array([[_asked(pod, name)] for name in names], np.int64)
+        if is_usual:
+            pod.notes[_REALLY_ASKED] = asked
     return nodes.requesteds(names) + asked

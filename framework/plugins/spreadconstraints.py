@@ -90,13 +90,14 @@ class Peers:
         """Whether every pod matches, because nothing is required."""
         return not self.pairs and self.selector is not None and self.selector.is_empty
 
-    def counted(self, namespace: str) -> PodsMatching | None:
-        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
+    def counted(self, namespace: str | None, *, terminating: bool = False) -> PodsMatching | None:
+        """The query for peers in *namespace* (None: in any) that are on nodes, and not being deleted unless
+        *terminating* ones count; None: it counts no pod."""
         # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every
         # other pod.
         if self.is_everybody and not self.counts_everybody:
             return None
-        return _query(self, namespace, terminating=False)
+        return _query(self, namespace, terminating=terminating)
 
     def followed(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are added or removed in a trial."""
@@ -144,13 +145,8 @@ class Constraint:
 
     def counted(self, namespace: str) -> PodsMatching | None:
         """The query for the peers of pods in *namespace*; None: it counts no pod."""
-        if not self.counts_terminating and not self.any_namespace:
-            return self.peers.counted(namespace)
-        if self.peers.is_everybody and not self.peers.counts_everybody:
-            return None
-        return _query(
-            self.peers, None if self.any_namespace else namespace, terminating=self.counts_terminating
-        )
+        within = None if self.any_namespace else namespace
+        return self.peers.counted(within, terminating=self.counts_terminating)
 
     def counts_on(self, pod: Template, nodes: Batch) -> Mask:
         """The nodes whose pods count, without a check of topology keys: bool[n]."""

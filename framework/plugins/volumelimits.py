@@ -81,16 +81,13 @@ class _DiskLimits(_VolumeLimits):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         if handle.enabled(VOLUMES_GATE):
-            self.filter_effect = self._leave_counts
-
-    def _leave_counts(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        leave_counts(pod, self.disk, nodes, cycle)
+            self.filter_effect = partial(leave_counts, self.disk)
 
     def _counts(self, volume: Volume) -> bool:
         return self.disk.id_of(volume) is not None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return disk_failures(pod, self.disk, nodes, cycle)
+        return disk_failures(self.disk, pod, nodes, cycle)
 
     def events_to_register(self) -> Events:
         return ClusterEvent("Node", Action.ADD), *(
