@@ -49,12 +49,8 @@ class ConfiguredExtenders:
 
     def __attrs_post_init__(self) -> None:
         word, _, file = self._words
-        if (word, bool(file.strip())) not in (
-            ("off", False),
-            ("call", False),
-            ("record", True),
-            ("replay", True),
-        ):
+        takes_file = {"off": False, "call": False, "record": True, "replay": True}
+        if takes_file.get(word) is not bool(file.strip()):
             raise UnknownNameError(f'extenders: expected {WAYS}, got "{self.how}"')
 
     @property

@@ -170,21 +170,6 @@ def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scor
 # --- Plugins of a user: checked when they are registered, and behind guards when they run -------------------
 
 
-BESIDE = (
-    "normalize_score",
-    "kept_score",
-    "kept_normalize",
-    "unreserve",
-    "events_to_register",
-    "concerns",
-    "filter_key",
-    "score_key",
-    "joined",
-    "filter_clauses",
-    "score_sums",
-    "score_concerns",
-)
-"""Methods that the framework asks for beside those of the extension points."""
 REDUCES = ("normalize_score", "kept_normalize")
 
 
@@ -196,7 +181,7 @@ def check_methods(plugin: type[Plugin]) -> None:
         for name in dir(plugin)
         if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))
     ]
-    known = (*POINTS.values(), *BESIDE)
+    known = (*CHECKS, *REDUCES, "joined")
     others = [name for name in own if name not in known]
     for name in others:
         if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):

@@ -30,7 +30,9 @@ from ...api.meaning import is_valid_label_key
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict
 from ...core.release import Release
 from ...exceptions import UnknownNameError
-from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
+from ...priorities.requestedtocapacityratio import DEFAULT_RESOURCES as CPU_AND_MEMORY
+from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE as FALLING
+from ...priorities.requestedtocapacityratio import Point
 from ..config.apiversions import NEW_HTTPS, cells_in
 from ..config.args import RequestedToCapacityRatioArgs
 from ..config.configuration import GROUP, KIND, default_plugins
@@ -104,11 +106,8 @@ def migrate(
 
 # --- lines of scores and weights ----------------------------------------------------------------------------
 
-Point = tuple[int, int]
 Line = tuple[Point, ...]
-FALLING: Line = ((0, 10), (100, 0))
 RISING: Line = ((0, 0), (100, 10))
-CPU_AND_MEMORY = {"cpu": 1, "memory": 1}
 LINES: dict[Line, str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
 MAX_SCORE = 10
 MAX_RESOURCE_WEIGHT = 100
@@ -233,7 +232,7 @@ MAX_TERM = 100
 USAGES = {
     "LeastRequestedPriority": FALLING,
     "MostRequestedPriority": RISING,
-    "RequestedToCapacityRatioPriority": DEFAULT_SHAPE,
+    "RequestedToCapacityRatioPriority": FALLING,
 }
 
 

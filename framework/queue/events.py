@@ -95,15 +95,16 @@ ASSIGNED_POD_UPDATE = ClusterEvent("Pod", Action.UPDATE, "AssignedPodUpdate")
 ASSIGNED_POD_DELETE = ClusterEvent("Pod", Action.DELETE, "AssignedPodDelete")
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(ANYTHING, Action.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(ANYTHING, Action.ALL, "ForceActivate")
-NODE_CHANGES = (
-    ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeSpecUnschedulableChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_ALLOCATABLE, "NodeAllocatableChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_LABEL, "NodeLabelChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_ANNOTATION, "NodeAnnotationChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_DECLARED_FEATURE, "NodeDeclaredFeatureChange"),
-)
+_NODE_LABELS = {
+    "NodeSpecUnschedulableChange": Action.UPDATE_NODE_TAINT,
+    "NodeAllocatableChange": Action.UPDATE_NODE_ALLOCATABLE,
+    "NodeLabelChange": Action.UPDATE_NODE_LABEL,
+    "NodeTaintChange": Action.UPDATE_NODE_TAINT,
+    "NodeConditionChange": Action.UPDATE_NODE_CONDITION,
+    "NodeAnnotationChange": Action.UPDATE_NODE_ANNOTATION,
+    "NodeDeclaredFeatureChange": Action.UPDATE_NODE_DECLARED_FEATURE,
+}
+NODE_CHANGES = tuple(ClusterEvent("Node", action, label) for label, action in _NODE_LABELS.items())
 """The changes of a node, in the order in which they are reported."""
 _SHORT = {"PersistentVolume": "Pv", "PersistentVolumeClaim": "Pvc"}
 _VERBS = {Action.ADD: "Add", Action.UPDATE: "Update", Action.DELETE: "Delete"}
