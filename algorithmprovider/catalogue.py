@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
@@ -15,7 +15,6 @@ from ..exceptions import PolicyError
 from ..predicates import CATALOGUE as PREDICATES
 from ..priorities import CATALOGUE as PRIORITIES
 
-V = TypeVar("V")
 VALID_NAME = re.compile(r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])\Z")
 
 
@@ -48,7 +47,11 @@ class Catalogue:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: upstream's rules by name alone."""
-        own = [dict(_own(self.predicates, PREDICATES)), dict(_own(self.priorities, PRIORITIES))]
+        # Each name with its rule, None where it is upstream's.
+        own = [
+            {name: None if upstream.get(name) is rule else rule for name, rule in rules.items()}
+            for rules, upstream in ((self.predicates, PREDICATES), (self.priorities, PRIORITIES))
+        ]
         return _rejoined, (*own, self.added_predicates, dict(self.added_priorities))
 
     def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
@@ -67,24 +70,15 @@ class Catalogue:
             rule = guarded_predicate(rule)
             return attrs.evolve(
                 self,
-                predicates=_and(self.predicates, rule.name, rule),
+                predicates=MappingProxyType({**self.predicates, rule.name: rule}),
                 added_predicates=(*self.added_predicates, rule.name),
             )
         rule = guarded_priority(rule)
         return attrs.evolve(
             self,
-            priorities=_and(self.priorities, rule.name, rule),
-            added_priorities=_and(self.added_priorities, rule.name, weight),
+            priorities=MappingProxyType({**self.priorities, rule.name: rule}),
+            added_priorities=MappingProxyType({**self.added_priorities, rule.name: weight}),
         )
-
-
-def _and(items: Mapping[str, V], name: str, value: V) -> Mapping[str, V]:
-    return MappingProxyType({**items, name: value})
-
-
-def _own(rules: Mapping[str, V], upstream: Mapping[str, V]) -> Iterator[tuple[str, V | None]]:
-    """Each name with its rule, None where it is upstream's."""
-    return ((name, None if upstream.get(name) is rule else rule) for name, rule in rules.items())
 
 
 def _rejoined(

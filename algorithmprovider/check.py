@@ -1,11 +1,9 @@
 """The meaning of a Policy on a release: rules, order, weights, and names that never run."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -39,7 +37,7 @@ _NOT_FOUND = re.compile(
     r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.*)(?P=quote)\Z""",
     re.DOTALL | re.IGNORECASE,
 )
-Attempt: TypeAlias = Callable[[Policy], object]
+Attempt = Callable[[Policy], object]
 """What raises for a Policy that is refused."""
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
@@ -241,8 +239,17 @@ def _warnings(
     policy: Policy, chosen: Selection, running: list[str], never: Names, before: frozenset[str]
 ) -> Iterator[str]:
     yield from notes_on_form(policy, chosen.registry.release)
-    yield from (_never(name, policy) for name in never)
     listed = policy.predicates or ()
+    for name in never:
+        argument = next(entry.argument for entry in listed if entry.name == name)
+        why = "only names of the release's ordering do; call it CheckNodeLabelPresence"
+        if name in ALIASES:
+            why = f"it is an old name; use {ALIASES[name]}"
+        elif argument is None:
+            why = "it is not in the release's ordering"
+        elif argument.service_affinity is not None:
+            why = "only names of the release's ordering do; call it CheckServiceAffinity"
+        yield f"predicate {name}: accepted, but never runs: {why}"
     for name, times in Counter(entry.name for entry in listed).items():
         if times > 1:
             yield f"predicate {name}: named {times} times; the last one with an argument counts, and it runs once"
@@ -268,13 +275,3 @@ def _warnings(
     for extender in policy.extenders:
         if extender.timeout < SHORTEST_TIMEOUT:
             yield f"extender {extender.name}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"
-
-
-def _never(name: str, policy: Policy) -> str:
-    entry = next(entry for entry in policy.predicates or () if entry.name == name)
-    if name in ALIASES:
-        return f"predicate {name}: accepted, but never runs: it is an old name; use {ALIASES[name]}"
-    if entry.argument is None:
-        return f"predicate {name}: accepted, but never runs: it is not in the release's ordering"
-    usual = "CheckNodeLabelPresence" if entry.argument.service_affinity is None else "CheckServiceAffinity"
-    return f"predicate {name}: accepted, but never runs: only names of the release's ordering do; call it {usual}"

@@ -222,7 +222,7 @@ def _path(value: Any) -> str:
 
 def _plugin_names(value: Any) -> dict[str, tuple[str, ...]]:
     """Extension point -> the plugins that are enabled there."""
-    names: Reader[tuple[str, ...]] = list_of(lambda entry: text(entries(entry).get("name", "")), "")
+    names = list_of(lambda entry: text(entries(entry).get("name", "")), "")
     return {
         point: names(entries(found or {}).get("enabled") or []) for point, found in entries(value).items()
     }

@@ -140,7 +140,7 @@ fields."""
 
 def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     """The faults that upstream's validation finds in *extenders*, in its words and order."""
-    seen: set[str] = set()
+    seen = set()
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
             text = "have a positive weight applied to it"

@@ -1,9 +1,6 @@
 """Feature gates: which a release knows, and to what they may be set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TypeAlias
 
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError
@@ -12,7 +9,7 @@ UNKNOWN_GATE = "unrecognized feature gate: "
 """How the refusal of a gate that a release does not have begins."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
-GivenGates: TypeAlias = Mapping[str, bool] | str | None
+GivenGates = Mapping[str, bool] | str | None
 """Changes to the gates of a release, as a mapping or in the form of the flag; None: none."""
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")

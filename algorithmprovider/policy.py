@@ -16,7 +16,7 @@ from ..api.objects import MAX_INT64, JsonObject, Part
 from ..api.reading import Document, Mismatch, ReadBy, fields_of, read, shown, unknown_fields
 from ..core.cycle import Algorithm, Predicate, Priority
 from ..core.release import GateEffect, Gates, Release
-from ..exceptions import PolicyError, UnknownNameError, did_you_mean
+from ..exceptions import PolicyError, did_you_mean
 from ..predicates.checknodelabelpresence import node_label_presence
 from ..predicates.checkserviceaffinity import service_affinity
 from ..predicates.rule import metadata_fails
@@ -26,7 +26,7 @@ from ..priorities.rule import MAX_PRIORITY
 from ..priorities.serviceantiaffinity import service_anti_affinity
 from .catalogue import CATALOGUE, Catalogue, check_name
 from .extenders import OF_POLICIES, ExtenderConfig, faults, ignored_resources, in_calling_order
-from .gates import UNKNOWN_GATE, GivenGates, resolved_gates
+from .gates import GivenGates, resolved_gates
 
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
@@ -362,22 +362,6 @@ class Registry:
         ]
 
 
-def check_names(
-    release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str
-) -> None:
-    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name
-    an option.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
-    """
-    for name in gates:
-        if name not in release.gates:
-            raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
-    if provider and provider not in PROVIDERS:
-        wanted = f", expected {' or '.join(PROVIDERS)}"
-        raise UnknownNameError(f'{called("provider")}: plugin "{provider}" has not been registered{wanted}')
-
-
 def gates_of(name: str, release: Release) -> str:
     """The gates that *name*, unknown to *release*, may mean, or the place where they are listed."""
     return (
@@ -534,23 +518,21 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
     if argument is not None:
         check_arguments(entry)
         check_name(name)
+
+        def make() -> Priority:
+            if argument.service_anti_affinity is not None:
+                return service_anti_affinity(name, argument.service_anti_affinity.label)
+            if argument.label_preference is not None:
+                return node_label(name, argument.label_preference.label, argument.label_preference.presence)
+            assert argument.ratio is not None
+            shape = [(point.utilization, point.score) for point in argument.ratio.shape]
+            resources = argument.ratio.resources if registry.release.ratio_reads_resources else ()
+            return requested_to_capacity_ratio_of(name, shape, [(one.name, one.weight) for one in resources])
+
         # Upstream: an argument is checked when the list of priorities is made, unless another entry has
         # replaced it.
-        registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
+        registry.priorities[name] = make
     elif name not in registry.priorities:
         raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
     registry.weights[name] = entry.weight
     return name
-
-
-def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> Priority:
-    if argument.service_anti_affinity is not None:
-        return service_anti_affinity(name, argument.service_anti_affinity.label)
-    if argument.label_preference is not None:
-        return node_label(name, argument.label_preference.label, argument.label_preference.presence)
-    assert argument.ratio is not None
-    shape = [(point.utilization, point.score) for point in argument.ratio.shape]
-    resources = (
-        {resource.name: resource.weight for resource in argument.ratio.resources} if reads_resources else {}
-    )
-    return requested_to_capacity_ratio_of(name, shape, resources)

@@ -24,19 +24,13 @@ OpenPost = Callable[[ExtenderConfig], "Post"]
 """How an extender is reached."""
 
 
-def http_post(config: ExtenderConfig) -> Post:
-    """A :class:`Post` over HTTP. The HTTP client is imported only where there is an extender."""
-    from .overhttp import http_post as post_of
-
-    return post_of(config)
-
-
 def make_extenders(
     configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost | None = None
 ) -> list[HttpExtender]:
     """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only
     where there are some."""
     from .extender import Bodies, HttpExtender
+    from .overhttp import http_post
 
     bodies = Bodies()
     return [HttpExtender(config, release, (open_post or http_post)(config), bodies) for config in configs]
@@ -55,12 +49,8 @@ class ConfiguredExtenders:
 
     def __attrs_post_init__(self) -> None:
         word, _, file = self._words
-        if (word, bool(file.strip())) not in (
-            ("off", False),
-            ("call", False),
-            ("record", True),
-            ("replay", True),
-        ):
+        takes_file = {"off": False, "call": False, "record": True, "replay": True}
+        if takes_file.get(word) is not bool(file.strip()):
             raise UnknownNameError(f'extenders: expected {WAYS}, got "{self.how}"')
 
     @property
@@ -75,7 +65,7 @@ class ConfiguredExtenders:
             return ()
         if word == "call":
             return make_extenders(configs, release)
-        from .overhttp import Recorded, RecordingPost, Replayed
+        from .overhttp import Recorded, RecordingPost, Replayed, http_post
 
         path = Path(file.strip())
         if word == "replay":

@@ -7,8 +7,6 @@ Upstream: HTTPExtender in
 pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -202,7 +200,6 @@ def _sent(item: Node | Pod) -> bytes:
     )
 
 
-OK = 200
 _VERB = re.compile(r"%(?:%|[-+# 0]*[\d.]*(?P<letter>.?))", re.DOTALL)
 
 
@@ -330,7 +327,7 @@ class HttpExtender:
     def _send(self, verb: str, body: bytes, kind: type[T]) -> T | None:
         """The reply; None for a null."""
         answer = self.post(f"{self.config.url_prefix.rstrip('/')}/{verb}", body, self.config.timeout)
-        if answer.status != OK:
+        if answer.status != 200:
             url = f"{self.url.rstrip('/')}/{verb}"
             raise ExtenderError(self.release.extenders.failure.format(verb=verb, url=url, code=answer.status))
         return read_reply(answer.body, kind)

@@ -18,11 +18,10 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.catalogue import CATALOGUE
-from ..core.cycle import Predicate, Priority
 from ..core.engine import Engine
 from ..core.guard import RuleGuard
 from ..core.run import Run
-from .plugin import Plugin
+from .plugin import Plugin, Predicate, Priority
 from .registry import DEFAULT_REGISTRY
 from .schedulerspec import SchedulerSpec
 
@@ -74,7 +73,7 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
         for name, plugin in _plugins(run.engine)
         if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
     )
-    state: dict[str, Any] = {
+    state = {
         "run": run,
         "plugins": {
             name: {
@@ -154,9 +153,12 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> str | int | None:
         """The name of an object that the reader of the bytes has; the index of a foreign one."""
         found = self._named.get(id(obj))
-        if found is None and _is_foreign(obj):
-            found = self._named[id(obj)] = len(self._foreign)
-            self._foreign.append(obj)
+        if found is None:
+            # A user's own, or an instance of a class of his: only his own pickler may know how to write it.
+            home = obj.__module__ if isinstance(obj, type | FunctionType) else type(obj).__module__
+            if isinstance(obj, Predicate | Priority) or (home or "").partition(".")[0] not in KNOWN:
+                found = self._named[id(obj)] = len(self._foreign)
+                self._foreign.append(obj)
         return found
 
     def reducer_override(self, obj: Any) -> Any:
@@ -177,12 +179,3 @@ class _Unpickler(pickle.Unpickler):
 
 def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
     return MappingProxyType(values)
-
-
-def _is_foreign(obj: Any) -> bool:
-    """Whether *obj* is a user's own, or an instance of a class of his: only his own pickler may know how to
-    write it."""
-    if isinstance(obj, Predicate | Priority):
-        return True
-    home = obj.__module__ if isinstance(obj, type | FunctionType) else type(obj).__module__
-    return (home or "").partition(".")[0] not in KNOWN

@@ -14,11 +14,9 @@ import attrs
 import numpy as np
 
 from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Pod
-from ..core.arrays import NO_ROWS, Batch, Mask, NodeTable, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
 from ..core.cluster.cache import Cache
 from ..core.cluster.snapshot import ListOrder
-from ..core.cycle import Algorithm
 from ..core.decision import (
     SUCCESS,
     Decision,
@@ -35,7 +33,6 @@ from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.board import Boards
 from ..core.incremental.quick import QuickPath
-from ..core.pods import Template, has_ephemeral_claims
 from ..core.preemption import ClaimUsers, DryRuns, PodLayout, UnschedulableCache, victims_beside
 from ..core.queue.backoff import Clock
 from ..core.volumes import VolumeBinder, basic_checks
@@ -54,7 +51,18 @@ from .cycle.feasible import (
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.score import pre_score, prioritize
-from .plugin import MAX_NODE_SCORE, FrameworkCycle
+from .plugin import (
+    MAX_NODE_SCORE,
+    NO_ROWS,
+    Algorithm,
+    Batch,
+    FrameworkCycle,
+    Mask,
+    NodeTable,
+    Rows,
+    Template,
+    has_ephemeral_claims,
+)
 from .profile import Profile, Registry, build_profiles, handle_of
 from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
 from .registry import registry_of
@@ -139,9 +147,9 @@ class FrameworkFlow:
     """Profile -> its cache: plugins of the same name can have different arguments in two profiles."""
     quick_paths: Mapping[str, QuickPath]
     runs: DryRuns
-    refusals: Mapping[str, UnschedulableCache] = attrs.field(init=False)
+    refusals: Mapping[str, UnschedulableCache]
     """By profile."""
-    details: Mapping[str, BoardDetails] = attrs.field(init=False)
+    details: Mapping[str, BoardDetails]
     """By profile."""
     cached_failure: Callable[[FrameworkCycle], Decision | None] | None = None
     binding: FrameworkBinding = attrs.field(init=False)
@@ -200,13 +208,13 @@ class FrameworkFlow:
             binder=VolumeBinder(release.volumes, gates, engine.listings),
             order=order,
             quick_paths=quick_paths,
+            refusals={name: UnschedulableCache(path) for name, path in quick_paths.items()},
+            details={name: BoardDetails(path) for name, path in quick_paths.items()},
             runs=DryRuns(layout, engine.memory_bytes // 16),
             **options,
         )
 
     def __attrs_post_init__(self) -> None:
-        self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
-        self.details = {name: BoardDetails(path) for name, path in self.quick_paths.items()}
         if self.batches is not None:
             self.on_choice = self.batches.store
         engine = self.engine
@@ -432,9 +440,7 @@ class FrameworkFlow:
         outcome = run_pre_filter(cycle, self._profile(cycle.pod))
         if outcome.status is not None:
             return np.zeros(len(rows), np.bool_)
-        found: Mask = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[
-            rows
-        ]
+        found = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[rows]
         if outcome.node_names is not None:
             found &= np.array(
                 [cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_

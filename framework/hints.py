@@ -5,8 +5,6 @@ A hint may say yes for nothing, and then the pod is tried in vain; if it says no
 reject the pod.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Sequence
 from typing import Any
 
@@ -338,17 +336,16 @@ def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAff
 
 
 def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bool:
-    return bool(terms) and all(_matches(term, owner, other) for term in terms)
-
-
-def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
-    own_space = not term.namespaces and term.namespace_selector is None
-    # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches no
-    # labels at all.
-    reached = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
-    return (reached or compile_selector(term.namespace_selector)({})) and compile_selector(
-        term.label_selector
-    )(other.labels)
+    for term in terms:
+        own_space = not term.namespaces and term.namespace_selector is None
+        # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches
+        # no labels at all.
+        reached = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
+        if not (reached or compile_selector(term.namespace_selector)({})):
+            return False
+        if not compile_selector(term.label_selector)(other.labels):
+            return False
+    return bool(terms)
 
 
 # --- topology spread ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from .config.configuration import KubeSchedulerConfiguration
     from .plugin import Plugin
 
-    GivenPolicy: TypeAlias = Policy | Mapping[str, Any] | str | os.PathLike[str]
+    GivenPolicy = Policy | Mapping[str, Any] | str | os.PathLike[str]
     """A Policy, its JSON form, or the file that holds it."""
-    GivenConfig: TypeAlias = ClassicConfiguration | Mapping[str, Any] | str | os.PathLike[str]
+    GivenConfig = ClassicConfiguration | Mapping[str, Any] | str | os.PathLike[str]
     """A KubeSchedulerConfiguration of 1.12 to 1.16, its JSON form, or its file."""
-    GivenProfile: TypeAlias = KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]
+    GivenProfile = KubeSchedulerConfiguration | Mapping[str, Any] | str | os.PathLike[str]
     """A KubeSchedulerConfiguration, its JSON form, or its file."""
 
 Types = tuple[type, ...]
-OptionValues: TypeAlias = Mapping[str, Any]
+OptionValues = Mapping[str, Any]
 """Options by name."""
-Called: TypeAlias = Callable[[str], str]
+Called = Callable[[str], str]
 """How messages name an option."""
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 
@@ -527,10 +527,21 @@ def version_of(values: OptionValues) -> str:
 def follows_nodes(values: OptionValues) -> bool:
     """Whether the nodes say the release: where it is ``auto``, or not named and no option is one of releases
     with Policies alone."""
+    from ..algorithmprovider.config import API_VERSIONS
     from .releases import AUTO
+    from .userrules import names_catalogue
 
     given = values.get("release")
-    return given == AUTO or (given is None and not _has_policy(values))
+    if given is not None or values.get("profile") is not None:
+        return given in (None, AUTO)
+    theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
+    config = _written(values.get("config"))
+    return not (
+        config.get("apiVersion") in API_VERSIONS
+        or "algorithmSource" in config
+        or any(_is_given(name, values.get(name)) for name in theirs)
+        or names_catalogue(values.get("rules") or ())
+    )
 
 
 def settled_options(
@@ -556,22 +567,6 @@ def settled_options(
 
     found = default_release(attrs.asdict(scheduler, recurse=False), kubelet_versions(), FRAMEWORK_RELEASES)
     return attrs.evolve(scheduler, release=found)
-
-
-def _has_policy(values: OptionValues) -> bool:
-    from ..algorithmprovider.config import API_VERSIONS
-    from .userrules import names_catalogue
-
-    if values.get("profile") is not None:
-        return False
-    theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
-    config = _written(values.get("config"))
-    return (
-        config.get("apiVersion") in API_VERSIONS
-        or "algorithmSource" in config
-        or any(_is_given(name, values.get(name)) for name in theirs)
-        or names_catalogue(values.get("rules") or ())
-    )
 
 
 def default_release(

@@ -1,4 +1,5 @@
-"""Plugins: classes with a method for each extension point that they join, and what they see and answer.
+"""Plugins: classes with a method for each extension point that they join, and what they see and answer. The
+names of core with which plugins and cycles are written are here, too.
 
 Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do.
 :func:`each_node` wraps a method that takes one node at a time. Upstream:
@@ -43,16 +44,17 @@ import numpy as np
 
 from ..api.meaning import duration_text
 from ..api.objects import Node, Pod
-from ..core.arrays import Batch, Failures, Mask, Reason, Scores
+from ..core.arrays import *
 from ..core.cluster.listings import Listings
 from ..core.cluster.nominations import Nominations
-from ..core.cycle import Cycle, Predicate, Reads, every_pod
+from ..core.cycle import *
 from ..core.decision import Extender, Preemption
 from ..core.guard import Unwanted, described, whole_number
-from ..core.pods import Entry, StateKey, Template, exact_sums
+from ..core.pods.requests import *
+from ..core.pods.template import *
 from ..core.preemption import ClaimUsers, DryRuns, PodLayout
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
-from .queue.events import Action, ClusterEvent, Hint
+from .queue.events import *
 
 # --- Statuses -----------------------------------------------------------------------------------------------
 
@@ -353,14 +355,21 @@ class WaitingPods:
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
-_OF_PRE_FILTER = {"pre_filter_by_class", "pre_filter_skips", "pre_filter_reads_volumes"}
-_OF_FILTER = {"concerns", *_OF_PRE_FILTER, "filter_reads", "filter_key", "filter_clauses"}
-_OF_PRE_SCORE = {"pre_score_by_class", "pre_score_skips"}
+_OF_FILTER = {
+    "concerns",
+    "pre_filter_by_class",
+    "pre_filter_skips",
+    "pre_filter_reads_volumes",
+    "filter_reads",
+    "filter_key",
+    "filter_clauses",
+}
 _OF_SCORE = {
     "kept_score",
     "kept_normalize",
     "score_concerns",
-    *_OF_PRE_SCORE,
+    "pre_score_by_class",
+    "pre_score_skips",
     "score_reads",
     "score_key",
     "score_sums",

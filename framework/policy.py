@@ -88,7 +88,6 @@ BY_ARGUMENT = frozenset(
     }
 )
 """The rules that an argument makes of an entry of another name."""
-EQUAL = "EqualPriority"
 
 
 @attrs.define(repr=False)
@@ -119,7 +118,7 @@ class PolicyRules:
                 name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)
             }
         for priority in policy.priorities or ():
-            if priority.name != EQUAL:
+            if priority.name != "EqualPriority":
                 check_arguments(priority, cells.two_arguments)
                 found.priorities[found._priority(priority)] = priority.weight
         found.predicates |= dict.fromkeys(cells.mandatory_predicates)
@@ -228,8 +227,17 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
     for entry in policy.priorities or ():
         if not 0 < entry.weight < MAX_WEIGHT:
             yield cells.bad_weight.format(name=entry.name)
-        if fault := _argument_fault(entry, latest, cells):
-            yield fault
+        argument = entry.argument
+        if argument is None:
+            continue
+        if argument.label_preference is not None:
+            yield from _other_weight("LabelPreference", entry, latest)
+        elif argument.service_anti_affinity is not None:
+            yield from _other_weight("ServiceAntiAffinity", entry, latest)
+        elif argument.ratio is None:
+            yield cells.no_argument.format(name=entry.name)
+        elif (first := latest.setdefault("RequestedToCapacityRatio", entry)) is not entry:
+            yield cells.declared_again.format(name=entry.name, first=first.name)
     yield from (older_extender_faults if cells.older_extender_texts else extender_faults)(policy.extenders)
     if (
         not cells.weight_of_configuration_counts
@@ -238,28 +246,13 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
         yield cells.bad_affinity_weight.format(weight=policy.hard_pod_affinity_weight)
 
 
-def _argument_fault(entry: PriorityEntry, latest: dict[str, PriorityEntry], cells: PolicyCells) -> str:
-    """The fault of a priority's argument; *latest*: the latest entry of each kind before it, which the entry
-    joins."""
-    argument = entry.argument
-    if argument is None:
-        return ""
-    if argument.label_preference is not None:
-        return _other_weight("LabelPreference", entry, latest)
-    if argument.service_anti_affinity is not None:
-        return _other_weight("ServiceAntiAffinity", entry, latest)
-    if argument.ratio is None:
-        return cells.no_argument.format(name=entry.name)
-    first = latest.setdefault("RequestedToCapacityRatio", entry)
-    return "" if first is entry else cells.declared_again.format(name=entry.name, first=first.name)
-
-
-def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> str:
+def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> Iterator[str]:
+    """The fault of a weight that is not that of the latest entry of its *kind*, which the entry becomes."""
     before = latest.get(kind, entry)
     if before.weight != entry.weight:
-        return f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
-    latest[kind] = entry
-    return ""
+        yield f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
+    else:
+        latest[kind] = entry
 
 
 # --- Profiles of Policies -----------------------------------------------------------------------------------
@@ -330,7 +323,7 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
     """The plugins at each extension point."""
     cells = rules.cells
     merges = _merges_spreads(rules)
-    filters: list[str] = []
+    filters = []
     for predicate, plugins in cells.predicates.items():
         for plugin in plugins.split() if predicate in rules.predicates else ():
             if plugin not in filters or not cells.merges_plugins:
@@ -363,7 +356,7 @@ def _merges_spreads(rules: PolicyRules) -> bool:
 
 def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
     """The arguments of the plugins that the Policy says something about."""
-    own: dict[str, Any] = {
+    own = {
         "NodeLabel": rules.node_label,
         "ServiceAffinity": rules.service_affinity,
         "RequestedToCapacityRatio": rules.ratio,

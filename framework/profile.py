@@ -3,8 +3,6 @@
 Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import partial, wraps
@@ -16,8 +14,6 @@ import numpy as np
 from ..algorithmprovider.policy import unread_field
 from ..api.objects import MAX_INT64, wrap_int64
 from ..api.record import replace
-from ..core.arrays import Batch, Failures, Scores
-from ..core.cycle import Algorithm, Predicate, Priority, PriorityError, Reads, every_pod
 from ..core.guard import (
     Check,
     RuleGuard,
@@ -31,7 +27,6 @@ from ..core.guard import (
     scores_of_batch,
     sums,
 )
-from ..core.pods import StateKey, Template
 from ..core.release import FrameworkCells
 from ..exceptions import PolicyError
 from .config.args import NodeResourcesFitArgs, arg_faults
@@ -41,16 +36,28 @@ from .plugin import (
     MAX_NODE_SCORE,
     OURS,
     POINTS,
+    Algorithm,
+    Batch,
+    ClusterEvent,
     Code,
+    Events,
+    Failures,
     Handle,
     Plugin,
     Points,
     PostFilterResult,
+    Predicate,
     PreFilterResult,
+    Priority,
+    PriorityError,
+    Reads,
+    Scores,
+    StateKey,
     Status,
+    Template,
     WaitingPods,
+    every_pod,
 )
-from .queue.events import ClusterEvent
 
 # --- Filter and Score of a plugin as a predicate and a priority ---------------------------------------------
 # So both generations share one cycle and one cache.
@@ -140,21 +147,6 @@ def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scor
 # --- Plugins of a user: checked when they are registered, and behind guards when they run -------------------
 
 
-BESIDE = (
-    "normalize_score",
-    "kept_score",
-    "kept_normalize",
-    "unreserve",
-    "events_to_register",
-    "concerns",
-    "filter_key",
-    "score_key",
-    "joined",
-    "filter_clauses",
-    "score_sums",
-    "score_concerns",
-)
-"""Methods that the framework asks for beside those of the extension points."""
 REDUCES = ("normalize_score", "kept_normalize")
 
 
@@ -166,7 +158,7 @@ def check_methods(plugin: type[Plugin]) -> None:
         for name in dir(plugin)
         if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))
     ]
-    known = (*POINTS.values(), *BESIDE)
+    known = (*CHECKS, *REDUCES, "joined")
     others = [name for name in own if name not in known]
     for name in others:
         if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
@@ -227,7 +219,7 @@ def _truth(answer: Any, arguments: tuple[Any, ...]) -> bool:
     return bool(answer)
 
 
-def _events(answer: Any, arguments: tuple[Any, ...]) -> Sequence[ClusterEvent]:
+def _events(answer: Any, arguments: tuple[Any, ...]) -> Events:
     if not isinstance(answer, Sequence) or not all(isinstance(event, ClusterEvent) for event in answer):
         raise Unwanted(described(answer), "a list of ClusterEvents")
     return answer
@@ -262,7 +254,6 @@ CHECKS: Mapping[str, Check | None] = {
 # --- Profiles -----------------------------------------------------------------------------------------------
 
 
-MAX_TOTAL = MAX_INT64
 CREATING = "creating profile for scheduler name {name}: "
 """The end of how the refusal of a profile begins, once it is being made."""
 Registry = Mapping[str, type[Plugin]]
@@ -328,7 +319,7 @@ def build_profiles(
     upstream's text."""
     release = config.release
     handle = handle or handle_of(config)
-    found: dict[str, Profile] = {}
+    found = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         if release.configuration.sorters_first:
@@ -382,7 +373,7 @@ def _check_total(weights: Iterable[int]) -> None:
     for weight in weights:
         # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is
         # refused.
-        if weight * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
+        if weight * MAX_NODE_SCORE > wrap_int64(MAX_INT64 - total):
             raise PolicyError("total score of Score plugins could overflow")
         total += weight * MAX_NODE_SCORE
 
@@ -524,7 +515,7 @@ class _Builder:
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
-        seen: set[str] = set()
+        seen = set()
         for name in self.names.get(point, ()):
             if name not in self.made:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
@@ -569,8 +560,8 @@ class _Builder:
         disabled = self.disabled.get(point, frozenset())
         if "*" in disabled:
             return explicit
-        added: list[str] = []
-        overridden: set[str] = set()
+        added = []
+        overridden = set()
         for name in self.names.get("multiPoint", ()):
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')

@@ -1,8 +1,6 @@
 """The meaning of a KubeSchedulerConfiguration on a release: plugins, weights, and every fault, not the first
 alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
@@ -22,7 +20,6 @@ from .config.configuration import (
     KubeSchedulerConfiguration,
     PluginEntry,
     PluginSet,
-    ProfileConfig,
     decoded_configuration,
     default_plugins,
     passes_over,
@@ -42,7 +39,7 @@ from .userrules import hint_of_plugins
 # Plugins of a profile that no release has. The schedulers of others have them compiled in; here they can be
 # left out.
 
-_NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": DefaultBinder}
+_NEEDED = {"queueSort": PrioritySort, "bind": DefaultBinder}
 """Extension point that needs a plugin -> the default one."""
 
 
@@ -57,32 +54,24 @@ def without_unknown(
         return config
     are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")
     told = f"{count_of(len(left), 'plugin')} of the configuration {are} left out, so what {they} does not count: {', '.join(left)}"
-    return attrs.evolve(
-        config,
-        profiles=tuple(_without(profile, known) for profile in config.profiles),
-        notes=(*config.notes, told),
-    )
-
-
-def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> ProfileConfig:
-    plugins = {
-        point: attrs.evolve(found, enabled=tuple(entry for entry in found.enabled if entry.name in known))
-        for point, found in profile.plugins.items()
-    }
-    everywhere = plugins.get("multiPoint", PluginSet()).names
-    for point, default in _NEEDED.items():
-        given = plugins.get(point, PluginSet())
-        off = {entry.name for entry in given.disabled}
-        others = [
-            name for name in everywhere if point in known[name].joined() and off.isdisjoint((name, "*"))
-        ]
-        if not (given.enabled or others):
-            plugins[point] = PluginSet((PluginEntry(default.name),))
-    return attrs.evolve(
-        profile,
-        plugins=plugins,
-        plugin_config=tuple(entry for entry in profile.plugin_config if entry.name in known),
-    )
+    profiles = []
+    for profile in config.profiles:
+        kept = {
+            point: attrs.evolve(found, enabled=tuple(entry for entry in found.enabled if entry.name in known))
+            for point, found in profile.plugins.items()
+        }
+        everywhere = kept.get("multiPoint", PluginSet()).names
+        for point, default in _NEEDED.items():
+            given = kept.get(point, PluginSet())
+            off = {entry.name for entry in given.disabled}
+            others = [
+                name for name in everywhere if point in known[name].joined() and off.isdisjoint((name, "*"))
+            ]
+            if not (given.enabled or others):
+                kept[point] = PluginSet((PluginEntry(default.name),))
+        arguments = tuple(entry for entry in profile.plugin_config if entry.name in known)
+        profiles.append(attrs.evolve(profile, plugins=kept, plugin_config=arguments))
+    return attrs.evolve(config, profiles=tuple(profiles), notes=(*config.notes, told))
 
 
 FIT = "NodeResourcesFit"
@@ -167,7 +156,7 @@ def check_profile(
                     where = f"profiles[{i}].{where}".rstrip(".")
                 if not any(where == other.where and fault.got == other.got for other in known):
                     faults.append(replace(fault, where=where))
-    built: Mapping[str, Profile] = {}
+    built = {}
     if config is not None and not faults:
         try:
             built = build_profiles(config, registry)

@@ -1,8 +1,6 @@
 """The registry: which plugins a profile may name. Upstream: pkg/scheduler/framework/plugins/registry.go."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 
@@ -16,7 +14,7 @@ _MODULES = (
     " nodeports noderesources nodeunschedulable older podtopologyspread prioritysort schedulinggates selectorspread"
     " tainttoleration volumebinding volumelimits volumerestrictions volumezone"
 )
-_PLUGINS: Iterator[type[Plugin]] = (
+_PLUGINS = (
     kind
     for module in _MODULES.split()
     for kind in vars(import_module(f".plugins.{module}", __package__)).values()

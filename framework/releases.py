@@ -16,7 +16,7 @@ from ..api.record import Record, says
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.decision import TopOfHeap
 from ..core.pods import requests, resized
-from ..core.release import ConfigurationCells, PolicyCells, Release
+from ..core.release import PolicyCells, Release
 from ..core.release.fact import Cells, Fact, SetEdit, changed, changed_by, gates_of, text_of, value_of
 from ..exceptions import UnknownNameError
 
@@ -50,7 +50,7 @@ OLD_SCORES = (
 )
 """The Score plugins of v1beta1."""
 
-_VERSIONS: Mapping[str, Cells] = {
+_VERSIONS = {
     # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
     "v1beta3": {
         "fields_lacked": SetEdit([PERCENTAGE]),
@@ -80,21 +80,6 @@ _VERSIONS: Mapping[str, Cells] = {
     },
 }
 """Version -> in which cells it differs from the default one."""
-
-
-def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
-    """*cells* with what each version that they read has otherwise than the default one."""
-    others = {name: _VERSIONS[name] for name in cells.api_versions if name != cells.default_version}
-    return replace(
-        cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()})
-    )
-
-
-def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
-    """The cells of *values* with their values."""
-    found = changed(cells, values)
-    names = dict.fromkeys(path.partition(".")[0] for path in values)
-    return MappingProxyType({name: getattr(found, name) for name in names})
 
 
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------
@@ -188,8 +173,15 @@ def _with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates and more cells follow."""
     found = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
-    configuration = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
-    return replace(found, version=version, gates=gates.known, configuration=with_versions(configuration))
+    cells = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
+    versions = {}
+    for name in cells.api_versions:
+        if name != cells.default_version:
+            other = changed(cells, _VERSIONS[name])
+            fields = dict.fromkeys(path.partition(".")[0] for path in _VERSIONS[name])
+            versions[name] = MappingProxyType({field: getattr(other, field) for field in fields})
+    cells = replace(cells, versions=MappingProxyType(versions))
+    return replace(found, version=version, gates=gates.known, configuration=cells)
 
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType(

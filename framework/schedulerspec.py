@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import attrs
 
@@ -16,7 +16,7 @@ from ..algorithmprovider.cells import TIE_BREAKS
 from ..algorithmprovider.check import hints_of
 from ..algorithmprovider.extenders import ExtenderConfig, UncalledExtender
 from ..algorithmprovider.gates import UNKNOWN_GATE, GivenGates, keeps_priorities, parse_gates
-from ..algorithmprovider.policy import DEFAULT_PROVIDER, Policy, check_names, gates_of, read_policy
+from ..algorithmprovider.policy import DEFAULT_PROVIDER, PROVIDERS, Policy, gates_of, read_policy
 from ..api.objects import DEFAULT_SCHEDULER, MAX_INT64, JsonObject
 from ..core.classic import classic_engine
 from ..core.cycle import Algorithm
@@ -91,7 +91,6 @@ def build_engine(
 
 
 ConfigMaps = Mapping[tuple[str, str], JsonObject]
-Configuration: TypeAlias = "classic.AlgorithmConfiguration | KubeSchedulerConfiguration"
 
 
 class ExtenderChoice(Protocol):
@@ -239,7 +238,15 @@ class SchedulerSpec:
     def checked(self, called: Called = str) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
         release does not have."""
-        check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)
+        release = find_any_release(self.version)
+        for name in self.config.gates:
+            if name not in release.gates:
+                raise UnknownNameError(f"{called('gates')}: {UNKNOWN_GATE}{name}{gates_of(name, release)}")
+        provider = self.config.source.provider
+        if provider and provider not in PROVIDERS:
+            raise UnknownNameError(
+                f'{called("provider")}: plugin "{provider}" has not been registered, expected {" or ".join(PROVIDERS)}'
+            )
         return self
 
     def read(self) -> SchedulerSpec:
@@ -253,7 +260,7 @@ class SchedulerSpec:
     # --- what it makes --------------------------------------------------------------------------------------
 
     @property
-    def configuration(self) -> Configuration:
+    def configuration(self) -> classic.AlgorithmConfiguration | KubeSchedulerConfiguration:
         """The component configuration, of the kind that the release reads."""
         return self.config if self.profiles is None else self.profiles
 

@@ -49,7 +49,7 @@ def names_catalogue(places: Iterable[str]) -> bool:
 
 def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
     """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of such."""
-    plugins: list[type[Plugin]] = []
+    plugins = []
     for place in places:
         found = _found(place, object, "plugin")
         classes = list(found) if isinstance(found, list | tuple) else [found]
@@ -127,7 +127,21 @@ def _module(home: str, place: str) -> ModuleType:
     is_file = home.endswith(".py") or "/" in home or os.sep in home
     try:
         if is_file:
-            return _loaded(home, place)
+            # Once for each file; it may import what lies beside it.
+            real = os.path.realpath(home)
+            if not os.path.isfile(real):
+                reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
+                raise UnknownNameError(f'--rules: got "{place}": {reason}')
+            known = next(
+                (one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == real), None
+            )
+            if known is None or known.__name__ == "__main__":
+                _look_in(os.path.dirname(real), last=True)
+                stem = Path(real).stem
+                is_found = _is_found_as(stem, real)
+                known = importlib.import_module(stem) if is_found else _executed(real, stem + _GIVEN)
+            _files[known.__name__] = real
+            return known
         _look_in(os.getcwd())
         return importlib.import_module(home)
     except KubeclassicError:
@@ -138,7 +152,7 @@ def _module(home: str, place: str) -> ModuleType:
         frames = [
             frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
         ]
-        last: Any = error if isinstance(error, SyntaxError) else frames[-1] if frames else None
+        last = error if isinstance(error, SyntaxError) else frames[-1] if frames else None
         where = f" ({last.filename}, line {last.lineno})" if last is not None and last.filename else ""
         text = (
             f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
@@ -153,23 +167,6 @@ def _is_ours(file: str) -> bool:
         or Path(file).resolve().is_relative_to(_PACKAGE)
         or Path(file).parent.name == "importlib"
     )
-
-
-def _loaded(file: str, place: str) -> ModuleType:
-    """The module in *file*, once for each file; it may import what lies beside it."""
-    real = os.path.realpath(file)
-    if not os.path.isfile(real):
-        reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
-        raise UnknownNameError(f'--rules: got "{place}": {reason}')
-    known = next(
-        (module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None
-    )
-    if known is None or known.__name__ == "__main__":
-        _look_in(os.path.dirname(real), last=True)
-        stem = Path(real).stem
-        known = importlib.import_module(stem) if _is_found_as(stem, real) else _executed(real, stem + _GIVEN)
-    _files[known.__name__] = real
-    return known
 
 
 def rule_files() -> dict[str, str]:

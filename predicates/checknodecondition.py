@@ -1,13 +1,21 @@
 """Do the node's conditions allow pods on it?"""
 
-from __future__ import annotations
+from .rule import (
+    NODE_NETWORK_UNAVAILABLE,
+    NODE_NOT_READY,
+    NODE_OUT_OF_DISK,
+    NODE_UNSCHEDULABLE,
+    Batch,
+    Cycle,
+    Failures,
+    Reads,
+    Reasons,
+    Statuses,
+    Template,
+    predicate,
+)
 
-from ..core.arrays import Batch, Failures, Reason, Reasons, Statuses
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import NODE_NETWORK_UNAVAILABLE, NODE_NOT_READY, NODE_OUT_OF_DISK, NODE_UNSCHEDULABLE, predicate
-
-_WANTED: dict[str, tuple[str, Reason]] = {
+_WANTED = {
     "Ready": ("True", NODE_NOT_READY),
     "NetworkUnavailable": ("False", NODE_NETWORK_UNAVAILABLE),
     "OutOfDisk": ("False", NODE_OUT_OF_DISK),
@@ -27,15 +35,14 @@ def check_node_condition(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
     sequences: dict[Reasons, int] = {(): 0}
 
     def code(statuses: Statuses) -> int:
-        return sequences.setdefault(_reasons(statuses, reads_out_of_disk), len(sequences))
+        reasons = []
+        for kind, status in statuses:
+            if kind in _WANTED and (reads_out_of_disk or kind != "OutOfDisk"):
+                wanted, reason = _WANTED[kind]
+                if status != wanted:
+                    reasons.append(reason)
+        return sequences.setdefault(tuple(reasons), len(sequences))
 
     by_conditions = Failures.coded(nodes.conditions.where(code, int), [*sequences][1:])
     unschedulable = Failures.where(NODE_UNSCHEDULABLE, nodes.unschedulable.present)
     return Failures.joined([by_conditions, unschedulable])
-
-
-def _reasons(statuses: Statuses, reads_out_of_disk: bool) -> Reasons:
-    looked_at = (
-        item for item in statuses if item[0] in _WANTED and (reads_out_of_disk or item[0] != "OutOfDisk")
-    )
-    return tuple(_WANTED[kind][1] for kind, status in looked_at if status != _WANTED[kind][0])

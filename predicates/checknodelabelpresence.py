@@ -1,15 +1,10 @@
 """Does the node have, or lack, the labels that the Policy names?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Predicate, Reads
-from ..core.pods import Template
-from .rule import NODE_LABEL_PRESENCE_VIOLATED, predicate
+from .rule import NODE_LABEL_PRESENCE_VIOLATED, Batch, Cycle, Failures, Predicate, Reads, Template, predicate
 
 
 def node_label_presence(name: str, labels: Sequence[str], presence: bool) -> Predicate:

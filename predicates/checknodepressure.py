@@ -3,15 +3,22 @@
 All three read what the scheduler remembers: a condition that disappears from a node keeps its last status.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..api.objects import Container
-from ..core.arrays import PRESSURES, Batch, Failures, Reason
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import NODE_UNDER_DISK_PRESSURE, NODE_UNDER_MEMORY_PRESSURE, NODE_UNDER_PID_PRESSURE, predicate
+from .rule import (
+    NODE_UNDER_DISK_PRESSURE,
+    NODE_UNDER_MEMORY_PRESSURE,
+    NODE_UNDER_PID_PRESSURE,
+    PRESSURES,
+    Batch,
+    Cycle,
+    Failures,
+    Reads,
+    Reason,
+    Template,
+    predicate,
+)
 
 
 def _under(condition: str, reason: Reason, nodes: Batch) -> Failures | None:

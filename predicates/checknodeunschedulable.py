@@ -1,13 +1,8 @@
 """Is the node closed for new pods?"""
 
-from __future__ import annotations
-
 from ..api.meaning import tolerates
 from ..api.objects import Taint
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import NODE_UNSCHEDULABLE, predicate
+from .rule import NODE_UNSCHEDULABLE, Batch, Cycle, Failures, Reads, Template, predicate
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 

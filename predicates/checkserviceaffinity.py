@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import attrs
@@ -11,11 +11,22 @@ import numpy as np
 
 from ..api.meaning import everything, set_selector
 from ..api.objects import Map
-from ..core.arrays import Batch, Failures, Mask, PodCount, PodsMatching
-from ..core.cycle import Cycle, Predicate, Reads
 from ..core.matching import pairs_mask, services_of
-from ..core.pods import Entry, StateKey, Template
-from .rule import SERVICE_AFFINITY_VIOLATED, predicate
+from .rule import (
+    SERVICE_AFFINITY_VIOLATED,
+    Batch,
+    Cycle,
+    Entry,
+    Failures,
+    Mask,
+    PodCount,
+    PodsMatching,
+    Predicate,
+    Reads,
+    StateKey,
+    Template,
+    predicate,
+)
 
 READS = Reads.NODE | Reads.CLUSTER | Reads.LISTINGS
 
@@ -46,23 +57,30 @@ def service_affinity_failures(
     own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(own) == len(labels) or not services_of(pod, cycle.listings):
         return _unless_having(own, nodes, nodes.every(), cycle)
-    return Failures.joined(
-        [_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)]
-    )
-
-
-def _beside(
-    leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle
-) -> Failures | None:
-    """Judge the nodes *at*, where the pod's first peer is on node *leader* (None: it has no peer)."""
-    if leader is None:
-        return _unless_having(own, nodes, at, cycle)
-    node = cycle.cache.node(leader)
-    if node is None:
-        return Failures.error(cycle.release.framework.peer_node_text.format(node=leader), at)
-    return _unless_having(
-        {label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at, cycle
-    )
+    # Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n].
+    leaders = []
+    peers = _Peers.of(pod, cycle)
+    usual = nodes.every()
+    if nodes.edits:
+        moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
+        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
+        for leader in dict.fromkeys(exceptions.values()):
+            at = nodes.none()
+            at[[i for i, other in exceptions.items() if other == leader]] = True
+            leaders.append((leader, at))
+        usual &= ~moved
+    found = []
+    for leader, at in (*leaders, (peers.first, usual)):
+        wanted = own
+        if leader is not None:
+            node = cycle.cache.node(leader)
+            if node is None:
+                text = cycle.release.framework.peer_node_text.format(node=leader)
+                found.append(Failures.error(text, at))
+                continue
+            wanted = {label: node.labels[label] for label in labels if label in node.labels} | own
+        found.append(_unless_having(wanted, nodes, at, cycle))
+    return Failures.joined(found)
 
 
 def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
@@ -121,7 +139,7 @@ class _Peers:
             present = {entry.pod.uid for entry in nodes.pods(i)}
             return name if any(entry.pod.uid in present for entry in staying) else self.second
         # Upstream: a pod that is put back, or only nominated, stands at the end of the list.
-        behind: list[Entry] = []
+        behind = []
         for edit in nodes.edits_at(i):
             if edit.sign > 0:
                 behind += self._of([edit.entry])
@@ -137,18 +155,3 @@ class _Peers:
 
 
 _PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
-
-
-def _leaders(pod: Template, nodes: Batch, cycle: Cycle) -> Iterator[tuple[str | None, Mask]]:
-    """Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n]."""
-    peers = _Peers.of(pod, cycle)
-    usual = nodes.every()
-    if nodes.edits:
-        moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
-        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
-        for leader in dict.fromkeys(exceptions.values()):
-            at = nodes.none()
-            at[[i for i, other in exceptions.items() if other == leader]] = True
-            yield leader, at
-        usual &= ~moved
-    yield peers.first, usual

@@ -1,13 +1,18 @@
 """Can the pod's volume claims be satisfied on the node?"""
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import VOLUME_BIND_CONFLICT, VOLUME_NODE_CONFLICT, has_volumes, predicate
+from .rule import (
+    VOLUME_BIND_CONFLICT,
+    VOLUME_NODE_CONFLICT,
+    Batch,
+    Cycle,
+    Failures,
+    Reads,
+    Template,
+    has_volumes,
+    predicate,
+)
 
 _REASONS = ((VOLUME_NODE_CONFLICT,), (VOLUME_BIND_CONFLICT,), (VOLUME_NODE_CONFLICT, VOLUME_BIND_CONFLICT))
 

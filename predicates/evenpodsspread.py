@@ -1,16 +1,9 @@
 """Are the pod's peers spread evenly enough over the topology domains?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
-from functools import cached_property
-
-import attrs
 
 from ..api.meaning import selector_matches
 from ..api.objects import TopologySpreadConstraint
-from ..core.arrays import Batch, Clause, Failures, Mask, PodsMatching, few_or_all
-from ..core.cycle import Cycle, Reads
 from ..core.matching import (
     Constraints,
     Domains,
@@ -23,8 +16,21 @@ from ..core.matching import (
     sums_by_key,
     with_all_keys,
 )
-from ..core.pods import StateKey, Template
-from .rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, predicate
+from .rule import (
+    TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,
+    Batch,
+    Clause,
+    ColumnView,
+    Cycle,
+    Failures,
+    Ints,
+    Mask,
+    Reads,
+    StateKey,
+    Template,
+    few_or_all,
+    predicate,
+)
 
 NAME = "EvenPodsSpread"
 Limits = list[tuple[TopologySpreadConstraint, str | None, int]]
@@ -85,21 +91,24 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     if nodes.rows is None or _DOMAINS not in cycle.notes:
         # Worked out again for the whole table: a cached answer has to see which counters are read.
         cycle.notes[_DOMAINS] = domains_by_key(pod, constraints, namespaces, cycle.table)
-    return _judge(pod, constraints, nodes, _Skews(namespaces, constraints, nodes, cycle.notes[_DOMAINS]))
-
-
-def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews) -> Failures | None:
-    """The first constraint that a node violates, or that is invalid, decides about the node."""
-    asked = skews.has_domains()
-    failed: Mask | None = None
+    domains = cycle.notes[_DOMAINS]
+    # The nodes for which a domain is known, None if all; elsewhere every node fits: bool[n].
+    has_domains = any(len(each.values) for each in domains.values())
+    asked = None if has_domains else _edits(constraints, constraints, namespaces, nodes)[1]
+    # The first constraint that a node violates, or that is invalid, decides about the node.
+    failed = None
     for constraint, text, most in _limits(pod, constraints):
+        key = constraint.topology_key
+        label = nodes.label(key)
         if text is not None:
-            lacking = ~nodes.label(constraint.topology_key).present
+            lacking = ~label.present
             failed = lacking if failed is None else failed | lacking
             asked = nodes.every() if asked is None else asked
             refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & asked)
             return Failures.joined([refused, Failures.error(text, asked & ~failed)])
-        exceeding = skews.exceeding(constraint.topology_key, most)
+        mine = tuple(c for c in constraints if c.topology_key == key)
+        edits = _edits(mine, constraints, namespaces, nodes) if nodes.edits else None
+        exceeding = _exceeding(label, domains[key], most, edits)
         if exceeding is not None:
             failed = exceeding if failed is None else failed | exceeding
     if failed is None:
@@ -121,51 +130,34 @@ def _limits(pod: Template, constraints: Constraints) -> Limits:
     return found
 
 
-@attrs.define(eq=False, slots=False)
-class _Skews:
-    """The skew of each node's domain over the emptiest one; the batch's own edits count as in upstream's
-    metadata."""
+def _edits(
+    some: Constraints, constraints: Constraints, namespaces: frozenset[str], nodes: Batch
+) -> tuple[Ints, Mask]:
+    """The changes of the counts of *some* of the *constraints* by the batch's own edits, which count as in
+    upstream's metadata: int64[n]; and where there are any: bool[n]."""
+    change = nodes.zeros()
+    touched = nodes.none()
+    for query in (counted_by(constraint, namespaces) for constraint in some):
+        if query is not None:
+            edited = nodes.edited(query)
+            change += edited.net
+            touched |= edited.touched
+    # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked again.
+    keyed = with_all_keys(constraints, nodes)
+    return change * keyed, touched & keyed
 
-    namespaces: frozenset[str]
-    constraints: Constraints
-    nodes: Batch
-    domains: dict[str, Domains]
 
-    @cached_property
-    def editable(self) -> Mask:
-        """The nodes where an edit counts: bool[n]."""
-        # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked
-        # again.
-        return with_all_keys(self.constraints, self.nodes)
-
-    def has_domains(self) -> Mask | None:
-        """The nodes for which a domain is known, None if all; elsewhere every node fits: bool[n]."""
-        if any(len(domains.values) for domains in self.domains.values()):
-            return None
-        return self._edited(self.constraints) if self.nodes.edits else self.nodes.none()
-
-    def exceeding(self, key: str, most: int) -> Mask | None:
-        """The nodes without the label *key*, or whose domain's count is more than *most* above the smallest;
-        None: there are none."""
-        domains = self.domains[key]
-        label = self.nodes.label(key)
-        if not self.nodes.edits:
-            by_value = domains.counts - domains.least > most
-            by_value[0] = domains.lacks_keys
-            return by_value.take(label.codes) if by_value.any() else None
-        mine = tuple(c for c in self.constraints if c.topology_key == key)
-        change = sum((self.nodes.edited(query).net for query in self._queries(mine)), self.nodes.zeros())
-        counts = domains.counts[label.codes] + change * self.editable
-        # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
-        least = domains.least_if(label.codes, counts, domains.known[label.codes] | self._edited(mine))
-        return ~label.present | (counts - least > most)
-
-    def _edited(self, constraints: Constraints) -> Mask:
-        found = self.nodes.none()
-        for query in self._queries(constraints):
-            found |= self.nodes.edited(query).touched
-        return found & self.editable
-
-    def _queries(self, constraints: Constraints) -> list[PodsMatching]:
-        queries = (counted_by(constraint, self.namespaces) for constraint in constraints)
-        return [query for query in queries if query is not None]
+def _exceeding(
+    label: ColumnView[str | None], domains: Domains, most: int, edits: tuple[Ints, Mask] | None
+) -> Mask | None:
+    """The nodes without the label, or whose domain's count is more than *most* above the smallest; None: there
+    are none."""
+    if edits is None:
+        by_value = domains.counts - domains.least > most
+        by_value[0] = domains.lacks_keys
+        return by_value.take(label.codes) if by_value.any() else None
+    change, touched = edits
+    counts = domains.counts[label.codes] + change
+    # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
+    least = domains.least_if(label.codes, counts, domains.known[label.codes] | touched)
+    return ~label.present | (counts - least > most)

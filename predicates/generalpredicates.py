@@ -1,15 +1,10 @@
 """The four questions that every pod has to pass, asked as one."""
 
-from __future__ import annotations
-
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Predicate, Reads
-from ..core.pods import StateKey, Template
 from .hostname import pod_fits_host
 from .matchnodeselector import pod_match_node_selector
 from .podfitshostports import pod_fits_host_ports
 from .podfitsresources import pod_fits_resources
-from .rule import predicate
+from .rule import Batch, Cycle, Failures, Predicate, Reads, StateKey, Template, predicate
 
 PARTS = (pod_fits_resources, pod_fits_host, pod_fits_host_ports, pod_match_node_selector)
 _ASKED: StateKey[tuple[Predicate, ...]] = StateKey("GeneralPredicates")

@@ -1,11 +1,6 @@
 """Is this the one node that the pod names?"""
 
-from __future__ import annotations
-
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import POD_NOT_MATCH_HOST_NAME, predicate
+from .rule import POD_NOT_MATCH_HOST_NAME, Batch, Cycle, Failures, Reads, Template, predicate
 
 
 @predicate(

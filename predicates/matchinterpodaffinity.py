@@ -9,42 +9,44 @@ pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod an
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import attrs
 import numpy as np
 
 from ..api.meaning import selector_matches
-from ..core.arrays import (
+from ..core.matching import by_name, pods_with_any_key
+from .rule import (
+    EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
+    POD_AFFINITY_NOT_MATCH,
+    POD_AFFINITY_RULES_NOT_MATCH,
+    POD_ANTI_AFFINITY_RULES_NOT_MATCH,
     REQUIRED_AFFINITY,
     REQUIRED_ANTI_AFFINITY,
     Batch,
     Clause,
+    Cycle,
     DomainSum,
+    Entry,
     Failures,
     Ints,
     Mask,
     NodeTable,
     PodCount,
     PodsTargeted,
+    Reads,
     Reasons,
+    StateKey,
+    Template,
     Terms,
     Unreadable,
+    Weighted,
     added,
     grown,
+    predicate,
     targeted_by,
     unreadable,
-)
-from ..core.cycle import Cycle, Reads
-from ..core.matching import by_name, pods_with_any_key
-from ..core.pods import Entry, StateKey, Template
-from .rule import (
-    EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH,
-    POD_AFFINITY_NOT_MATCH,
-    POD_AFFINITY_RULES_NOT_MATCH,
-    POD_ANTI_AFFINITY_RULES_NOT_MATCH,
-    predicate,
 )
 
 # --- Without predicate metadata: all pods are checked again for each node, and answers differ ---------------
@@ -64,13 +66,18 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     """
     table = nodes.table
     terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    carried = [(counter, carrier.topology_key, 1) for carrier, counter in terms]
-    holding = added(DomainSum.of_each(carried, table, table.deleted_rows), nodes)
+    holding = added(DomainSum.of_each(_carried(terms), table, table.deleted_rows), nodes)
     for carrier, _ in terms if nodes.edits else ():
         edited = nodes.edited(carrier)
         holding = holding + (edited.placed - edited.taken) * nodes.label(carrier.topology_key).present
     refused = holding > 0
-    error = _unreadable_existing(pod, nodes)
+    # For each node the error of the first invalid anti-affinity of a pod whose node is found.
+    error: list[str | None] = [None] * nodes.n
+    if nodes.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total:
+        if nodes.edits:
+            error = [next(_unreadable_texts(nodes, i), None) for i in range(nodes.n)]
+        else:
+            error = [next(_unreadable_texts(nodes, 0), None)] * nodes.n
     own = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
     outcomes: list[Reasons | str | None] = []
     for i in range(nodes.n):
@@ -107,15 +114,6 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
 
 
 # --- anti-affinity of existing pods -------------------------------------------------------------------------
-
-
-def _unreadable_existing(pod: Template, nodes: Batch) -> list[str | None]:
-    """For each node: the error of the first invalid anti-affinity of a pod whose node is found."""
-    if not nodes.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total:
-        return [None] * nodes.n
-    if not nodes.edits:
-        return [next(_unreadable_texts(nodes, 0), None)] * nodes.n
-    return [next(_unreadable_texts(nodes, i), None) for i in range(nodes.n)]
 
 
 def _unreadable_texts(nodes: Batch, i: int) -> Iterator[str]:
@@ -230,7 +228,11 @@ class _OwnTerms:
     def check(self, i: int) -> Reasons | str | None:
         """The reasons against node *i*, or the text of an error."""
         row = self.nodes.row(i)
-        gone = self._gone(i)
+        gone = set()
+        if self.nodes.edits:  # the places of pods that left the node in a trial
+            kept = {(entry.pod.namespace, entry.pod.name) for entry in self.nodes.pods(i)}
+            places = self.places.get(row, ())
+            gone = {place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in kept}
         wanted = _first(self.affinity.sharing(row), gone)
         error = _first_error(self.affinity, gone)
         if self.affinity.has_empty_key and wanted < error[0]:
@@ -245,14 +247,6 @@ class _OwnTerms:
         is_first = self.itself and _first(self.affinity.anywhere, gone) == NO_PLACE
         return None if not self.affinity.keys or wanted < NO_PLACE or is_first else AFFINITY_UNMET
 
-    def _gone(self, i: int) -> set[int]:
-        """The places of pods that left node *i* in a trial."""
-        if not self.nodes.edits:
-            return set()
-        kept = {(entry.pod.namespace, entry.pod.name) for entry in self.nodes.pods(i)}
-        places = self.places.get(self.nodes.row(i), ())
-        return {place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in kept}
-
 
 def _first(places: list[int], gone: set[int]) -> int:
     return next((place for place in places if place not in gone), NO_PLACE)
@@ -265,13 +259,8 @@ def _first_error(role: _Role, gone: set[int]) -> tuple[int, str]:
 # --- With metadata ------------------------------------------------------------------------------------------
 
 
-NAME = "MatchInterPodAffinity"
 _AFFINITY: StateKey[RequiredAffinity] = StateKey(REQUIRED_AFFINITY)
 _ANTI_AFFINITY: StateKey[AntiAffinity] = StateKey(REQUIRED_ANTI_AFFINITY)
-
-
-def _key(pod: Template) -> Hashable:
-    return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
 
 
 def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
@@ -293,8 +282,12 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
 
 def refusing(terms: Terms, table: NodeTable, reasons: Reasons) -> list[Clause]:
     """Domains are refused where a pod carries one of *terms*."""
-    counted = DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], table)
-    return [Clause(sum=each, reasons=reasons) for each in counted]
+    return [Clause(sum=each, reasons=reasons) for each in DomainSum.of_each(_carried(terms), table)]
+
+
+def _carried(terms: Terms) -> list[Weighted]:
+    """The counters of the pods with each of *terms*, for a sum by domain."""
+    return [(counter, carrier.topology_key, 1) for carrier, counter in terms]
 
 
 def unmet_clauses(
@@ -316,7 +309,12 @@ def unmet_clauses(
     ]
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, clauses=_clauses)
+@predicate(
+    "MatchInterPodAffinity",
+    reads=Reads.NODE | Reads.DOMAIN,
+    key=lambda pod: (pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity),
+    clauses=_clauses,
+)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own
     anti-affinity.
@@ -340,7 +338,7 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
 def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
     """For each node the one of *reasons* that belongs to the first mask of *found* that is set: bool[n] each,
     None: for no node."""
-    codes: Ints | None = None
+    codes = None
     for code in range(len(found), 0, -1):
         mask = found[code - 1]
         if mask is not None:
@@ -351,14 +349,10 @@ def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failur
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
     """The nodes whose domain has a pod with one of *terms*, anti-affinity that matches the incoming pod;
     nominated pods count too."""
-    holding = added(
-        DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], nodes.table),
-        nodes,
-    )
+    holding = added(DomainSum.of_each(_carried(terms), nodes.table), nodes)
     for carrier, _ in terms if nodes.edits else ():
         holding += nodes.edited(carrier).net * nodes.label(carrier.topology_key).present
-    found: Mask = holding > 0
-    return found
+    return holding > 0
 
 
 def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
@@ -367,8 +361,12 @@ def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
     # Upstream: a trial reads the terms of other pods as if they were the incoming pod's.
     foreign: dict[str, Ints] = {}
     for edit in nodes.edits:
-        for key in _foreign_keys(pod, edit.entry.template):
-            foreign.setdefault(key, nodes.zeros())[edit.at] += edit.sign
+        other = edit.entry.template
+        if other.namespace == pod.namespace or unreadable(other, REQUIRED_ANTI_AFFINITY) is not None:
+            continue
+        for term in other.required_anti_affinity:
+            if not term.namespaces and selector_matches(term.label_selector, pod.labels):
+                foreign.setdefault(term.topology_key, nodes.zeros())[edit.at] += edit.sign
     refused = nodes.none()
     for key in {*foreign, *(carrier.topology_key for carrier, _ in terms)}:
         mine = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
@@ -378,15 +376,6 @@ def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
         )
         refused |= (holding > 0) & nodes.label(key).present
     return refused
-
-
-def _foreign_keys(pod: Template, other: Template) -> list[str]:
-    """The topology keys of *other*'s terms without namespaces that would match *pod* if both were in one
-    namespace, but are not."""
-    if other.namespace == pod.namespace or unreadable(other, REQUIRED_ANTI_AFFINITY) is not None:
-        return []
-    found = (term for term in other.required_anti_affinity if not term.namespaces)
-    return [term.topology_key for term in found if selector_matches(term.label_selector, pod.labels)]
 
 
 @attrs.frozen(eq=False)

@@ -1,25 +1,19 @@
 """Does the node have the labels that the pod's nodeSelector and required node affinity ask for?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable
-
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
 from ..core.matching import pod_node_affinity_mask, required_node_affinity
-from ..core.pods import Template
-from .rule import NODE_SELECTOR_NOT_MATCH, predicate
-
-
-def _asked(pod: Template) -> Hashable:
-    return pod.node_selector, required_node_affinity(pod)
+from .rule import NODE_SELECTOR_NOT_MATCH, Batch, Cycle, Failures, Reads, Template, predicate
 
 
 def _concerns(pod: Template) -> bool:
     return bool(pod.node_selector) or required_node_affinity(pod) is not None
 
 
-@predicate("MatchNodeSelector", reads=Reads.NODE, key=_asked, concerns=_concerns)
+@predicate(
+    "MatchNodeSelector",
+    reads=Reads.NODE,
+    key=lambda pod: (pod.node_selector, required_node_affinity(pod)),
+    concerns=_concerns,
+)
 def pod_match_node_selector(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that *pod*'s nodeSelector or its required node affinity does not match.
 

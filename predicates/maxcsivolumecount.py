@@ -1,7 +1,5 @@
 """Can the node attach the pod's CSI volumes besides those that it has?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import partial
@@ -9,10 +7,7 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Failures, Ints, Mask, Reason
 from ..core.binding import VolumeError
-from ..core.cycle import Cycle, Reads
-from ..core.pods import StateKey, Template, claim_name
 from ..core.volumes import PLUGINS, handle_of, plugin_of
 from .maxvolumecount import (
     NO_LIMIT,
@@ -23,7 +18,22 @@ from .maxvolumecount import (
     nodes_limit_volumes,
     own_limit,
 )
-from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins, predicate
+from .rule import (
+    MAX_VOLUME_COUNT_EXCEEDED,
+    Batch,
+    Cycle,
+    Failures,
+    Ints,
+    Mask,
+    Reads,
+    Reason,
+    StateKey,
+    Template,
+    claim_name,
+    has_volumes,
+    migrated_plugins,
+    predicate,
+)
 
 NAME = "MaxCSIVolumeCountPred"
 PREFIX = "attachable-volumes-csi-"
@@ -193,7 +203,7 @@ limit."""
 def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
     """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes
     the last counts."""
-    found: Volumes = {}
+    found = {}
     for volume in volumes:
         if volume.plugin is None or volume.plugin in migrated:
             if volume.fault is not None:
@@ -316,8 +326,13 @@ def _over_limits(
         for key, count in Counter(new.values()).items():
             limit = limits.by_key[key]
             exceeded |= here & (limit != NO_LIMIT) & (count > limit)
+    # Only nodes with pods that have volumes, or with VolumeAttachments that count.
+    occupied: Iterable[int] = nodes.with_volumes()
+    if cycle.release.volumes.counts_attachments and len(cycle.listings.attachments):
+        rows = [nodes.table.row_of.get(name, -1) for name in cycle.listings.attachments.groups()]
+        occupied = sorted({*occupied, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})
     faults = dict[int, Fault]()
-    for i in _occupied(nodes, cycle):
+    for i in occupied:
         if judged[i]:
             group = int(limits.plugins[i])
             attached = _attached(i, nodes, limits.migrated[group], cycle)
@@ -326,12 +341,3 @@ def _over_limits(
             else:
                 exceeded[i] = any(_excess(news[group], attached, limits, i, nodes, cycle))
     return errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)
-
-
-def _occupied(nodes: Batch, cycle: Cycle) -> Iterable[int]:
-    """The nodes with pods that have volumes, or with VolumeAttachments that count."""
-    found = nodes.with_volumes()
-    if not cycle.release.volumes.counts_attachments or not len(cycle.listings.attachments):
-        return found
-    rows = [nodes.table.row_of.get(name, -1) for name in cycle.listings.attachments.groups()]
-    return sorted({*found, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})

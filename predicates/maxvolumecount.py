@@ -10,13 +10,27 @@ import attrs
 import numpy as np
 
 from ..api.objects import Volume, VolumeSource
-from ..core.arrays import Batch, Failures, Ints, Mask, Reason
-from ..core.cycle import Cycle, Predicate, Reads
-from ..core.pods import StateKey, Template, claim_name, is_made_for_pod, not_owned
 from ..core.release import VolumeCells
 from ..core.volumes import AWS_EBS, AZURE_DISK, CINDER, GCE_PD
 from .novolumezoneconflict import NO_NAME
-from .rule import MAX_VOLUME_COUNT_EXCEEDED, has_volumes, migrated_plugins
+from .rule import (
+    MAX_VOLUME_COUNT_EXCEEDED,
+    Batch,
+    Cycle,
+    Failures,
+    Ints,
+    Mask,
+    Predicate,
+    Reads,
+    Reason,
+    StateKey,
+    Template,
+    claim_name,
+    has_volumes,
+    is_made_for_pod,
+    migrated_plugins,
+    not_owned,
+)
 
 Ids = frozenset[Hashable]
 """Disks by id; a disk that is not known yet by the (namespace, name) of its claim."""
@@ -187,12 +201,19 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
             is_nitro = kinds.where(lambda kind: _NITRO.search(kind or "") is not None)
             limits = np.where(kinds.present, np.where(is_nitro, disk.nitro_limit, disk.limit), limits)
     if nodes_limit_volumes(cycle):
-        own: Ints = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
+        own = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
         limits = np.where(own == NO_LIMIT, limits, own)
     return limits
 
 
-def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
+def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
+    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has
+    no such disk."""
+    ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
+    if isinstance(ids, Fault):
+        return ids
+    if not ids:
+        return None
     attached = nodes.zeros()
     new = np.full(nodes.n, len(ids), np.int64)
     exempt = nodes.none()
@@ -201,7 +222,7 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
         # A CSI driver has replaced the plugin of this type.
         replaced = (found.name for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle))
         exempt = np.isin(nodes.indexes, [nodes.table.row_of.get(name, -1) for name in replaced])
-    faults: dict[int, Fault] = {}
+    faults = {}
     for i in nodes.with_volumes():
         here: set[Hashable] = set()
         for entry in nodes.pods(i):
@@ -215,16 +236,7 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
     return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
 
 
-def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
-    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has
-    no such disk."""
-    ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
-    if isinstance(ids, Fault):
-        return ids
-    return _count(ids, disk, nodes, cycle) if ids else None
-
-
-def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:
+def disk_failures(disk: DiskType, pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """The objections to *nodes* because of disks of one type."""
     count = disk_count(pod, disk, nodes, cycle)
     if not isinstance(count, Count):
@@ -235,27 +247,24 @@ def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> 
 
 def _predicate(disk: DiskType) -> Predicate:
     def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-        return disk_failures(pod, disk, nodes, cycle)
+        return disk_failures(disk, pod, nodes, cycle)
 
     check.__doc__ = f"""Turn down nodes on which the disks of *pod* and of the pods there would exceed the limit for {disk.plugin}.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewMaxPDVolumeCountPredicate.
     """
 
-    def effect(pod: Template, nodes: Batch, cycle: Cycle) -> None:
-        leave_counts(pod, disk, nodes, cycle)
-
     return Predicate(
         name=disk.name,
         check=check,
         reads=Reads.PODS | Reads.VOLUMES | Reads.NODE,
         key=lambda pod: (pod.namespace, pod.volumes) if pod.volumes else None,
-        effect=effect,
+        effect=partial(leave_counts, disk),
         concerns=has_volumes,
     )
 
 
-def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
+def leave_counts(disk: DiskType, pod: Template, nodes: Batch, cycle: Cycle) -> None:
     """With gate BalanceAttachedNodeVolumes, leave the free and the new disks of one type on the *nodes* that
     fit, for BalancedResourceAllocation; each count predicate overwrites the one before."""
     count = disk_count(pod, disk, nodes, cycle) if cycle.enabled(VOLUMES_GATE) else None

@@ -1,12 +1,7 @@
 """Is a disk that the pod mounts free of other users on the node?"""
 
-from __future__ import annotations
-
 from ..api.objects import Volume
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
-from ..core.pods import StateKey, Template
-from .rule import DISK_CONFLICT, has_volumes, predicate
+from .rule import DISK_CONFLICT, Batch, Cycle, Failures, Reads, StateKey, Template, has_volumes, predicate
 
 _DISKS: StateKey[tuple[Volume, ...]] = StateKey("NoDiskConflict")
 
@@ -69,7 +64,7 @@ def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     disks = _disks(pod)
     if not disks:
         return None
-    known: dict[int, bool] = {}
+    known = {}
 
     def conflicts(other: Template) -> bool:
         if other.number not in known:

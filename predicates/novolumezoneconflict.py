@@ -1,18 +1,12 @@
 """Are the pod's volumes in the node's zone?"""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import partial
 
 from ..api.meaning import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
-from ..core.arrays import Batch, Failures, Mask
 from ..core.binding import VolumeError
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
 from ..core.volumes import delays_binding
-from .rule import VOLUME_ZONE_CONFLICT, has_volumes, predicate
+from .rule import VOLUME_ZONE_CONFLICT, Batch, Cycle, Failures, Reads, Template, has_volumes, predicate
 
 NO_NAME = "PersistentVolumeClaim had no name"
 
@@ -22,21 +16,6 @@ def zones_of(label: str) -> frozenset[str]:
     label does not count."""
     parts = [part.strip() for part in label.split("__")]
     return frozenset(parts) if all(parts) else frozenset()
-
-
-def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
-    """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError`."""
-    for key in pod.claims:
-        found = volume_of(key, cycle)
-        if isinstance(found, PersistentVolume):
-            yield found
-            continue
-        cells = cycle.release.volumes
-        kind = cycle.listings.classes.get(found.storage_class)
-        if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
-            kind = None
-        if kind is None or not delays_binding(kind):
-            raise VolumeError(cells.unbound_claim_text.format(f'"{found.name}"'))
 
 
 def volume_of(key: str, cycle: Cycle) -> PersistentVolume | PersistentVolumeClaim:
@@ -51,17 +30,6 @@ def volume_of(key: str, cycle: Cycle) -> PersistentVolume | PersistentVolumeClai
     if volume is None:
         raise VolumeError(f'persistentvolume "{claim.spec.volume_name}" not found')
     return volume
-
-
-def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
-    """The nodes that are in none of the volume's zones or in none of its regions: bool[n]."""
-    found = nodes.none()
-    for key in (BETA_ZONE, BETA_REGION):
-        zones = zones_of(volume.labels.get(key, ""))
-        if zones:
-            # Upstream: a node with only the other of the two labels counts as being in zone "".
-            found |= nodes.label(key).where(partial(not_among, zones))
-    return found
 
 
 def not_among(zones: frozenset[str], zone: str | None) -> bool:
@@ -80,11 +48,23 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
     """
     if not pod.claims:
         return None
+    cells = cycle.release.volumes
     labelled = nodes.label(BETA_ZONE).present | nodes.label(BETA_REGION).present
     conflict = nodes.none()
     try:
-        for volume in _volumes(pod, cycle):
-            conflict |= labelled & _elsewhere(volume, nodes)
+        for claim in pod.claims:
+            volume = volume_of(claim, cycle)
+            if not isinstance(volume, PersistentVolume):
+                kind = cycle.listings.classes.get(volume.storage_class)
+                if cells.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
+                    kind = None
+                if kind is None or not delays_binding(kind):
+                    raise VolumeError(cells.unbound_claim_text.format(f'"{volume.name}"'))
+                continue
+            for key in (BETA_ZONE, BETA_REGION):
+                if zones := zones_of(volume.labels.get(key, "")):
+                    # Upstream: a node with only the other of the two labels counts as being in zone "".
+                    conflict |= labelled & nodes.label(key).where(partial(not_among, zones))
     except VolumeError as error:
         # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not
         # noticed.

@@ -1,17 +1,11 @@
 """Are the host ports that the pod asks for free on the node?"""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from functools import reduce
 from operator import or_
 
 import attrs
 
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Predicate, Reads
-from ..core.pods import Port, Template
-from .rule import POD_NOT_FITS_HOST_PORTS, predicate
+from .rule import POD_NOT_FITS_HOST_PORTS, Batch, Cycle, Failures, Predicate, Reads, Template, predicate
 
 ANY_ADDRESS = "0.0.0.0"
 
@@ -26,22 +20,17 @@ def pod_fits_host_ports(pod: Template, nodes: Batch, cycle: Cycle) -> Failures |
     ``0.0.0.0``. Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsHostPorts;
     pkg/scheduler/nodeinfo/host_ports.go CheckConflict.
     """
-    clashing = set(_clashing(pod, nodes)) if pod.ports else None
+    # Upstream: ``::`` is an ordinary address here; only 0.0.0.0 means all.
+    everywhere = {(protocol, number) for address, protocol, number in pod.ports if address == ANY_ADDRESS}
+    clashing = set()
+    for address, protocol, number in pod.ports:
+        if (protocol, number) not in everywhere:
+            clashing |= {(address, protocol, number), (ANY_ADDRESS, protocol, number)}
+    if everywhere:
+        clashing.update(used for used in nodes.ports() if used[1:] in everywhere)
     if not clashing:
         return None
     return Failures.where(POD_NOT_FITS_HOST_PORTS, reduce(or_, map(nodes.holding_port, clashing)))
-
-
-def _clashing(pod: Template, nodes: Batch) -> Iterator[Port]:
-    """The used ports that conflict with those of *pod*."""
-    # Upstream: ``::`` is an ordinary address here; only 0.0.0.0 means all.
-    everywhere = {(protocol, number) for address, protocol, number in pod.ports if address == ANY_ADDRESS}
-    for address, protocol, number in pod.ports:
-        if (protocol, number) not in everywhere:
-            yield address, protocol, number
-            yield ANY_ADDRESS, protocol, number
-    if everywhere:
-        yield from (used for used in nodes.ports() if used[1:] in everywhere)
 
 
 pod_fits_ports: Predicate = attrs.evolve(pod_fits_host_ports, name="PodFitsPorts")

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import attrs
 import numpy as np
 
-from ..core.arrays import Batch, Failures, Ints, Reason, Reasons, workspace
-from ..core.cycle import Cycle, Reads
-from ..core.pods import NATIVE, PODS, StateKey, Template, is_extended_resource
-from .rule import insufficient, predicate
-
-TOO_MANY_PODS = insufficient(PODS)
+from .rule import (
+    NATIVE,
+    PODS,
+    Batch,
+    Cycle,
+    Failures,
+    Ints,
+    Reads,
+    Reason,
+    Reasons,
+    StateKey,
+    Template,
+    insufficient,
+    is_extended_resource,
+    predicate,
+    workspace,
+)
 
 
 @attrs.frozen(eq=False)
@@ -48,11 +59,9 @@ _SOUGHT: Mapping[bool, StateKey[Sought]] = {
 """By whether there is predicate metadata."""
 
 
-def _asked(pod: Template) -> Hashable:
-    return frozenset(pod.requests.items())
-
-
-@predicate("PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=_asked)
+@predicate(
+    "PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=lambda pod: frozenset(pod.requests.items())
+)
 def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes that have no place for one more pod, or too little left of a resource that *pod*
     requests.
@@ -70,7 +79,7 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
         checked = tuple(
             name for name in checked_resources(pod) if name not in managed or not is_extended_resource(name)
         )
-        sought = pod.notes[slot] = Sought.of(pod, checked, TOO_MANY_PODS)
+        sought = pod.notes[slot] = Sought.of(pod, checked, insufficient(PODS))
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
     if nodes.rows is None:

@@ -1,13 +1,8 @@
 """Does the pod tolerate the node's taints?"""
 
-from __future__ import annotations
-
 from ..api.meaning import NO_NEW_PODS, first_untolerated
 from ..api.objects import Taint
-from ..core.arrays import Batch, Failures
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import TAINTS_TOLERATIONS_NOT_MATCH, predicate
+from .rule import TAINTS_TOLERATIONS_NOT_MATCH, Batch, Cycle, Failures, Reads, Template, predicate
 
 
 def _untolerated(pod: Template, nodes: Batch, effects: tuple[str, ...]) -> Failures | None:

@@ -1,31 +1,21 @@
-"""The decorator of predicates, and what several of them share: reasons, and cycles without metadata.
+"""The decorator of predicates, and what several of them share: reasons, and cycles without metadata. The names
+of core with which predicates are written are here, too.
 
 It is written ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes, cycle).
 """
-
-from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 
 from ..api.objects import CSINode
-from ..core.arrays import (
-    REQUIRED_AFFINITY,
-    REQUIRED_ANTI_AFFINITY,
-    Batch,
-    Clause,
-    Failures,
-    Reason,
-    Reasons,
-    Unreadable,
-    unreadable,
-)
-from ..core.cycle import Cycle, Predicate, Reads, every_pod
+from ..core.arrays import *
+from ..core.cycle import *
 from ..core.guard import Unwanted, described
 from ..core.matching import hard_constraints, is_readable
 from ..core.matching import metadata_fails as spread_unreadable
-from ..core.pods import StateKey, Template
+from ..core.pods.requests import *
+from ..core.pods.template import *
 from ..core.volumes import MIGRATED_PLUGINS, PLUGINS
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]

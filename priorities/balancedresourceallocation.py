@@ -1,13 +1,25 @@
 """Would cpu, memory and, with a gate, attached volumes be used to equal shares?"""
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..core.arrays import Batch, Floats, Ints, Mask, Scores, is_anywhere, is_everywhere, whole
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, both_requested_with, capacity_of, nonzero_request, priority
+from .rule import (
+    MAX_PRIORITY,
+    Batch,
+    Cycle,
+    Floats,
+    Ints,
+    Mask,
+    Reads,
+    Scores,
+    Template,
+    both_requested_with,
+    capacity_of,
+    is_anywhere,
+    is_everywhere,
+    nonzero_request,
+    priority,
+    whole,
+)
 
 VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 BITS_OF_ONE = np.float64(1).view(np.uint64)
@@ -40,8 +52,10 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         allocatable, requested = nodes.transient
         counted = allocatable > 0
         volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
+        mean = (cpu + memory + volumes) / 3
+        variance = sum((share - mean) * (share - mean) for share in (cpu, memory, volumes)) / 3
         return _of_any(
-            np.where(counted, 1 - _variance(cpu, memory, volumes), 1 - np.abs(cpu - memory)),
+            np.where(counted, 1 - variance, 1 - np.abs(cpu - memory)),
             (cpu < 1) & (memory < 1) & (volumes < 1),
             best,
         )
@@ -76,10 +90,3 @@ def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
         used /= capacity.astype(np.float64)
         return used
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)
-
-
-def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:
-    mean = (cpu + memory + volumes) / 3
-    return (
-        (cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean) + (volumes - mean) * (volumes - mean)
-    ) / 3

@@ -1,13 +1,8 @@
 """No preference."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..core.arrays import Batch, Scores
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import priority
+from .rule import Batch, Cycle, Reads, Scores, Template, priority
 
 
 @priority("EqualPriority", reads=Reads.NOTHING, key=lambda pod: None)

@@ -1,7 +1,5 @@
 """EvenPodsSpread: nodes in emptier topology domains, for pods with soft spread constraints."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
@@ -9,10 +7,7 @@ import attrs
 import msgspec
 import numpy as np
 
-from ..core.arrays import NO_MINIMUM, Batch, RawScores, Reduction, Scores, Sums
-from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching import (
-    Constraints,
     domains_by_key,
     eligible,
     is_readable,
@@ -23,8 +18,20 @@ from ..core.matching import (
     with_all_keys,
     without_a_key,
 )
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, priority
+from .rule import (
+    MAX_PRIORITY,
+    NO_MINIMUM,
+    Batch,
+    Cycle,
+    PriorityError,
+    RawScores,
+    Reads,
+    Reduction,
+    Scores,
+    Sums,
+    Template,
+    priority,
+)
 
 
 def _key(pod: Template) -> Hashable:
@@ -67,15 +74,26 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
     if not constraints:
         return nodes.zeros()
     if not is_readable(constraints):
-        _refuse_unreadable(
-            pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle
-        )
+        # An error where a pod in a domain of a candidate has to be matched against an invalid selector.
+        candidates = nodes.some(np.flatnonzero(with_all_keys(constraints, nodes)))
+        everywhere = Batch.everywhere(cycle.table)
+        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
+        for constraint in constraints:
+            text = selector_error(constraint.label_selector)
+            domains = everywhere.label(constraint.topology_key).codes[met]
+            theirs = candidates.label(constraint.topology_key).codes
+            if text is not None and np.isin(domains, theirs).any():
+                raise PriorityError(text)
     lacks = without_a_key(pod, constraints, nodes)
-    own = _own(raw, nodes)
+    own = raw
+    if nodes.rows is not None and nodes.n > 1:
+        # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
+        often = np.bincount(nodes.rows)[nodes.rows]
+        own = raw if often.max() == 1 else raw * often
     if not lacks and own is raw and _is_plain(pod, cycle):
         return None
-    met = raw[with_all_keys(constraints, nodes)] if lacks else raw
-    scale = Sparseness(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)))
+    counted = raw[with_all_keys(constraints, nodes)] if lacks else raw
+    scale = Sparseness(_int32(int(counted.sum())), int(counted.min(initial=NO_MINIMUM)))
     scores = np.array(scale.each(own.tolist()), np.int64)
     return scores * with_all_keys(constraints, nodes) if lacks else scores
 
@@ -89,33 +107,9 @@ def _is_plain(pod: Template, cycle: Cycle) -> bool:
     )
 
 
-def _own(raw: Scores, nodes: Batch) -> Scores:
-    """The count of each node."""
-    if nodes.rows is None or nodes.n <= 1:
-        return raw
-    # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
-    often = np.bincount(nodes.rows)[nodes.rows]
-    found: Scores = raw if often.max() == 1 else raw * often
-    return found
-
-
 def _int32(number: int) -> int:
     """*number* as upstream's 32-bit counters hold it."""
     return (number + 2**31) % 2**32 - 2**31
-
-
-def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batch, cycle: Cycle) -> None:
-    """Raise PriorityError where a pod in a domain of a candidate has to be matched against an invalid
-    selector."""
-    for constraint in constraints:
-        text = selector_error(constraint.label_selector)
-        if text is None:
-            continue
-        everywhere = Batch.everywhere(cycle.table)
-        label = everywhere.label(constraint.topology_key)
-        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
-        if np.isin(label.codes[met], candidates.label(constraint.topology_key).codes).any():
-            raise PriorityError(text)
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:

@@ -1,13 +1,8 @@
 """Does the node have the pod's images already?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
-from ..core.arrays import Batch, Ints, Scores, whole
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, priority
+from .rule import MAX_PRIORITY, Batch, Cycle, Ints, Reads, Scores, Template, priority, whole
 
 MIB = 1024 * 1024
 LEAST = 23 * MIB

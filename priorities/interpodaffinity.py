@@ -1,61 +1,47 @@
 """InterPodAffinity: nodes that the affinity terms of the pod, and of the pods already there, prefer."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from ..core.arrays import (
+from ..core.matching import by_name, terms_about
+from .rule import (
+    MAX_PRIORITY,
     PREFERRED_AFFINITY,
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     AllPods,
     Batch,
+    Cycle,
     DomainSum,
     NodeTable,
     PodsTargeted,
+    PriorityError,
     Query,
-    RawScores,
+    Reads,
     Reduction,
     Scores,
+    StateKey,
     Stretched,
     Sums,
+    Template,
     Unreadable,
     Weighted,
     added,
+    priority,
     target_of,
     terms_of,
     unreadable,
 )
-from ..core.cycle import Cycle, PriorityError, Reads
-from ..core.matching import by_name, terms_about
-from ..core.pods import StateKey, Template
-from .rule import MAX_PRIORITY, priority
 
-NAME = "InterPodAffinityPriority"
 OWN = ((PREFERRED_AFFINITY, 1), (PREFERRED_ANTI_AFFINITY, -1))
 """The pod's own preferences, each with its sign."""
 Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
 _PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
-ALL_PODS = AllPods()
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
 ANY_UNREADABLE = Unreadable(READ)
 UNREADABLE = tuple(Unreadable((role,)) for role in READ)
-
-
-def _key(pod: Template) -> Hashable:
-    return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
-
-
-def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
-    """The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
-
-    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of
-    CalculateInterPodAffinityPriority.
-    """
-    return Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY)
 
 
 def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
@@ -63,7 +49,7 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
     if not cycle.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
         return None
     # How often each node is among the feasible ones: after nodes have changed, a search can visit one twice.
-    times: Scores = np.bincount(nodes.indexes)[nodes.indexes]
+    times = np.bincount(nodes.indexes)[nodes.indexes]
     if times.max() == 1:
         return None
     raw = raw * times
@@ -71,7 +57,14 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
     return np.array(scale.each(raw.tolist()), np.int64)
 
 
-normalize: Reduction = Reduction(_scale, special=_of_listed)
+normalize: Reduction = Reduction(
+    lambda pod, raw, cycle: Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY),
+    special=_of_listed,
+)
+"""The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
+
+Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
+"""
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:
@@ -87,7 +80,13 @@ def liked(terms: Iterable[Weighted], table: NodeTable) -> Sums:
     return Sums(DomainSum.of_each(terms, table, table.deleted_rows))
 
 
-@priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, sums=_sums)
+@priority(
+    "InterPodAffinityPriority",
+    reads=Reads.NODE | Reads.DOMAIN,
+    key=lambda pod: (pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity),
+    reduce=normalize,
+    sums=_sums,
+)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by
     required affinity of existing pods.
@@ -97,7 +96,14 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     against. Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go
     CalculateInterPodAffinityPriority.
     """
-    _refuse_unreadable(pod, cycle.table)
+    table = cycle.table
+    own = _own_text(pod)
+    if own is not None and _carrying_rows(table, AllPods()):
+        raise PriorityError(own, once=True)
+    for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
+        for row in _carrying_rows(table, query):
+            texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
+            raise PriorityError(next(text for text in texts if text is not None), once=True)
     # Upstream: labels are read from the node objects that are scored, so those of an extender's reply count.
     return liking(pod, cycle.as_described(nodes), cycle, cycle.algorithm.hard_pod_affinity_weight)
 
@@ -133,18 +139,6 @@ def _own(pod: Template, role: str) -> Preferences:
 
 
 # --- selectors that cannot be read --------------------------------------------------------------------------
-
-
-def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
-    """Raise PriorityError for the first invalid selector that a pod on an existing node has or is matched
-    against."""
-    own = _own_text(pod)
-    if own is not None and _carrying_rows(table, ALL_PODS):
-        raise PriorityError(own, once=True)
-    for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
-        for row in _carrying_rows(table, query):
-            texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
-            raise PriorityError(next(text for text in texts if text is not None), once=True)
 
 
 def _own_text(pod: Template) -> str | None:

@@ -1,11 +1,19 @@
 """LeastRequested: nodes that would stay emptier."""
 
-from __future__ import annotations
-
-from ..core.arrays import Batch, Scores, truncated_div
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, both_requested_with, capacity_of, free_share, nonzero_request, priority
+from .rule import (
+    MAX_PRIORITY,
+    Batch,
+    Cycle,
+    Reads,
+    Scores,
+    Template,
+    both_requested_with,
+    capacity_of,
+    free_share,
+    nonzero_request,
+    priority,
+    truncated_div,
+)
 
 
 @priority("LeastRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)

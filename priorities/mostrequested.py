@@ -1,11 +1,19 @@
 """MostRequested: nodes that would be fuller."""
 
-from __future__ import annotations
-
-from ..core.arrays import Batch, Scores, truncated_div
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, both_requested_with, capacity_of, nonzero_request, priority, used_share
+from .rule import (
+    MAX_PRIORITY,
+    Batch,
+    Cycle,
+    Reads,
+    Scores,
+    Template,
+    both_requested_with,
+    capacity_of,
+    nonzero_request,
+    priority,
+    truncated_div,
+    used_share,
+)
 
 
 @priority("MostRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)

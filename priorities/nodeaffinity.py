@@ -1,18 +1,13 @@
 """Does the node have the labels that the pod prefers?"""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from ..api.meaning import SelectorError
 from ..api.objects import NodeSelectorTerm, PreferredSchedulingTerm
-from ..core.arrays import Batch, Mask, Scores
-from ..core.cycle import Cycle, PriorityError, Reads
 from ..core.matching import expressions_mask
-from ..core.pods import Template
-from .rule import normalize_reduce, priority
+from .rule import Batch, Cycle, Mask, PriorityError, Reads, Scores, Template, normalize_reduce, priority
 
 
 def preferred_terms(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
@@ -21,11 +16,12 @@ def preferred_terms(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
     return () if affinity is None else affinity.preferred
 
 
-def _asked(pod: Template) -> Hashable:
-    return tuple((term.weight, term.preference.match_expressions) for term in preferred_terms(pod))
-
-
-@priority("NodeAffinityPriority", reads=Reads.NODE, key=_asked, reduce=normalize_reduce())
+@priority(
+    "NodeAffinityPriority",
+    reads=Reads.NODE,
+    key=lambda pod: tuple((term.weight, term.preference.match_expressions) for term in preferred_terms(pod)),
+    reduce=normalize_reduce(),
+)
 def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes that match many of *pod*'s preferred node affinity terms: the sum of the weights of those
     that match.

@@ -1,13 +1,8 @@
 """Does the node have, or lack, the label that the Policy names?"""
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..core.arrays import Batch, Scores
-from ..core.cycle import Cycle, Priority, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, priority
+from .rule import MAX_PRIORITY, Batch, Cycle, Priority, Reads, Scores, Template, priority
 
 
 def node_label(name: str, label: str, presence: bool) -> Priority:

@@ -1,7 +1,5 @@
 """Does the node ask to avoid pods of this controller?"""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from functools import lru_cache
@@ -10,10 +8,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 
-from ..core.arrays import Batch, Scores
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, priority
+from .rule import MAX_PRIORITY, Batch, Cycle, Reads, Scores, Template, priority
 
 Controller = tuple[str, str]
 """Kind and UID."""

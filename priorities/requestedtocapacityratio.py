@@ -1,17 +1,27 @@
 """A score for how full the node would be, by a curve that the user can configure."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from ..core.arrays import Batch, Ints, Scores
-from ..core.cycle import Cycle, Priority, Reads
-from ..core.pods import CPU, MEMORY, Template
 from ..exceptions import PolicyError
-from .rule import MAX_PRIORITY, free_share, priority, request, requested_with
+from .rule import (
+    CPU,
+    MAX_PRIORITY,
+    MEMORY,
+    Batch,
+    Cycle,
+    Ints,
+    Priority,
+    Reads,
+    Scores,
+    Template,
+    free_share,
+    priority,
+    request,
+    requested_with,
+)
 
 Point = tuple[int, int]
 """Utilization in percent, score from 0 to 10."""
@@ -35,28 +45,23 @@ def requested_to_capacity_ratio_of(
     weights = {resource: weight or 1 for resource, weight in dict(resources).items()} or DEFAULT_RESOURCES
     line = broken_line(shape)
 
-    def asked(pod: Template) -> Hashable:
-        return tuple(request(pod, resource) for resource in weights)
-
-    @priority(name, reads=Reads.NODE | Reads.REQUESTS, key=asked)
+    @priority(
+        name,
+        reads=Reads.NODE | Reads.REQUESTS,
+        key=lambda pod: tuple(request(pod, resource) for resource in weights),
+    )
     def requested_to_capacity_ratio(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
         """Prefer nodes by how full they would be: the line's score for each resource, combined as the release
         does it."""
-        combined: Scores = cycle.release.ratio_mean(
-            np.stack([line[_utilization(pod, nodes, resource)] for resource in weights]),
-            np.array([*weights.values()], np.int64),
-        )
+        scores = []
+        for resource in weights:
+            free = free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)
+            # 100 percent where a node has none of the resource, or less than requested.
+            scores.append(line[(FULL - free).clip(0, FULL)])
+        combined: Scores = cycle.release.ratio_mean(np.stack(scores), np.array([*weights.values()], np.int64))
         return combined
 
     return requested_to_capacity_ratio
-
-
-def _utilization(pod: Template, nodes: Batch, resource: str) -> Ints:
-    """The utilization of each node with the pod, in percent: int64[n]; 100 where it has no *resource* or less
-    than requested."""
-    return (FULL - free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)).clip(
-        0, FULL
-    )
 
 
 # --- the line -----------------------------------------------------------------------------------------------

@@ -1,14 +1,9 @@
 """Could the node satisfy the pod's limits?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..api.objects import Container, wrap_int64
-from ..core.arrays import Batch, Mask, Scores
-from ..core.cycle import Cycle, Reads
-from ..core.pods import CPU, MEMORY, Template, amount
-from .rule import priority
+from .rule import CPU, MEMORY, Batch, Cycle, Mask, Reads, Scores, Template, amount, priority
 
 
 def _limit(container: Container, resource: str) -> int:

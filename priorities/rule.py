@@ -1,31 +1,19 @@
-"""The decorator of priorities, and shares of resources, by which several of them score.
+"""The decorator of priorities, and shares of resources, by which several of them score. The names of core with
+which priorities are written are here, too.
 
 It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once.
 """
-
-from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from ..core.arrays import (
-    Batch,
-    Ints,
-    NodeTable,
-    Proportional,
-    Reduction,
-    Scores,
-    Sums,
-    is_anywhere,
-    is_everywhere,
-    truncated_div,
-    workspace,
-)
-from ..core.cycle import Cycle, Priority, Reads, every_pod
+from ..core.arrays import *
+from ..core.cycle import *
 from ..core.guard import whole_number
-from ..core.pods import CPU, MEMORY, StateKey, Template
+from ..core.pods.requests import *
+from ..core.pods.template import *
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -130,7 +118,7 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is
     asked for again."""
-    asked: Ints | None = pod.notes.get(_ASKED)
+    asked = pod.notes.get(_ASKED)
     if asked is None:
         asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
     if nodes.rows is not None:

@@ -1,28 +1,32 @@
 """SelectorSpread: nodes and zones with fewer pods of the same service or controller."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+import attrs
 import msgspec
 
-from ..core.arrays import (
+from ..core.cluster.listings import Listings
+from ..core.matching import OwnerSelector, Remembered, owner_selectors, remembered
+from .rule import (
+    MAX_PRIORITY,
     Batch,
+    Cycle,
     DomainSum,
+    Group,
     PodsMatching,
+    Priority,
     Proportional,
     RawScores,
+    Reads,
     Reduction,
     Scale,
     Scores,
+    StateKey,
     Sums,
+    Template,
+    priority,
 )
-from ..core.cluster.listings import Listings
-from ..core.cycle import Cycle, Priority, Reads
-from ..core.matching import OwnerSelector, Remembered, owner_selectors, remembered
-from ..core.pods import Group, StateKey, Template
-from .rule import MAX_PRIORITY, priority
 
 ZONE_WEIGHT = 2.0 / 3.0
 """The zone's part of the score, where the node has a zone."""
@@ -37,19 +41,8 @@ def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: b
         return not group.terminating and combine(selector.matches(group.labels) for selector in selectors)
 
     several = any_of_them and len(selectors) > 1
-    pairs: Collection[tuple[str, str]] = (
-        () if several else {pair for selector in selectors for pair in selector.pairs}
-    )
+    pairs = () if several else {pair for selector in selectors for pair in selector.pairs}
     return PodsMatching(frozenset((namespace,)), ("peers", selectors, several), matches, pairs)
-
-
-def _key(pod: Template) -> Hashable:
-    return pod.namespace, pod.labels
-
-
-def _counts(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    counted = _peers_of_owners(pod, cycle)
-    return nodes.zeros() if counted is None else nodes.counting(counted)
 
 
 def _sums(pod: Template, cycle: Cycle) -> Sums:
@@ -127,7 +120,11 @@ def _emptiness(count: int, most: int, best: int) -> float:
 
 
 @priority(
-    "SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, sums=_sums
+    "SelectorSpreadPriority",
+    reads=Reads.COUNTS | Reads.LISTINGS,
+    key=lambda pod: (pod.namespace, pod.labels),
+    reduce=reduce_by_zone,
+    sums=_sums,
 )
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and
@@ -135,17 +132,11 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityMap.
     """
-    return _counts(pod, nodes, cycle)
+    counted = _peers_of_owners(pod, cycle)
+    return nodes.zeros() if counted is None else nodes.counting(counted)
 
 
-service_spreading: Priority = Priority(
-    name="ServiceSpreadingPriority",
-    score=_counts,
-    reads=selector_spread.reads,
-    key=_key,
-    reduce=reduce_by_zone,
-    sums=_sums,
-)
+service_spreading: Priority = attrs.evolve(selector_spread, name="ServiceSpreadingPriority")
 """The older name of SelectorSpreadPriority.
 
 Upstream: it is built with services alone, but it reads the same selectors as SelectorSpreadPriority, also

@@ -1,14 +1,9 @@
 """ServiceAntiAffinity: values of a node label with fewer pods of the same service."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..core.arrays import Batch, Scores
-from ..core.cycle import Cycle, Priority, Reads
 from ..core.matching import first_service_selector
-from ..core.pods import Template
-from .rule import MAX_PRIORITY, priority
+from .rule import MAX_PRIORITY, Batch, Cycle, Priority, Reads, Scores, Template, priority
 from .selectorspread import peers
 
 

@@ -1,15 +1,10 @@
 """Does a taint of the node ask to avoid the pod?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..api.meaning import tolerates
 from ..api.objects import Taint, Toleration
-from ..core.arrays import Batch, Scores
-from ..core.cycle import Cycle, Reads
-from ..core.pods import Template
-from .rule import normalize_reduce, priority
+from .rule import Batch, Cycle, Reads, Scores, Template, normalize_reduce, priority
 
 PREFER_NO_SCHEDULE = "PreferNoSchedule"
 

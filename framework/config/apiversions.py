@@ -5,8 +5,6 @@ Upstream: the types of each version in k8s.io/kube-scheduler/config, and
 pkg/scheduler/apis/config/v1alpha1/conversion.go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +21,7 @@ ONE_PROFILE = ("schedulerName", "plugins", "pluginConfig")
 """The fields of a profile that v1alpha1 has in the configuration itself."""
 RENAMED = {"postFilter": "preScore"}
 """Extension point of v1alpha1 -> its later name."""
+_FIRST_NAMES = {later: name for name, later in RENAMED.items()}
 UNRESERVE = "unreserve"
 _FIRST = "profiles[0]."
 WEIGHT = "hardPodAffinitySymmetricWeight"
@@ -99,11 +98,10 @@ def own_path(path: str, document: Json) -> str:
     """*path* as *document* has it, of which v1alpha1 is one profile."""
     if not str(document.get("apiVersion")).endswith("/v1alpha1") or not path.startswith(_FIRST):
         return path
-    names = {later: name for name, later in RENAMED.items()}
     head, _, rest = path.removeprefix(_FIRST).partition(".")
     point, *more = rest.split(".", 1)
     if head == "plugins":
-        return ".".join([head, names.get(point, point), *more])
+        return ".".join([head, _FIRST_NAMES.get(point, point), *more])
     return path.removeprefix(_FIRST)
 
 
@@ -122,8 +120,7 @@ def with_plugins(plugins: Json, cells: ConfigurationCells) -> JsonDict:
     """The fields of a configuration whose one profile has *plugins*, by extension point."""
     if not is_flat(cells):
         return {"profiles": [{"plugins": dict(plugins)}]}
-    names = {later: name for name, later in RENAMED.items()}
-    return {"plugins": {names.get(point, point): found for point, found in plugins.items()}}
+    return {"plugins": {_FIRST_NAMES.get(point, point): found for point, found in plugins.items()}}
 
 
 def of_all_versions(newest: Fields) -> Fields:

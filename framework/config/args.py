@@ -3,12 +3,10 @@
 Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go, validation/validation_pluginargs.go.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Annotated, Any, Self
 
 import attrs
 
@@ -31,7 +29,7 @@ from .fielderrors import (
     unsupported,
 )
 
-Faults: TypeAlias = Iterator[str]
+Faults = Iterator[str]
 
 
 class Arguments:
@@ -61,8 +59,8 @@ class ShapePoint:
     score: Int32 = 0
 
 
-Resources: TypeAlias = tuple[ResourceSpec, ...]
-Shape: TypeAlias = tuple[ShapePoint, ...]
+Resources = tuple[ResourceSpec, ...]
+Shape = tuple[ShapePoint, ...]
 WHOLE_RANGE = (ShapePoint(0, 0), ShapePoint(100, 10))
 CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 
@@ -178,7 +176,7 @@ class NodeResourcesBalancedAllocationArgs(Arguments):
         return attrs.evolve(self, resources=_weighted(self.resources))
 
     def faults(self, path: str, context: Context) -> Faults:
-        seen: set[str] = set()
+        seen = set()
         for i, resource in enumerate(self.resources):
             if resource.name in seen:
                 yield duplicate(f"{path}resources[{i}].name", resource.name)
@@ -333,7 +331,7 @@ class PodTopologySpreadArgs(Arguments):
             )
         elif self.defaulting_type == "System" and self.default_constraints:
             yield invalid(where, self.defaulting_type, "when .defaultConstraints are not empty")
-        seen: set[tuple[str, str]] = set()
+        seen = set()
         for i, constraint in enumerate(self.default_constraints):
             path_of = f"{path}defaultConstraints[{i}]"
             key = constraint.topology_key
@@ -441,7 +439,7 @@ class DynamicResourcesArgs(Arguments):
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-_PLUGIN_ARGS: Mapping[str, Any] = {
+_PLUGIN_ARGS = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
         DefaultPreemptionArgs,
@@ -533,7 +531,7 @@ def _resources(value: Any) -> Any:
     return value
 
 
-_NAMES: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+_NAMES = {
     "RequestedToCapacityRatio": {
         "functionshape": ("shape", _shape),
         "resourcetoweightmap": ("resources", _resources),

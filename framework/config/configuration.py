@@ -3,13 +3,11 @@
 Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/config/validation/validation.go.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import attrs
 
@@ -41,7 +39,7 @@ from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
 from ..plugin import POINTS, Plugin
-from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
+from ..releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from . import apiversions
 from .apiversions import (
     FAILURE_DOMAINS,
@@ -148,26 +146,26 @@ def default_plugins(context: Context) -> Plugins:
 def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dict[str, PluginSet]:
     """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
     custom = {point: found for point, found in custom.items() if point not in cells.unread_points}
-    none = PluginSet()
-    pairs = {point: (defaults.get(point, none), custom.get(point, none)) for point in [*defaults, *custom]}
-    if cells.adds_plugins_alone:
-        return {point: _added(point, *pair) for point, pair in pairs.items()}
-    return {point: _merged(*pair, cells) for point, pair in pairs.items()}
-
-
-def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:
-    # Upstream: what sorts and binds by default is no plugin there.
-    if point == "queueSort" and custom.enabled:
-        return PluginSet(custom.enabled)
-    both = (custom, default) if point == "bind" else (default, custom)
-    return PluginSet(both[0].enabled + both[1].enabled)
+    found = {}
+    for point in [*defaults, *custom]:
+        default = defaults.get(point, PluginSet())
+        own = custom.get(point, PluginSet())
+        if not cells.adds_plugins_alone:
+            found[point] = _merged(default, own, cells)
+        elif point == "queueSort" and own.enabled:
+            # Upstream: what sorts and binds by default is no plugin there.
+            found[point] = PluginSet(own.enabled)
+        else:
+            first, last = (own, default) if point == "bind" else (default, own)
+            found[point] = PluginSet(first.enabled + last.enabled)
+    return found
 
 
 def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
     disabled = {plugin.name for plugin in custom.disabled}
     latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)} if cells.replaces_defaults else {}
-    replaced: set[int] = set()
-    enabled: list[PluginEntry] = []
+    replaced = set()
+    enabled = []
     for plugin in default.enabled if "*" not in disabled else ():
         if plugin.name in disabled:
             continue
@@ -229,42 +227,38 @@ def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
 def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Context) -> Iterator[str]:
     """The faults of each profile, and of all together; *version*: the group and version of the configuration
     API."""
+    cells = context.cells
     seen: dict[str | None, int] = {}
     for i, profile in enumerate(profiles):
         path = f"profiles[{i}]"
         name = profile.scheduler_name or ""
-        yield from _faults(profile, path, version, context)
+        if not name:
+            yield required(f"{path}.schedulerName")
+        yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
+        for point in POINTS:
+            for at, plugin in enumerate(profile.at(point).enabled):
+                yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{at}]", version, cells)
+        names = profile.at("score").names
+        found = " ".join(quoted(one) for one in names if one in cells.conflicting_scores)
+        for at, one in enumerate(names):
+            if one == "NodeResourcesFit" and found:
+                text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
+                yield invalid(f"{path}.plugins.score.enabled[{at}]", one, text)
+        given = set()
+        for at, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
+            within = f"{path}.pluginConfig[{at}]"
+            if entry.name in given:
+                yield duplicate(within, entry.name)
+            given.add(entry.name)
+            yield from _refused(entry.name, within, version, cells)
+            if entry.name not in CHECKED_BY_PLUGIN_ALONE:
+                yield from arg_faults(entry.name, entry.args, f"{within}.args.", context)
         if name in seen:
             # Upstream: as JSON the path of the earlier one is an empty object.
             earlier = "{}" if context.framework.faults_as_json else f"profiles[{seen[name]}].schedulerName"
             yield f"{path}.schedulerName: Duplicate value: {earlier}"
         seen[name] = i
     yield from _queue_sort_faults(profiles, context)
-
-
-def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -> Iterator[str]:
-    cells = context.cells
-    if not profile.scheduler_name:
-        yield required(f"{path}.schedulerName")
-    yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
-    for point in POINTS:
-        for i, plugin in enumerate(profile.at(point).enabled):
-            yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, cells)
-    names = profile.at("score").names
-    found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
-    for i, name in enumerate(names):
-        if name == "NodeResourcesFit" and found:
-            text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
-            yield invalid(f"{path}.plugins.score.enabled[{i}]", name, text)
-    seen: set[str] = set()
-    for i, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
-        within = f"{path}.pluginConfig[{i}]"
-        if entry.name in seen:
-            yield duplicate(within, entry.name)
-        seen.add(entry.name)
-        yield from _refused(entry.name, within, version, cells)
-        if entry.name not in CHECKED_BY_PLUGIN_ALONE:
-            yield from arg_faults(entry.name, entry.args, f"{within}.args.", context)
 
 
 def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
@@ -323,7 +317,7 @@ def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
         }
         return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
     kind = "config.Plugin"
-    texts: list[str] = []
+    texts = []
     for name, found in lists.items():
         items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in found)
         texts.append(f"{name}:[]{kind}{{{items}}}" if found else f"{name}:[]{kind}(nil)")
@@ -538,10 +532,10 @@ def _decoded(
 ) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
     """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the
     paths of these."""
-    found: list[ProfileConfig] = []
+    found = []
     strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):
-        made: list[PluginArgs] = []
+        made = []
         for j, entry in enumerate(profile.plugin_config):
             place = f"profiles[{i}].pluginConfig[{j}]"
             if context.cells.first_args:
@@ -604,17 +598,13 @@ def load_configuration(
         raise refused from None
 
 
-GivenProfile: TypeAlias = "KubeSchedulerConfiguration | JsonObject | str | os.PathLike[str]"
-"""A KubeSchedulerConfiguration, its JSON form, or its file."""
-
-
 def given_configuration(
-    profile: GivenProfile | None = None,
+    profile: KubeSchedulerConfiguration | JsonObject | str | os.PathLike[str] | None,
     *,
-    gates: GivenGates = None,
-    percentage: int | None = None,
-    plugins: Iterable[type[Plugin]] = (),
-    release: str = DEFAULT_FRAMEWORK,
+    gates: GivenGates,
+    percentage: int | None,
+    plugins: Iterable[type[Plugin]],
+    release: str,
 ) -> KubeSchedulerConfiguration:
     """The configuration in *profile*; without it the default profile, with *plugins* at all of their points.
 
@@ -648,7 +638,7 @@ def given_configuration(
 
 def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> JsonDict:
     """The default profile with *plugins* at all of their points."""
-    points: Mapping[str, Sequence[type[Plugin]]] = {"multiPoint": plugins}
+    points = {"multiPoint": plugins}
     if cells.lists_points:
         points = {point: [plugin for plugin in plugins if point in plugin.joined()] for point in POINTS}
     enabled = {

@@ -16,11 +16,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import DEFAULT_SCHEDULER, NodeSelectorTerm, Volume
-from ...core.arrays import Batch, Rows, Scores
 from ...core.decision import Details, judge
-from ...core.pods import StateKey, Template
 from ...priorities.imagelocality import normalized_image_name
-from ..plugin import OURS, FrameworkCycle
+from ..plugin import OURS, Batch, FrameworkCycle, Rows, Scores, StateKey, Template
 from ..profile import Profile
 
 GATE = "OpportunisticBatching"
@@ -224,7 +222,7 @@ class Batches:
             kept = attrs.evolve(kept, cycle=self.number, host=host)
         else:
             signature = None if found.ranking is None else self.signers[profile].sign(cycle)
-            heap: Heap = []
+            heap = []
             if signature is not None and found.ranking is not None:
                 heap = _heap(cycle, found.feasible_rows, found.ranking.totals)
             kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))

@@ -5,8 +5,6 @@ Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, the
 framework/runtime/framework.go.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,10 +16,9 @@ from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
 from ...core.decision import SUCCESS, FitError, Phase, PhaseHook
 from ...core.engine import Engine
-from ...core.pods import Template
 from ...core.release import Release
 from ...exceptions import CacheError
-from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, WaitingPod, error
+from ..plugin import MAX_TIMEOUT, Code, FrameworkCycle, Plugin, Status, Template, WaitingPod, error
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes
@@ -74,7 +71,8 @@ class FrameworkBinding(BindingCycle):
     queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
     _plain: dict[str, bool] = attrs.Factory(dict)
-    """By profile: see :func:`_is_plain`."""
+    """By profile: whether only plugins run after a decision that have nothing to do for a pod without
+    claims."""
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
@@ -103,9 +101,7 @@ class FrameworkBinding(BindingCycle):
         if (on_phase := self.engine.on_phase) is not None:
             on_phase(Phase.RESERVE, SUCCESS)
             on_phase(Phase.PERMIT, SUCCESS)
-        cycle = self.latest_cycle(pod)
-        if cycle.pods_to_activate:
-            self._activate(cycle)
+        self._activate(self.latest_cycle(pod))
         return None
 
     def _assume(self, pod: Pod, assumed: Pod, template: Template | None, host: str = "") -> Status | None:
@@ -149,12 +145,12 @@ class FrameworkBinding(BindingCycle):
         _told(on_phase, Phase.RESERVE, None)
         refused = self._permit(bound, profile, cycle) if profile.points["permit"] else None
         _told(on_phase, Phase.PERMIT, refused)
-        if refused is None and cycle.pods_to_activate:
+        if refused is None:
             self._activate(cycle)
         return refused
 
     def _activate(self, cycle: FrameworkCycle) -> None:
-        if self.queue is not None:
+        if cycle.pods_to_activate and self.queue is not None:
             self.queue.activate(cycle.pods_to_activate.values())
             cycle.pods_to_activate.clear()
 
@@ -199,8 +195,7 @@ class FrameworkBinding(BindingCycle):
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         if self._runs_nothing(profile, cycle.template):
-            if cycle.pods_to_activate:
-                self._activate(cycle)
+            self._activate(cycle)
             return None
         bound = pod.bound_to(host)
         rest = profile.points["preBind"][len(before_volumes(profile)) :]
@@ -233,7 +228,7 @@ class FrameworkBinding(BindingCycle):
     # --- the steps of the assumed pod; each returns why it failed, or None ----------------------------------
 
     def _permit(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        timeouts: dict[str, float] = {}
+        timeouts = {}
         for plugin in profile.points["permit"]:
             status = plugin.permit(pod, pod.spec.node_name, cycle)
             if status is not None and status.code is Code.WAIT:
@@ -276,8 +271,7 @@ class FrameworkBinding(BindingCycle):
             return self._undone(pod, profile, cycle, error(status.message))
         for listener in profile.points["postBind"]:
             listener.post_bind(pod, host, cycle)
-        if cycle.pods_to_activate:
-            self._activate(cycle)
+        self._activate(cycle)
         return None
 
     def _undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> None:
@@ -294,27 +288,21 @@ class FrameworkBinding(BindingCycle):
         """Whether no plugin has anything to do with *pod* after the decision."""
         plain = self._plain.get(profile.scheduler_name)
         if plain is None:
-            plain = self._plain[profile.scheduler_name] = _is_plain(profile)
+            points = profile.points
+            plain = self._plain[profile.scheduler_name] = (
+                all(
+                    type(plugin) in (VolumeBinding, DynamicResources)
+                    for plugin in (*points["reserve"], *points["preBind"])
+                )
+                and not points["permit"]
+                and not points["postBind"]
+                and type(points["bind"][0]) is DefaultBinder
+            )
         return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
     def _undone(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, profile, cycle)
         return status
-
-
-def _is_plain(profile: Profile) -> bool:
-    """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
-    points = profile.points
-    of_claims = all(
-        type(plugin) in (VolumeBinding, DynamicResources)
-        for plugin in (*points["reserve"], *points["preBind"])
-    )
-    return (
-        of_claims
-        and not points["permit"]
-        and not points["postBind"]
-        and type(points["bind"][0]) is DefaultBinder
-    )
 
 
 def before_volumes(profile: Profile) -> tuple[Any, ...]:

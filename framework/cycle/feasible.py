@@ -5,8 +5,6 @@ The search begins where the last cycle stopped, and ends when it has found enoug
 Upstream: findNodesThatFitPod and findNodesThatPassFilters in pkg/scheduler/schedule_one.go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +12,6 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ...core.arrays import NO_ROWS, Batch, Mask, Rows
 from ...core.cluster.nominations import Nominations
 from ...core.decision import (
     Details,
@@ -29,10 +26,24 @@ from ...core.decision import (
     visit,
 )
 from ...core.incremental.quick import Detour
-from ...core.pods import StateKey, Template
 from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
-from ..plugin import Code, FrameworkCycle, Plugin, PreFilterResult, Status, error, unresolvable, unschedulable
+from ..plugin import (
+    NO_ROWS,
+    Batch,
+    Code,
+    FrameworkCycle,
+    Mask,
+    Plugin,
+    PreFilterResult,
+    Rows,
+    StateKey,
+    Status,
+    Template,
+    error,
+    unresolvable,
+    unschedulable,
+)
 from ..profile import Profile
 
 # --- The diagnosis of a pod that fits nowhere: the status of each node, and the FitError --------------------
@@ -221,7 +232,7 @@ class Diagnosis:
 
     def tally(self) -> dict[str, int]:
         """Reason -> the number of nodes that it rejects."""
-        found: dict[str, int] = {}
+        found = {}
         if self.search is not None:
             found = self.search.verdict.tally(self.failed_rows)
         outside = len(self.excluded) if self.cells.counts_outside else self.node_count - self.size
@@ -347,7 +358,15 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             if answer.code is Code.SKIP:
                 (cycle.skipped if cells.pre_filter_skips else cycle.pre_filtered).add(plugin.name)
                 continue
-            rejection = _refusal(plugin, answer, cells, cycle.pod.name)
+            rejection = answer
+            if not answer.is_rejection:
+                # Upstream: 1.24 tells the error of another status, which is none.
+                told = "%!w(<nil>)" if cells.pre_filter_errors_lost else answer.message
+                text = cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=cycle.pod.name)
+                rejection = error(text)
+            elif cells.pre_filter_rejection_errs:
+                rejection = error(f'rejected by "{plugin.name}" at prefilter: {answer.message}')
+            rejection = attrs.evolve(rejection, plugin=plugin.name)
             if cells.rejection_ends_pre_filter or rejection.code is not Code.UNSCHEDULABLE:
                 return PreFilterOutcome(rejection)
             continue
@@ -356,7 +375,12 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             names = answer.node_names if found.node_names is None else found.node_names & answer.node_names
             found = PreFilterOutcome(None, names, (*found.narrowing, plugin.name))
             if not names:
-                return attrs.evolve(found, status=_nothing_left(found.narrowing, cells))
+                narrowing = sorted(found.narrowing) if cells.disjoint_sorts_plugins else found.narrowing
+                text = f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously"
+                if len(narrowing) == 1:
+                    text = f"node(s) didn't satisfy plugin {narrowing[0]}"
+                reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
+                return attrs.evolve(found, status=reject(text))
     return found if rejection is None else attrs.evolve(found, status=rejection)
 
 
@@ -372,24 +396,6 @@ def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
     found = notes[slot]
     return found
-
-
-def _refusal(plugin: Any, status: Status, cells: FrameworkCells, pod: str) -> Status:
-    if not status.is_rejection:
-        # Upstream: 1.24 tells the error of another status, which is none.
-        told = "%!w(<nil>)" if cells.pre_filter_errors_lost else status.message
-        status = error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod))
-    elif cells.pre_filter_rejection_errs:
-        status = error(f'rejected by "{plugin.name}" at prefilter: {status.message}')
-    return attrs.evolve(status, plugin=plugin.name)
-
-
-def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
-    reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
-    if len(narrowing) == 1:
-        return reject(f"node(s) didn't satisfy plugin {narrowing[0]}")
-    names = sorted(narrowing) if cells.disjoint_sorts_plugins else narrowing
-    return reject(f"node(s) didn't satisfy plugin(s) [{' '.join(names)}] simultaneously")
 
 
 @attrs.define(eq=False, repr=False)

@@ -1,8 +1,6 @@
 """PostFilter: the attempts for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
 pkg/scheduler/framework/runtime/framework.go."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
@@ -33,9 +31,13 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
     preempts = bool(post_filters)
     told = kept.errors.get((preempts, never))
     if told is None:
+        nobody = NEVER
+        if not never:
+            counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
+            nobody = str(FitError(kept.nodes, {text: count for text, count in counts.items() if count}))
         texts = [
             *(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)),
-            _nobody_leaves(kept, never),
+            f"preemption: {nobody}",
         ]
         cells = cycle.release.framework
         last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
@@ -61,13 +63,6 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
     )
 
 
-def _nobody_leaves(kept: UnschedulableTemplate, never: bool) -> str:
-    if never:
-        return f"preemption: {NEVER}"
-    counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
-    return f"preemption: {FitError(kept.nodes, {text: count for text, count in counts.items() if count})}"
-
-
 def run_post_filter(
     cycle: FrameworkCycle,
     profile: Profile,
@@ -83,7 +78,7 @@ def run_post_filter(
         profile.points["preFilter"], nominations, extenders, shortlists, runs
     )
     found = PostFilterResult()
-    messages: list[str] = []
+    messages = []
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         if isinstance(answer, Status):

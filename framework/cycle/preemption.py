@@ -3,15 +3,11 @@
 Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
 import numpy as np
 
-from ...api.objects import Pod
-from ...core.arrays import NO_ROWS, Ints, Mask, Rows
 from ...core.decision import FitError, Preemption, Verdict
 from ...core.preemption import (
     ArrayTrial,
@@ -32,7 +28,7 @@ from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
-from ..plugin import FrameworkCycle, PostFilterContext, PostFilterResult
+from ..plugin import NO_ROWS, FrameworkCycle, Ints, Mask, PostFilterContext, PostFilterResult, Rows
 from .feasible import Diagnosis
 
 _PROTECTIONS = {
@@ -63,11 +59,14 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
     by_condition = cells.waits_for_preempted_alone or (
         not cells.waits_for_any_leaving and cycle.enabled("PodDisruptionConditions")
     )
-    leaving = (
-        entry.priority < pod.priority and _is_leaving(entry.pod, by_condition)
-        for entry in cycle.table.pods[row]
-    )
-    return LEAVING if any(leaving) else None
+    for entry in cycle.table.pods[row]:
+        if entry.priority < pod.priority and entry.pod.is_terminating:
+            # Upstream: the first condition of the type counts.
+            first = next((c for c in entry.pod.status.conditions if c.type == "DisruptionTarget"), None)
+            told = None if first is None else (first.status, first.reason)
+            if not by_condition or told == ("True", "PreemptionByScheduler"):
+                return LEAVING
+    return None
 
 
 def refuses_to_preempt(cycle: FrameworkCycle) -> bool:
@@ -80,15 +79,6 @@ def protection_of(cycle: FrameworkCycle) -> Protection:
     """Whom disruption budgets protect, as the release counts them."""
     cells = cycle.release.framework
     return _PROTECTIONS[cells.budgets](cycle.listings.budgets, exempts=cells.exempts_disrupted)
-
-
-def _is_leaving(pod: Pod, by_condition: bool) -> bool:
-    """Whether *pod* is being deleted, for a preemption where conditions show it."""
-    if not pod.is_terminating or not by_condition:
-        return pod.is_terminating
-    # Upstream: the first condition of the type counts.
-    first = next((c for c in pod.status.conditions if c.type == "DisruptionTarget"), None)
-    return first is not None and first.status == "True" and first.reason == "PreemptionByScheduler"
 
 
 def in_vain(cycle: FrameworkCycle, tried: int, message: str = "") -> tuple[str | None, str, bool, Preemption]:
@@ -195,7 +185,32 @@ class Evaluator:
         """The candidates of *rows*, in order of *rows*: there the pod would fit without all lower
         priorities."""
         found = self._kept(rows) if self._keeps else None
-        return self._tried(rows) if found is None else found
+        if found is not None:
+            return found
+        potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
+        occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
+        self._count(NO_VICTIMS, len(rows) - len(occupied))
+        # A plugin whose PreFilter did not run would have to follow the pods that leave: then every such node
+        # errs.
+        lost = next(filter(self._misses_pre_filter, self.context.pre_filters if len(occupied) else ()), None)
+        if lost is not None:
+            text = f'running RemovePod on PreFilter plugin "{lost.name}": {lost.follows_pods}'
+            self.errors += [text] * len(occupied)
+        if lost is not None or not len(occupied):
+            return Candidates.none()
+        tried = potential.some(occupied)
+        trial: Trial
+        if self._coming is not None:
+            trial = ArrayTrial.of(self.cycle, self._coming, tried)
+        else:
+            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
+        candidates, verdict = dry_run(trial, protection_of(self.cycle))
+        if self.cycle.claim_users is not None:
+            self.cycle.claim_users.tried(
+                self.cycle, self.context.nominations, rows[occupied].tolist(), candidates
+            )
+        self._note(verdict, np.ones(len(occupied), np.bool_))
+        return self._with_victims(candidates)
 
     def _kept(self, rows: Rows) -> Candidates | None:
         """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
@@ -213,37 +228,6 @@ class Evaluator:
         return self._with_victims(
             outcomes.candidates(self.context.layout, rows if self._cells.tries_idle_nodes else rows[occupied])
         )
-
-    def _tried(self, rows: Rows) -> Candidates:
-        potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
-        occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
-        self._count(NO_VICTIMS, len(rows) - len(occupied))
-        if not len(occupied) or self._cannot_follow(len(occupied)):
-            return Candidates.none()
-        tried = potential.some(occupied)
-        trial: Trial
-        if self._coming is not None:
-            trial = ArrayTrial.of(self.cycle, self._coming, tried)
-        else:
-            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
-        candidates, verdict = dry_run(trial, protection_of(self.cycle))
-        if self.cycle.claim_users is not None:
-            self.cycle.claim_users.tried(
-                self.cycle, self.context.nominations, rows[occupied].tolist(), candidates
-            )
-        self._note(verdict, np.ones(len(occupied), np.bool_))
-        return self._with_victims(candidates)
-
-    def _cannot_follow(self, nodes: int) -> bool:
-        """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every
-        such node errs."""
-        for plugin in self.context.pre_filters:
-            if self._misses_pre_filter(plugin):
-                self.errors += [
-                    f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'
-                ] * nodes
-                return True
-        return False
 
     def _misses_pre_filter(self, plugin: Any) -> bool:
         return (
@@ -280,7 +264,7 @@ def shortlisted(violations: Ints, wanted: int) -> tuple[Mask, bool]:
     others_so_far = np.cumsum(~clean)
     clean_kept = np.minimum(clean_so_far, wanted)
     is_enough = (clean_kept > 0) & (clean_kept + np.minimum(others_so_far, wanted) >= wanted)
-    kept: Mask = np.where(clean, clean_so_far, others_so_far) <= wanted
+    kept = np.where(clean, clean_so_far, others_so_far) <= wanted
     if is_enough.any():
         kept[int(is_enough.argmax()) + 1 :] = False
     return kept, bool(is_enough.any())

@@ -1,14 +1,10 @@
 """Scores of the feasible nodes. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in
 runtime/framework.go."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.arrays import Batch, Rows, Scores
-from ...core.cycle import EVEN, Priority, PriorityError
 from ...core.decision import (
     SUCCESS,
     Extender,
@@ -19,7 +15,7 @@ from ...core.decision import (
     reduced_scores,
     scores_by_extenders,
 )
-from ..plugin import MAX_NODE_SCORE, Code, FrameworkCycle
+from ..plugin import EVEN, MAX_NODE_SCORE, Batch, Code, FrameworkCycle, Priority, PriorityError, Rows, Scores
 from ..profile import Profile
 
 EXTENDER_SCALE = 10
@@ -84,7 +80,7 @@ def _error(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> Score
 def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[str]:
     """The plugins that do not score the rows *feasible*, as their PreScore says. Raises :class:`ScoreError`."""
     nodes = Batch(cycle.table, feasible)
-    skipped: set[str] = set()
+    skipped = set()
     known = cycle.template.notes.setdefault(profile.pre_score_slot, {})
     for plugin in profile.points["preScore"]:
         if plugin.name in known:
@@ -104,7 +100,7 @@ def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[st
 def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:
     """Weigh the scores of plugins that run twice once more, which their first weighting may have taken out of
     range."""
-    seen: set[str] = set()
+    seen = set()
     for rule, weight in rules:
         scores = ranking.by_priority[rule.name]
         if rule.name in seen:

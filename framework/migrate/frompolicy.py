@@ -5,8 +5,6 @@ Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/f
 Notes say where this decides otherwise than that translation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
@@ -15,6 +13,7 @@ import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import (
     DEFAULT_PROVIDER,
@@ -28,11 +27,15 @@ from ...algorithmprovider.policy import (
     select,
 )
 from ...api.meaning import is_valid_label_key
-from ...api.objects import JsonDict
+from ...api.objects import DEFAULT_SCHEDULER, JsonDict
 from ...core.release import Release
 from ...exceptions import UnknownNameError
-from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE
-from ..config.configuration import default_plugins
+from ...priorities.requestedtocapacityratio import DEFAULT_RESOURCES as CPU_AND_MEMORY
+from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE as FALLING
+from ...priorities.requestedtocapacityratio import Point
+from ..config.apiversions import NEW_HTTPS, cells_in
+from ..config.args import RequestedToCapacityRatioArgs
+from ..config.configuration import GROUP, KIND, default_plugins
 from ..config.fielderrors import Context
 from ..releases import PROFILE_RELEASE
 from .profiles import (
@@ -49,8 +52,11 @@ from .profiles import (
     SELECTOR_SPREAD,
     TARGETS,
     Migration,
+    Note,
     ProfileDraft,
+    as_json,
     left_out,
+    running,
     written_extenders,
 )
 
@@ -100,11 +106,8 @@ def migrate(
 
 # --- lines of scores and weights ----------------------------------------------------------------------------
 
-Point = tuple[int, int]
 Line = tuple[Point, ...]
-FALLING: Line = ((0, 10), (100, 0))
 RISING: Line = ((0, 0), (100, 10))
-CPU_AND_MEMORY = {"cpu": 1, "memory": 1}
 LINES: dict[Line, str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
 MAX_SCORE = 10
 MAX_RESOURCE_WEIGHT = 100
@@ -229,7 +232,7 @@ MAX_TERM = 100
 USAGES = {
     "LeastRequestedPriority": FALLING,
     "MostRequestedPriority": RISING,
-    "RequestedToCapacityRatioPriority": DEFAULT_SHAPE,
+    "RequestedToCapacityRatioPriority": FALLING,
 }
 
 
@@ -275,25 +278,21 @@ class _PolicyDraft(ProfileDraft):
         for name in running:
             if name in written:
                 required += (found for found in self._custom(name, written[name]) if found not in required)
-            else:
-                self._replace(name)
+                continue
+            rule = RULES[name]
+            if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
+                self.filters["NodeVolumeLimits"] = None
+                self.note(
+                    name,
+                    f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
+                    "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
+                )
+                continue
+            self.filters |= dict.fromkeys(rule.plugins)
+            if rule.is_noted:
+                self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else None)
         if required:
             self.require("labelsPresence", required, NODE_LABEL)
-
-    def _replace(self, name: str) -> None:
-        """Take the plugins in place of a predicate."""
-        rule = RULES[name]
-        if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
-            self.filters["NodeVolumeLimits"] = None
-            self.note(
-                name,
-                f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
-                "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
-            )
-            return
-        self.filters |= dict.fromkeys(rule.plugins)
-        if rule.is_noted:
-            self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else None)
 
     def _custom(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
         """The labels that a predicate with an *argument* wants."""
@@ -543,3 +542,78 @@ class _PolicyDraft(ProfileDraft):
         return Migration(
             self.document(config.scheduler_name, percentage, extenders, after), tuple(self.notes)
         )
+
+
+# --- plugin by plugin ---------------------------------------------------------------------------------------
+# The profile that a release makes of a Policy itself, written out for a configuration. Releases from 1.18 to 1.22
+# read both, and the profile is wanted before the upgrade that ends Policies.
+
+
+def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
+    """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
+    made = running(policy, target, config, config.percentage)
+    (profile,) = made.profiles
+    cells = target.configuration
+    version = cells.default_version
+    for name in cells.api_versions:  # the newest that takes all plugins
+        known = cells_in(target.configuration, name)
+        if not made.plugin_names & known.refused_plugins:
+            version = name
+            cells = known
+    notes: list[Note] = []
+    if made.checks_all:
+        notes.append(
+            Note(
+                "alwaysCheckAllPredicates",
+                "left out: a profile cannot say it; the same nodes fit, with fewer reasons",
+            )
+        )
+    if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
+        notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
+    notes += (
+        Note(entry.name, "cpu and memory count, as a profile cannot be without resources")
+        for entry in profile.plugin_config
+        if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
+    )
+    extenders, faults = written_extenders(made.extenders)
+    document: JsonDict = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
+    if made.percentage:
+        document["percentageOfNodesToScore"] = made.percentage
+    plugins = {
+        point: {
+            "disabled": [{"name": "*"}],
+            "enabled": [
+                {"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})}
+                for plugin in profile.at(point).enabled
+            ],
+        }
+        for point in {**cells.point_plugins, **profile.plugins}
+        if f"profiles.plugins.{point}" not in cells.fields_lacked
+    }
+    arguments = [
+        {"name": entry.name, "args": as_json(entry.args)}
+        for entry in profile.plugin_config
+        if entry.args is not None
+    ]
+    document["profiles"] = [
+        {
+            "schedulerName": profile.scheduler_name or DEFAULT_SCHEDULER,
+            "plugins": plugins,
+            **({"pluginConfig": arguments} if arguments else {}),
+        }
+    ]
+    if extenders:
+        document["extenders"] = (
+            list(map(_as_in_a_policy, extenders, made.extenders))
+            if NEW_HTTPS in cells.fields_lacked
+            else extenders
+        )
+    return Migration(document, (*notes, *faults))
+
+
+def _as_in_a_policy(written: JsonDict, extender: ExtenderConfig) -> JsonDict:
+    """An extender as v1alpha2 has it: with the fields of a Policy."""
+    found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
+    if "httpTimeout" in found:
+        return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)}
+    return found

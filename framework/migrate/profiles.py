@@ -4,8 +4,6 @@ It stays as it is, or is written in another version, or as other plugins. A Poli
 the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -471,8 +469,17 @@ class _PluginsDraft(ProfileDraft):
             weight = plugin.weight or 1
             if name in STRATEGIES:
                 self._strategy(name, weight)
+            elif name in OLD_SPREADS and SPREAD in self.enabled("score"):
+                whose = "that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else "of the system"
+                self.note(
+                    name, f"left out: plugin {SPREAD} spreads pods, with the default constraints {whose}"
+                )
             elif name in OLD_SPREADS:
-                self._spread(name, weight)
+                self.weights[SPREAD] = weight
+                self.note(
+                    name,
+                    f"replaced by the default constraints of plugin {SPREAD}, which have another formula",
+                )
             elif name in LEFT_OUT:
                 self.note(name, LEFT_OUT[name])
             else:
@@ -506,14 +513,6 @@ class _PluginsDraft(ProfileDraft):
         self.weights[FIT] = weight
         self.args[FIT] = {"scoringStrategy": strategy}
         self.note(name, f"replaced by scoring strategy {strategy['type']} of plugin {FIT}")
-
-    def _spread(self, name: str, weight: int) -> None:
-        if SPREAD in self.enabled("score"):
-            whose = "that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else "of the system"
-            self.note(name, f"left out: plugin {SPREAD} spreads pods, with the default constraints {whose}")
-            return
-        self.weights[SPREAD] = weight
-        self.note(name, f"replaced by the default constraints of plugin {SPREAD}, which have another formula")
 
     def keep_arguments(self) -> None:
         """Take the arguments that were written, for plugins that the target still has."""
@@ -551,11 +550,26 @@ def carried(
     config = read_configuration(document, gates, first)
     if target is first:
         return Migration(dict(document), ())
-    document, notes = _portable(document, config)
-    if _is_taken(document, target):
-        return Migration(dict(document), tuple(notes))
-    found = _carried(document, config, target)
-    return Migration(found.document, (*notes, *found.notes))
+    # Without what its release ignores, with arguments as later releases write them.
+    kept = copied(document)
+    cells = config.context.cells
+    notes = [Note(path, f"left out: {first.version} does not read the field") for path in config.unread]
+    for path in config.unread:
+        removed(kept, path)
+    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
+        entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
+    for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
+        if found and found.pop("disabled", None):
+            notes.append(
+                Note(
+                    f"plugins.{point}.disabled",
+                    "not disabled: nothing is by the configuration of this release",
+                )
+            )
+    if _is_taken(kept, target):
+        return Migration(kept, tuple(notes))
+    moved = _carried(kept, config, target)
+    return Migration(moved.document, (*notes, *moved.notes))
 
 
 def _carried(document: JsonObject, config: KubeSchedulerConfiguration, target: Release) -> Migration:
@@ -605,28 +619,6 @@ def _is_taken(document: JsonObject, release: Release) -> bool:
     except PolicyError:
         return False
     return not config.plugin_names & config.context.cells.gone_plugins
-
-
-def _portable(document: JsonObject, config: KubeSchedulerConfiguration) -> tuple[JsonObject, list[Note]]:
-    """*document* without what its release ignores, with arguments as later releases write them; and notes."""
-    kept: JsonDict = copied(document)
-    cells = config.context.cells
-    notes = [
-        Note(path, f"left out: {config.release.version} does not read the field") for path in config.unread
-    ]
-    for path in config.unread:
-        removed(kept, path)
-    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
-        entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
-    for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
-        if found and found.pop("disabled", None):
-            notes.append(
-                Note(
-                    f"plugins.{point}.disabled",
-                    "not disabled: nothing is by the configuration of this release",
-                )
-            )
-    return kept, notes
 
 
 def _profiles(document: JsonObject, cells: ConfigurationCells) -> Sequence[JsonObject]:

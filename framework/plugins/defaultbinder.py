@@ -1,7 +1,5 @@
 """DefaultBinder: binds a pod to its node."""
 
-from __future__ import annotations
-
 from ...api.objects import Pod
 from ..plugin import FrameworkCycle, Plugin, Status
 

@@ -1,17 +1,11 @@
 """DefaultPreemption: makes room for a pod that fits nowhere by removing pods of lower priority."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import attrs
 
 from ...api.objects import KubeObject, Pod
-from ...core.pods import Template
 from ..cycle.feasible import Diagnosis
 from ..cycle.preemption import Evaluator
-from ..plugin import FrameworkCycle, Plugin, PostFilterResult
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, ClusterEvent, Events, FrameworkCycle, Plugin, PostFilterResult, Template
 
 
 class DefaultPreemption(Plugin):
@@ -27,7 +21,7 @@ class DefaultPreemption(Plugin):
         result = Evaluator(cycle, cycle.post_filter, self.args).run(found)
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         # Upstream: it never says that an event helps; but events that it does not wait for do not wake a pod
         # that it has gated.
         if not (self.handle.queueing.holder_decides and self.handle.enabled("SchedulerAsyncPreemption")):

@@ -1,31 +1,19 @@
 """DynamicResources: claims to devices."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 from msgspec.structs import replace
 
 from ...api.meaning import seconds_since_1970
-from ...api.objects import (
-    AllocationResult,
-    Condition,
-    DeviceClass,
-    DeviceRequest,
-    Pod,
-    ResourceClaim,
-    ResourceClaimConsumerReference,
-)
-from ...core.arrays import Batch, Failures, Mask, Reason, Rows, Scores
-from ...core.cluster.listings import Listing, ResourceClaims, claim_name
-from ...core.cycle import Reads, Reduction
+from ...api.objects import AllocationResult, Condition, Pod, ResourceClaim, ResourceClaimConsumerReference
+from ...core.cluster.listings import ResourceClaims, claim_name
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.extendedresources import (
     as_written,
@@ -49,23 +37,34 @@ from ...core.devices.nodedevices import (
     score_of,
 )
 from ...core.matching import node_selector_mask
-from ...core.pods import StateKey, Template
 from ...core.release import DeviceCells, with_gates
 from ...priorities.rule import normalize_reduce
 from ..cycle.feasible import Diagnosis
 from ..hints import claim_changes, claims_are_made
 from ..plugin import (
+    ADD_OR_UPDATE,
     MAX_NODE_SCORE,
     SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
     FrameworkCycle,
     Handle,
+    Mask,
     Plugin,
+    Reads,
+    Reason,
+    Rows,
+    Scores,
+    StateKey,
     Status,
+    Template,
     error,
     unresolvable,
     unschedulable,
 )
-from ..queue.events import Action, ClusterEvent
 
 # --- Binding conditions -------------------------------------------------------------------------------------
 # Drivers set them in the status of a claim. Upstream: isClaimReadyForBinding.
@@ -143,11 +142,11 @@ class DynamicResources(Plugin):
     """
 
     name = "DynamicResources"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DEVICES
-    without_pre_filter: str | None = _NO_STATE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE | Reads.DEVICES
+    without_pre_filter = _NO_STATE
+    score_reads = Reads.NODE
     scores_after = "preFilter"
-    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
+    normalize_score = normalize_reduce(MAX_NODE_SCORE)
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -167,9 +166,9 @@ class DynamicResources(Plugin):
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Every claim of the pod has to exist, and be its own if it was made from a template."""
-        if not pod.spec.resource_claims or not self.enabled or self.handle.listings is None:
+        if not pod.spec.resource_claims or not self.enabled:
             return None
-        found = self._claims_of(pod, self.handle.listings.resource_claims)
+        found = self._claims(pod)
         return unresolvable(found) if isinstance(found, str) else None
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
@@ -189,26 +188,22 @@ class DynamicResources(Plugin):
             if claim.uid in claims.pending:
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
             for request in claim.spec.devices.requests:
-                if fault := self._fault(claim, request, cycle.listings.device_classes):
-                    return fault
+                named = {
+                    request.name: request.exactly.device_class_name if request.exactly is not None else ""
+                }
+                if request.first_available and request.exactly is None and self.handle.devices.alternatives:
+                    if not self.handle.enabled("DRAPrioritizedList"):
+                        return unresolvable(f"resource claim {claim.key}, request {request.name}: {_LISTS}")
+                    named = {
+                        f"{request.name}/{one.name}": one.device_class_name for one in request.first_available
+                    }
+                for name, class_name in named.items():
+                    if not class_name:
+                        return error(f"request {name}: unsupported request type")
+                    if cycle.listings.device_classes.get(class_name) is None:
+                        return unresolvable(f"request {name}: device class {class_name} does not exist")
         state.claims = [*found, *([state.special] if state.special is not None else ())]
         state.wanted = wanted
-        return None
-
-    def _fault(
-        self, claim: ResourceClaim, request: DeviceRequest, classes: Listing[DeviceClass]
-    ) -> Status | None:
-        """The reason why *request* cannot be tried; None where it can."""
-        named = {request.name: request.exactly.device_class_name if request.exactly is not None else ""}
-        if request.first_available and request.exactly is None and self.handle.devices.alternatives:
-            if not self.handle.enabled("DRAPrioritizedList"):
-                return unresolvable(f"resource claim {claim.key}, request {request.name}: {_LISTS}")
-            named = {f"{request.name}/{one.name}": one.device_class_name for one in request.first_available}
-        for name, class_name in named.items():
-            if not class_name:
-                return error(f"request {name}: unsupported request type")
-            if classes.get(class_name) is None:
-                return unresolvable(f"request {name}: device class {class_name} does not exist")
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
@@ -280,8 +275,7 @@ class DynamicResources(Plugin):
             )
         return [*state.wanted, state.variants[given]]
 
-    def score_concerns(self, pod: Template) -> bool:
-        return self.concerns(pod)
+    score_concerns = concerns
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """Prefer nodes where the first alternatives of requests are free."""
@@ -381,23 +375,19 @@ class DynamicResources(Plugin):
         mask = nodes.every()
         for claim in claims:
             allocation = claim.status.allocation
-            if allocation is not None and allocation.node_selector is not None:
+            if allocation is None:
+                continue
+            if allocation.node_selector is not None:
                 mask &= node_selector_mask(allocation.node_selector, nodes)
-            if allocation is not None and not self._is_usable(claim):
-                mask[:] = False
+            if any(one.binding_conditions for one in allocation.results):
+                waits = self.device_cells.waits_for_conditions
+                try:
+                    # The binding conditions are true or may still become so.
+                    is_usable = not waits or are_true(claim) or not self._is_late(allocation)
+                except BindingFailed:
+                    is_usable = False
+                mask &= is_usable
         return mask
-
-    def _is_usable(self, claim: ResourceClaim) -> bool:
-        """Whether the binding conditions of *claim* are true or may still become so."""
-        allocation = claim.status.allocation
-        if allocation is None or not any(one.binding_conditions for one in allocation.results):
-            return True
-        try:
-            return (
-                not self.device_cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
-            )
-        except BindingFailed:
-            return False
 
     def _is_late(self, allocation: AllocationResult) -> bool:
         """Whether the devices of *allocation* have had their time to become ready."""
@@ -557,11 +547,11 @@ class DynamicResources(Plugin):
         """The cells of device allocation with the gates that are on."""
         return with_gates(self.handle.devices, self.handle.gates)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         if not self.enabled:
             return ()
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        both = Action.ADD | Action.UPDATE
+        both = ADD_OR_UPDATE
         if self.handle.queueing.amounts_wake_claims:
             own |= Action.UPDATE_NODE_ALLOCATABLE
         return (

@@ -1,16 +1,11 @@
 """ImageLocality: does the node have the pod's images already?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np
 
-from ...core.arrays import Batch, Scores
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...priorities.imagelocality import LEAST, MOST, images, normalized_image_name, spread_sizes
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin
+from ..plugin import MAX_NODE_SCORE, Batch, FrameworkCycle, Plugin, Reads, Scores, Template
 
 
 class ImageLocality(Plugin):
@@ -21,7 +16,7 @@ class ImageLocality(Plugin):
     """
 
     name = "ImageLocality"
-    score_reads: Reads = Reads.NODE | Reads.CLUSTER
+    score_reads = Reads.NODE | Reads.CLUSTER
 
     def score_key(self, pod: Template) -> Hashable:
         return self._images(pod), self._of_volumes(pod)

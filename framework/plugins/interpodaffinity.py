@@ -1,10 +1,8 @@
 """Do the pod and those already there want, refuse, like or dislike each other's company?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.arrays import (
     PREFERRED_AFFINITY,
@@ -12,25 +10,11 @@ from ...core.arrays import (
     REQUIRED_AFFINITY,
     REQUIRED_ANTI_AFFINITY,
     ROLES,
-    Batch,
-    Clause,
-    Failures,
-    Ints,
     PodsTargeted,
-    RawScores,
-    Reason,
-    Reasons,
-    Reduction,
-    Scores,
-    Stretched,
-    Sums,
-    Weighted,
     terms_of,
     unreadable,
 )
-from ...core.cycle import Cycle, Reads
 from ...core.matching import has_pods_in_domains, terms_about
-from ...core.pods import StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.matchinterpodaffinity import (
     AntiAffinity,
@@ -51,8 +35,35 @@ from ...priorities.interpodaffinity import liked, liking, likings
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated, label_selector_fault
 from ..hints import affine_node_changes, affine_pod_changes
-from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    Action,
+    Batch,
+    Clause,
+    ClusterEvent,
+    Cycle,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Ints,
+    Plugin,
+    RawScores,
+    Reads,
+    Reason,
+    Reasons,
+    Reduction,
+    Scores,
+    StateKey,
+    Status,
+    Stretched,
+    Sums,
+    Template,
+    Weighted,
+    error,
+    unresolvable,
+)
 
 FIELDS = {
     REQUIRED_AFFINITY: "requiredAffinityTerms",
@@ -61,8 +72,6 @@ FIELDS = {
     PREFERRED_ANTI_AFFINITY: "preferredAntiAffinityTerms",
 }
 """Role -> how a text about its terms calls it."""
-NO_AFFINITY = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
-NO_ANTI_AFFINITY = AntiAffinity((), PodsTargeted(frozenset(), every=False))
 _FAULTS: StateKey[str] = StateKey("faults of terms")
 _OWN_TERMS: StateKey[tuple[RequiredAffinity, AntiAffinity]] = StateKey("InterPodAffinity")
 
@@ -82,13 +91,13 @@ class InterPodAffinity(Plugin):
     """
 
     name = "InterPodAffinity"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
-    without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
-    without_pre_score: str | None = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
-    follows_pods: str | None = without_pre_filter
+    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
+    without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    follows_pods = without_pre_filter
     pre_filter_skips = True
-    normalize_score: Reduction = Reduction(_scale)
+    normalize_score = Reduction(_scale)
     pre_score_skips = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -191,7 +200,7 @@ class InterPodAffinity(Plugin):
             return list(likings(pod, cycle, self.args.hard_pod_affinity_weight))
         return []
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         handle = self.handle
         own = Action.ADD | Action.UPDATE_NODE_LABEL
         node = handle.node_event(
@@ -218,11 +227,11 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     if found is None:
         # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
         if unreadable(pod, REQUIRED_AFFINITY) is not None:
-            affinity = NO_AFFINITY
+            affinity = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
         else:
             affinity = RequiredAffinity.of(pod).by_name(pod, cycle)
         if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
-            anti = NO_ANTI_AFFINITY
+            anti = AntiAffinity((), PodsTargeted(frozenset(), every=False))
         else:
             anti = AntiAffinity.of(pod).by_name(cycle)
         found = cycle.notes[_OWN_TERMS] = affinity, anti
@@ -235,7 +244,7 @@ def _faults(pod: Template, cells: FrameworkCells) -> str:
         return ""
     found = pod.notes.get(_FAULTS)
     if found is None:
-        texts: list[str] = []
+        texts = []
         for role in ROLES:
             if unreadable(pod, role) is not None:
                 terms = [term for term, _ in terms_of(pod, role)]

@@ -1,17 +1,12 @@
 """Does the node have the labels that the pod, or the profile, asks for or would like?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial, reduce
 from operator import and_
-from typing import ClassVar
 
 import numpy as np
 
 from ...api.objects import NodeAffinity as Affinity
-from ...core.arrays import Batch, Failures, Reason, Scores
-from ...core.cycle import PriorityError, Reads, Reduction
 from ...core.matching import (
     literal_node_affinity_mask,
     node_selector_mask,
@@ -19,48 +14,34 @@ from ...core.matching import (
     required_node_affinity,
     term_mask,
 )
-from ...core.pods import Template
 from ...priorities.nodeaffinity import expressions_of_term_mask, preferred_terms, weighed
 from ...priorities.rule import normalize_reduce
 from ..config.fielderrors import aggregated, preferred_faults
 from ..hints import node_matches_affinity
 from ..plugin import (
+    ADD_OR_UPDATE,
     MAX_NODE_SCORE,
     SKIP,
+    Action,
+    Batch,
+    Events,
+    Failures,
     FrameworkCycle,
     Plugin,
     PreFilterResult,
+    PriorityError,
+    Reads,
+    Reason,
+    Scores,
     Status,
+    Template,
     error,
     reason,
     unresolvable,
 )
-from ..queue.events import Action, ClusterEvent
 
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"
-
-
-def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] | None:
-    """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or
-    no term, does not say.
-
-    *any_conflict*: none at all where the names of one term exclude each other, unless a term before it does
-    not say.
-
-    Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
-    """
-    required = required_node_affinity(pod)
-    found: set[str] = set()
-    for term in required.node_selector_terms if required is not None else ():
-        named = [set(f.values) for f in term.match_fields if f.key == "metadata.name" and f.operator == "In"]
-        if not named:
-            return None
-        names = reduce(and_, named)
-        if any_conflict and not names:
-            return frozenset()
-        found |= names
-    return frozenset(found) if required is not None and required.node_selector_terms else None
 
 
 class NodeAffinityPlugin(Plugin):
@@ -71,12 +52,12 @@ class NodeAffinityPlugin(Plugin):
     """
 
     name = "NodeAffinity"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
     pre_filter_by_class = True
     pre_score_by_class = True
     pre_score_skips = True
-    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
+    normalize_score = normalize_reduce(MAX_NODE_SCORE)
 
     @property
     def added(self) -> Affinity:
@@ -93,15 +74,27 @@ class NodeAffinityPlugin(Plugin):
         return preferred_terms(pod)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        required = required_node_affinity(pod) or self.added.required
-        if required is None and pod.spec.node_selector is None:
+        """Leave the only nodes that the pod's required node affinity can match by name, if each of its terms
+        says some."""
+        required = required_node_affinity(pod)
+        if (required or self.added.required) is None and pod.spec.node_selector is None:
             return SKIP
-        if not self.cells.names_nodes:
+        terms = required.node_selector_terms if required is not None and self.cells.names_nodes else ()
+        # Upstream: several names in one field narrow the search, though the filter then takes the term for
+        # invalid.
+        found: set[str] = set()
+        for term in terms:
+            fields = (field for field in term.match_fields if field.key == "metadata.name")
+            named = [set(field.values) for field in fields if field.operator == "In"]
+            if not named:
+                return None
+            names = reduce(and_, named)
+            if not names and self.cells.any_conflict_rejects:
+                return unresolvable(CONFLICT)
+            found |= names
+        if not terms:
             return None
-        names = named_nodes(pod, any_conflict=self.cells.any_conflict_rejects)
-        if names is None:
-            return None
-        return PreFilterResult(names) if names else unresolvable(CONFLICT)
+        return PreFilterResult(frozenset(found)) if found else unresolvable(CONFLICT)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         if self.added.required is None:
@@ -135,15 +128,11 @@ class NodeAffinityPlugin(Plugin):
         own = weighed(preferred_terms(pod), nodes, term_mask)
         return weighed(self.added.preferred, nodes, term_mask) + own
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         matches = partial(
             node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name)
         )
-        return (
-            self.handle.node_event(
-                Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches
-            ),
-        )
+        return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, ADD_OR_UPDATE, matches),)
 
     def _fault(self, pod: Template) -> str:
         """The faults of the preferred terms that count; empty where there is none."""

@@ -1,19 +1,26 @@
 """NodeDeclaredFeatures: does the node say that it has the features which the pod needs?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
 from ...api.objects import Pod, PodSpec
-from ...core.arrays import Batch, Failures
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ..hints import declared_features_change
-from ..plugin import SKIP, FrameworkCycle, Plugin, Status, reason
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Plugin,
+    Reads,
+    Status,
+    Template,
+    reason,
+)
 
 GATE = "NodeDeclaredFeatures"
 
@@ -25,11 +32,9 @@ class NodeDeclaredFeatures(Plugin):
     """
 
     name = "NodeDeclaredFeatures"
-    filter_reads: ClassVar[Reads] = Reads.NODE
+    filter_reads = Reads.NODE
     pre_filter_by_class = True
-    without_pre_filter: str | None = (
-        'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
-    )
+    without_pre_filter = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
 
     def concerns(self, pod: Template) -> bool:
         return self.handle.gates.get(GATE, False) and bool(self.needs(pod.spec))
@@ -64,7 +69,7 @@ class NodeDeclaredFeatures(Plugin):
             *(["UserNamespacesHostNetworkSupport"] if shares else ()),
         )
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         if not self.handle.enabled(GATE):
             return ()
         return (

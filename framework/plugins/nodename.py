@@ -1,15 +1,19 @@
 """NodeName: is this the node that the pod names?"""
 
-from __future__ import annotations
+from collections.abc import Hashable
 
-from collections.abc import Hashable, Sequence
-from typing import ClassVar
-
-from ...core.arrays import Batch, Failures
-from ...core.cycle import Reads
-from ...core.pods import Template
-from ..plugin import FrameworkCycle, Plugin, reason
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    ADD_OR_UPDATE,
+    Action,
+    Batch,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Plugin,
+    Reads,
+    Template,
+    reason,
+)
 
 
 class NodeName(Plugin):
@@ -19,7 +23,7 @@ class NodeName(Plugin):
     """
 
     name = "NodeName"
-    filter_reads: ClassVar[Reads] = Reads.NODE
+    filter_reads = Reads.NODE
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.node_name
@@ -30,5 +34,5 @@ class NodeName(Plugin):
             return Failures.where(reason(self.cells.node_name_text, resolvable=False), ~nodes.named(wanted))
         return None
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
-        return (self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE),)
+    def events_to_register(self) -> Events:
+        return (self.handle.node_event(Action.ADD, ADD_OR_UPDATE),)

@@ -1,16 +1,11 @@
 """NodePorts: are the pod's host ports free on the node?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 
-from ...core.arrays import Batch, Failures
-from ...core.pods import Template
 from ...predicates.podfitshostports import pod_fits_host_ports
 from ..hints import pod_leaves_ports
-from ..plugin import FrameworkCycle, Plugin, prepare_nothing
-from ..queue.events import Action, ClusterEvent
+from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Events, Plugin, Template, prepare_nothing
 
 
 class NodePorts(Plugin):
@@ -21,7 +16,7 @@ class NodePorts(Plugin):
 
     name = "NodePorts"
     filter_reads = pod_fits_host_ports.reads
-    without_pre_filter: str | None = 'reading "PreFilterNodePorts" from cycleState: not found'
+    without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.ports)
@@ -30,12 +25,10 @@ class NodePorts(Plugin):
         return pod.ports
 
     pre_filter = prepare_nothing
+    filter = staticmethod(pod_fits_host_ports.check)
 
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return pod_fits_host_ports.check(pod, nodes, cycle)
-
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         freed = partial(pod_leaves_ports, nominated=self.handle.queueing.nomination_ends)
         return ClusterEvent("Pod", Action.DELETE, hint=freed), self.handle.node_event(
-            Action.ADD, Action.ADD | Action.UPDATE
+            Action.ADD, ADD_OR_UPDATE
         )

@@ -3,32 +3,17 @@ would the node be?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from functools import cache, cached_property, partial, reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects import wrap_int64
-from ...core.arrays import (
-    Batch,
-    Failures,
-    Floats,
-    Ints,
-    Mask,
-    Reasons,
-    Scores,
-    is_anywhere,
-    is_everywhere,
-    truncated_div,
-    whole,
-)
-from ...core.cycle import Reads
 from ...core.devices.nodedevices import DeviceTotals
-from ...core.pods import CPU, MEMORY, NATIVE, StateKey, Template, is_extended_resource, is_scalar_resource
 from ...core.release import FrameworkCells, with_gates
 from ...predicates.podfitsresources import Sought, checked_resources
 from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions
@@ -44,17 +29,38 @@ from ...priorities.rule import (
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..hints import class_gives, node_has_room, pod_leaves_room
 from ..plugin import (
+    ADD_OR_UPDATE,
+    CPU,
     MAX_NODE_SCORE,
+    MEMORY,
+    NATIVE,
     SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
     FrameworkCycle,
     Handle,
+    Ints,
+    Mask,
     Plugin,
+    Reads,
+    Reasons,
+    Scores,
+    StateKey,
     Status,
+    Template,
+    is_anywhere,
+    is_everywhere,
+    is_extended_resource,
+    is_scalar_resource,
     prepare_nothing,
     reason,
+    truncated_div,
     unresolvable,
+    whole,
 )
-from ..queue.events import Action, ClusterEvent
 
 SIDECARS_ARE_OFF = unresolvable(
     "Pod has a restartable init container and the SidecarContainers feature is disabled"
@@ -62,8 +68,6 @@ SIDECARS_ARE_OFF = unresolvable(
 HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
-Combine = Callable[["Shares"], Scores]
-Ratio = Callable[[Ints, Ints], Ints]
 EVERYWHERE: Mask = np.ones((1, 1), np.bool_)
 
 
@@ -115,8 +119,8 @@ class Shares:
         pod: Template,
         nodes: Batch,
         measured: ScoredResources,
-        asked: Asked,
-        requested: Requested,
+        asked: Callable[[Template, str], int],
+        requested: Callable[[Template, Batch, tuple[str, ...]], Ints],
         devices: DeviceTotals | None = None,
     ) -> Shares:
         """The shares with *pod* on each node; of resources that *devices* give these are counted, where the
@@ -148,10 +152,6 @@ class Shares:
             return truncated_div(reduce(add, scores), len(scores))
         weights = self.measured.weights * self.counted
         return truncated_div(np.add.reduce(scores * weights, axis=0), np.add.reduce(weights, axis=0))
-
-
-Asked = Callable[[Template, str], int]
-Requested = Callable[[Template, Batch, tuple[str, ...]], Ints]
 
 
 def counted_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
@@ -210,14 +210,16 @@ def utilization(requested: Ints, capacity: Ints) -> Ints:
     return np.where((capacity == 0) | (requested > capacity), FULL, used).clip(0, FULL)
 
 
-def requested_to_capacity_ratio(shares: Shares, line: Ints, used: Ratio = utilization) -> Scores:
+def requested_to_capacity_ratio(
+    shares: Shares, line: Ints, used: Callable[[Ints, Ints], Ints] = utilization
+) -> Scores:
     return rounded_mean_of_positive(
         np.where(shares.counted, line[used(shares.requested, shares.allocatable)], 0),
         shares.measured.weights[:, 0],
     )
 
 
-_STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
+_STRATEGIES = {"LeastAllocated": least_allocated, "MostAllocated": most_allocated}
 
 
 # --- plugins ------------------------------------------------------------------------------------------------
@@ -252,19 +254,17 @@ class NodeResourcesFit(_ScoresDevices):
     """
 
     name = "NodeResourcesFit"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.REQUESTS
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    filter_reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class = True
-    without_pre_filter: str | None = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
     pre_filter_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
         self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
         leaves_out = not handle.cells.fit_scores_overhead and handle.enabled("PodOverhead")
-        self._counting: tuple[Asked, Requested] = (
-            (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
-        )
+        self._counting = (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
         strategy = self.args.scoring_strategy
         self._combine = _STRATEGIES.get(strategy.type) or partial(
             requested_to_capacity_ratio, line=scaled_line(strategy.shape or ())
@@ -317,19 +317,18 @@ class NodeResourcesFit(_ScoresDevices):
             lacking &= np.cumsum(lacking, axis=0) == 1
         if not is_anywhere(lacking):
             return None
+        reasons = sought.reasons
         if self.cells.too_small_is_unresolvable:
             # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are
             # *too_small*, but for the number of pods.
             too_small = sought.amounts > limits
             too_small[0] = False
             too_small &= lacking
-            if not is_anywhere(too_small):
-                return Failures.by_row(sought.reasons, lacking)
-            return Failures.by_row(
-                [either for reasons in sought.reasons for either in (reasons, _lasting(reasons))],
-                np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1]),
-            )
-        return Failures.by_row(sought.reasons, lacking)
+            if is_anywhere(too_small):
+                reasons = [either for found in reasons for either in (found, _lasting(found))]
+                both = np.stack([lacking & ~too_small, too_small], axis=1)
+                lacking = both.reshape(-1, lacking.shape[1])
+        return Failures.by_row(reasons, lacking)
 
     def _checked(self, pod: Template) -> tuple[str, ...]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
@@ -340,15 +339,12 @@ class NodeResourcesFit(_ScoresDevices):
             if name in NATIVE:
                 if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
                     found.append(name)
-            elif (pod.requests[name] != 0 or cells.checks_zero_scalars) and not self._is_ignored(name):
-                found.append(name)
+            elif pod.requests[name] != 0 or cells.checks_zero_scalars:
+                is_named = name in self.args.ignored_resources
+                is_ignored = is_named or name.partition("/")[0] in self.args.ignored_resource_groups
+                if not (is_ignored and is_extended_resource(name)):
+                    found.append(name)
         return tuple(found)
-
-    def _is_ignored(self, name: str) -> bool:
-        ignored = (
-            name in self.args.ignored_resources or name.partition("/")[0] in self.args.ignored_resource_groups
-        )
-        return ignored and is_extended_resource(name)
 
     pre_score = prepare_nothing
 
@@ -357,7 +353,7 @@ class NodeResourcesFit(_ScoresDevices):
             Shares.of(pod, nodes, self._measured, *self._counting, self._devices(pod, cycle))
         )
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         handle = self.handle
         resizes = handle.enabled("InPlacePodVerticalScaling")
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
@@ -369,14 +365,12 @@ class NodeResourcesFit(_ScoresDevices):
         room = partial(
             node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given
         )
-        node = handle.node_event(
-            Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room
-        )
+        node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, ADD_OR_UPDATE, room)
         pods = ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left)
         if not self._reads_devices:
             return pods, node
         gives = partial(class_gives, requests=handle.requests)
-        return pods, node, ClusterEvent("DeviceClass", Action.ADD | Action.UPDATE, hint=gives)
+        return pods, node, ClusterEvent("DeviceClass", ADD_OR_UPDATE, hint=gives)
 
     @cached_property
     def _reads_devices(self) -> bool:
@@ -402,7 +396,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
     """
 
     name = "NodeResourcesBalancedAllocation"
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
     pre_score_by_class = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -453,8 +447,19 @@ def _balance(requested: Ints, shares: Shares) -> Scores:
         evenness = (1 - np.abs(one - other) / 2) * MAX_NODE_SCORE
         # For what 64 bits surely hold, a plain conversion takes a fifth of the time.
         return evenness.astype(np.int64) if is_within else whole(evenness)
-    used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=shares.counted)
-    return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
+    # A share that is not counted is 0.
+    counted = shares.counted
+    used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=counted)
+    used = np.minimum(used, 1)
+    number = counted.sum(axis=0)
+    divisor = np.maximum(number, 1)
+    # Upstream: added one resource after the other, which fixes the rounding.
+    mean = sum(used, np.zeros(used.shape[1])) / divisor
+    squares = np.where(counted, (used - mean) * (used - mean), 0)
+    spread = np.sqrt(sum(squares, np.zeros(used.shape[1])) / divisor)
+    of_two = (np.where(counted, used, 0).max(axis=0) - np.where(counted, used, 1).min(axis=0)) / 2
+    deviation = np.where(number > 2, spread, np.where(number == 2, of_two, 0))
+    return whole((1 - deviation) * MAX_NODE_SCORE)
 
 
 _REALLY_ASKED: StateKey[Ints] = StateKey("cpu and memory without defaults")
@@ -466,22 +471,10 @@ def _asked(pod: Template, resource: str) -> int:
 
 
 def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
-    if names != (CPU, MEMORY):
-        return nodes.requesteds(names) + np.array([[_asked(pod, name)] for name in names], np.int64)
-    asked: Ints | None = pod.notes.get(_REALLY_ASKED)
+    is_usual = names == (CPU, MEMORY)
+    asked = pod.notes.get(_REALLY_ASKED) if is_usual else None
     if asked is None:
-        asked = pod.notes[_REALLY_ASKED] = np.array([[_asked(pod, CPU)], [_asked(pod, MEMORY)]], np.int64)
+        asked = np.array([[_asked(pod, name)] for name in names], np.int64)
+        if is_usual:
+            pod.notes[_REALLY_ASKED] = asked
     return nodes.requesteds(names) + asked
-
-
-def _deviation(used: Floats, counted: Mask) -> Floats:
-    """The standard deviation of the counted shares: float64[n]; *used*: float64[R, n], 0 where a share is not
-    counted."""
-    number = counted.sum(axis=0)
-    divisor = np.maximum(number, 1)
-    # Upstream: added one resource after the other, which fixes the rounding.
-    mean = sum(used, np.zeros(used.shape[1])) / divisor
-    squares = np.where(counted, (used - mean) * (used - mean), 0)
-    spread = np.sqrt(sum(squares, np.zeros(used.shape[1])) / divisor)
-    of_two = (np.where(counted, used, 0).max(axis=0) - np.where(counted, used, 1).min(axis=0)) / 2
-    return np.where(number > 2, spread, np.where(number == 2, of_two, 0))

@@ -1,16 +1,11 @@
 """NodeUnschedulable: is the node closed for new pods?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 
-from ...core.arrays import Batch, Failures
-from ...core.pods import Template
 from ...predicates.checknodeunschedulable import check_node_unschedulable
 from ..hints import node_is_schedulable, pod_tolerates_unschedulable
-from ..plugin import FrameworkCycle, Plugin
-from ..queue.events import Action, ClusterEvent
+from ..plugin import ADD_OR_UPDATE, Action, ClusterEvent, Events, Plugin, Template
 
 
 class NodeUnschedulable(Plugin):
@@ -25,15 +20,14 @@ class NodeUnschedulable(Plugin):
     def filter_key(self, pod: Template) -> Hashable:
         return check_node_unschedulable.key(pod)
 
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return check_node_unschedulable.check(pod, nodes, cycle)
+    filter = staticmethod(check_node_unschedulable.check)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         own = Action.ADD | Action.UPDATE_NODE_TAINT
         handle = self.handle
         node = handle.node_event(
             own,
-            Action.ADD | Action.UPDATE if handle.queueing.taints_wake else own,
+            ADD_OR_UPDATE if handle.queueing.taints_wake else own,
             partial(node_is_schedulable, compares=handle.compares(self.name)),
         )
         if not (handle.gives_hints and handle.queueing.narrow_events):

@@ -1,18 +1,13 @@
 """Plugins that the first releases of the framework have, up to 1.22, and later ones lack."""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Hashable
+from typing import Any
 
 import attrs
 import numpy as np
 
 from ...api.objects import LabelSelector, Map
-from ...core.arrays import Batch, Failures, Ints, Scores
-from ...core.cycle import Reads
 from ...core.matching import OwnerSelector, services_of
-from ...core.pods import Template
 from ...exceptions import PolicyError
 from ...predicates.checkserviceaffinity import READS, service_affinity_failures
 from ...predicates.rule import NODE_LABEL_PRESENCE_VIOLATED
@@ -28,8 +23,22 @@ from ..config.args import (
     ServiceAffinityArgs,
     ShapePoint,
 )
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Handle, Plugin, prepare_nothing
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    MAX_NODE_SCORE,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Ints,
+    Plugin,
+    Reads,
+    Scores,
+    Template,
+    prepare_nothing,
+)
 from .noderesources import (
     ScoredResources,
     Shares,
@@ -51,7 +60,7 @@ class NodePreferAvoidPods(Plugin):
     """
 
     name = "NodePreferAvoidPods"
-    score_reads: Reads = Reads.NODE
+    score_reads = Reads.NODE
 
     def score_key(self, pod: Template) -> Hashable:
         return node_prefer_avoid_pods.key(pod)
@@ -68,7 +77,7 @@ class NodeResourceLimits(Plugin):
     """
 
     name = "NodeResourceLimits"
-    score_reads: Reads = Reads.NODE
+    score_reads = Reads.NODE
     pre_score_by_class = True
     without_pre_score: str | None = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
 
@@ -76,10 +85,8 @@ class NodeResourceLimits(Plugin):
         return resource_limits.key(pod)
 
     pre_score = prepare_nothing
-
-    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        # Upstream: the scale went from 10 to 100, the one point did not.
-        return resource_limits.score(pod, nodes, cycle)
+    # Upstream: the scale went from 10 to 100, the one point did not.
+    score = staticmethod(resource_limits.score)
 
 
 class ResourceLimitsPriority(NodeResourceLimits):
@@ -92,7 +99,7 @@ class ResourceLimitsPriority(NodeResourceLimits):
 class _AllocationScore(Plugin):
     """The common part. Pods without requests count with defaults."""
 
-    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+    score_reads = Reads.NODE | Reads.REQUESTS
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -141,10 +148,8 @@ class RequestedToCapacityRatio(_AllocationScore):
     name = "RequestedToCapacityRatio"
 
     def __init__(self, args: RequestedToCapacityRatioArgs | None, handle: Handle) -> None:
-        super().__init__(args, handle)
-        if args is None:
-            raise PolicyError("want args to be of type RequestedToCapacityRatioArgs, got <nil>")
-        self._line = scaled_line(args.shape or (ShapePoint(0, 0),))
+        super().__init__(_wanted(args, RequestedToCapacityRatioArgs), handle)
+        self._line = scaled_line(self.args.shape or (ShapePoint(0, 0),))
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.
@@ -182,8 +187,8 @@ class NodeLabel(Plugin):
     """
 
     name = "NodeLabel"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
 
     def __init__(self, args: NodeLabelArgs | None, handle: Handle) -> None:
         super().__init__(_wanted(args, NodeLabelArgs), handle)
@@ -202,7 +207,7 @@ class NodeLabel(Plugin):
             rejected |= nodes.label(label).present
         return Failures.where(NODE_LABEL_PRESENCE_VIOLATED, rejected)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         return (NODE_LABELS,)
 
     def score_key(self, pod: Template) -> Hashable:
@@ -228,8 +233,8 @@ class ServiceAffinityPlugin(Plugin):
     """
 
     name = "ServiceAffinity"
-    filter_reads: ClassVar[Reads] = READS
-    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
+    filter_reads = READS
+    score_reads = Reads.COUNTS | Reads.LISTINGS
     follows_pods: str | None = 'error reading "PreFilterServiceAffinity" from cycleState: not found'
 
     def __init__(self, args: ServiceAffinityArgs | None, handle: Handle) -> None:
@@ -246,7 +251,7 @@ class ServiceAffinityPlugin(Plugin):
     def concerns(self, pod: Template) -> bool:
         return not self._is_idle
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         changes = Action.UPDATE | Action.DELETE
         if self.args.affinity_labels:
             return (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes))

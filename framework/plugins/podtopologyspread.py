@@ -1,70 +1,71 @@
 """PodTopologySpread: are the pod's peers spread evenly over the topology domains, and which domains have the
 fewest?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...api.meaning import SelectorError
-from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays import (
+from ...api.objects import LabelSelector, Map, Pod, TopologySpreadConstraint
+from ...core.matching import Domains, required_node_affinity, with_all_keys
+from ...predicates.matchinterpodaffinity import first_of
+from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
+from ..config.args import PodTopologySpreadArgs
+from ..config.fielderrors import label_selector_fault
+from ..hints import Spread, spread_node_changes, spread_pod_changes
+from ..plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    Action,
     Batch,
     Clause,
+    ClusterEvent,
+    Cycle,
     DomainSum,
+    Events,
     Failures,
+    FrameworkCycle,
+    Handle,
     Mask,
     NodeColumn,
     NodeTable,
+    Plugin,
+    PriorityError,
     RawScores,
+    Reads,
     Reason,
     Reasons,
     Reduction,
     Scale,
     Scores,
+    StateKey,
+    Status,
     Sums,
+    Template,
+    error,
     tabulated,
     truncated_div,
     whole,
 )
-from ...core.cycle import Cycle, PriorityError, Reads
-from ...core.matching import Domains, required_node_affinity
-from ...core.pods import StateKey, Template
-from ...predicates.matchinterpodaffinity import first_of
-from ...predicates.rule import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
-from ..config.args import PodTopologySpreadArgs
-from ..hints import Spread, spread_node_changes, spread_pod_changes
-from ..plugin import MAX_NODE_SCORE, SKIP, FrameworkCycle, Handle, Plugin, Status, error
-from ..queue.events import Action, ClusterEvent
 from .spreadconstraints import (
     HARD,
     HOSTNAME,
     SOFT,
     SYSTEM_DEFAULTS,
-    ConstraintReader,
+    Constraint,
     Constraints,
     Peers,
+    SoftCounts,
+    clauses_of,
     deduced_peers,
+    domains_shared,
+    exceeding,
+    hard_constraints,
+    is_plain,
+    touched,
 )
-from .spreadcounts import Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain
-
-
-def _by_share(counts: Scores, judged: Mask) -> Scores:
-    """100 for the smallest of the *counts* of all feasible nodes, less for larger ones, 0 for nodes that are
-    not *judged*: int64[n]."""
-    found = counts[judged]
-    if not len(found):
-        return np.zeros(len(counts), np.int64)
-    total = int(found.sum())
-    spread = total - int(found.min())
-    if not spread:
-        # Upstream: nodes that lack a topology key get the best score, too.
-        return np.full(len(counts), MAX_NODE_SCORE, np.int64)
-    return whole(float(MAX_NODE_SCORE) * ((total - counts) / float(spread))) * judged
-
 
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 
@@ -77,12 +78,12 @@ class PodTopologySpread(Plugin):
     """
 
     name = "PodTopologySpread"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
-    score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    filter_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
+    score_reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together = True
-    without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score: str | None = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
-    follows_pods: str | None = without_pre_filter
+    without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    follows_pods = without_pre_filter
     pre_filter_by_class = True
     pre_score_by_class = True
     pre_score_skips = True
@@ -93,7 +94,8 @@ class PodTopologySpread(Plugin):
         self.defaults: tuple[TopologySpreadConstraint, ...] = (
             SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         )
-        self.reader: ConstraintReader = ConstraintReader.of(handle)
+        self.min_domains: bool = handle.enabled("MinDomainsInPodTopologySpread")
+        self.node_inclusion: bool = handle.enabled("NodeInclusionPolicyInPodTopologySpread")
         self.read_slots: Mapping[str, StateKey[tuple[Peers | None, Constraints]]] = {
             when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)
         }
@@ -117,10 +119,36 @@ class PodTopologySpread(Plugin):
             read = (
                 ()
                 if peers is not None and peers.is_everybody
-                else tuple([self.reader.read(pod, each, peers) for each in wanted])
+                else tuple([self._read(pod, each, peers) for each in wanted])
             )
             known = pod.notes[slot] = peers, read
         return known[1]
+
+    def _read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None) -> Constraint:
+        """*constraint* of *pod*, which counts *peers* if given, else its own selector."""
+        fewest = constraint.min_domains if self.min_domains else None
+        return Constraint(
+            topology_key=constraint.topology_key,
+            max_skew=constraint.max_skew,
+            peers=self._peers(pod, constraint) if peers is None else peers,
+            min_domains=1 if fewest is None else fewest,
+            honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
+            honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
+            counts_terminating=self.cells.terminating_peers_count,
+            checks_pairs=self.cells.checks_pairs,
+            any_namespace=self.cells.soft_peers_anywhere and constraint.when_unsatisfiable == SOFT,
+        )
+
+    def _peers(self, pod: Template | Pod, constraint: TopologySpreadConstraint) -> Peers:
+        fault = label_selector_fault(constraint.label_selector, self.cells)
+        if fault:
+            raise SelectorError(fault)
+        keys = constraint.match_label_keys if self.handle.enabled("MatchLabelKeysInPodTopologySpread") else ()
+        pairs = Map((key, pod.labels[key]) for key in keys if key in pod.labels)
+        selector = constraint.label_selector
+        if selector is None and pairs and self.cells.label_keys_alone_select:
+            selector = LabelSelector()
+        return Peers(selector, pairs, self.cells.empty_selectors_count)
 
     # --- hard constraints -----------------------------------------------------------------------------------
 
@@ -160,22 +188,24 @@ class PodTopologySpread(Plugin):
         if nodes.rows is None or self.domains_slot not in cycle.notes:
             # For the whole table counted again, so that a cached answer knows which counters it read.
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
-        skews = Skews(
-            pod,
-            constraints,
-            nodes,
-            cycle.notes[self.domains_slot],
-            self.reader.min_domains,
-            cells.edits_count_anywhere,
-            cells.edits_make_domains,
-        )
-        found: list[Mask | None] = []
+        domains = cycle.notes[self.domains_slot]
+        found = []
         for each in hard:
             found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
-            found.append(skews.exceeding(each))
+            found.append(
+                exceeding(
+                    each,
+                    pod,
+                    constraints,
+                    nodes,
+                    domains[each.sharing],
+                    cells,
+                    zeroes_minimum=self.min_domains,
+                )
+            )
         if cells.no_domain_fits and not any(len(each.index.values) for each in hard):
             # A trial can make the first domain.
-            asked = skews.touched(constraints)
+            asked = touched(constraints, pod, nodes) & with_all_keys(constraints, nodes)
             found = [None if mask is None else mask & asked for mask in found]
         return first_of(found, (self.lacking, (UNEVEN,)) * len(hard))
 
@@ -189,7 +219,7 @@ class PodTopologySpread(Plugin):
         hard = hard_constraints(pod, constraints, table, self.cells) if constraints else ()
         if self.cells.no_domain_fits and not any(len(each.index.values) for each in hard):
             return []
-        return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.reader.min_domains)
+        return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.min_domains)
 
     # --- soft constraints -----------------------------------------------------------------------------------
 
@@ -198,8 +228,7 @@ class PodTopologySpread(Plugin):
             c.when_unsatisfiable == SOFT for c in pod.spec.topology_spread_constraints or self.defaults
         )
 
-    def score_key(self, pod: Template) -> Hashable:
-        return self.filter_key(pod)
+    score_key = filter_key
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         try:
@@ -234,18 +263,26 @@ class PodTopologySpread(Plugin):
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack
         a topology key."""
-        soft: SoftCounts | None = cycle.notes[self.soft_slot]
+        soft = cycle.notes[self.soft_slot]
         if soft is None:
             return self._idle(nodes)
         return self._normalized(raw, soft.judged(nodes))
 
     def _normalized(self, raw: Scores, judged: Mask) -> Scores:
-        if self.cells.spreads_by_share:
-            return _by_share(raw, judged)
         met = raw[judged]
+        best = np.full(len(raw), MAX_NODE_SCORE, np.int64)
+        if self.cells.spreads_by_share:
+            if not len(met):
+                return np.zeros(len(raw), np.int64)
+            total = int(met.sum())
+            spread = total - int(met.min())
+            if not spread:
+                # Upstream: nodes that lack a topology key get the best score, too.
+                return best
+            return whole(float(MAX_NODE_SCORE) * ((total - raw) / float(spread))) * judged
         most = int(met.max(initial=0))
         if not most:
-            return np.full(len(raw), MAX_NODE_SCORE, np.int64) * judged
+            return best * judged
         both = most + int(met.min())
         return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (both - crowded), most), raw) * judged
 
@@ -338,7 +375,7 @@ class PodTopologySpread(Plugin):
             raw = soft.weighed(nodes).raw(nodes)
         return self._normalized(raw, soft.judged(nodes))
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         handle = self.handle
         narrow = handle.queueing.narrow_events
         pods = handle.peer_changes
@@ -359,4 +396,12 @@ class PodTopologySpread(Plugin):
         own = pod.spec.topology_spread_constraints
         if not own and any(each.when_unsatisfiable == HARD for each in self.defaults):
             return None
-        return [self.reader.spread(pod, each) for each in own if each.when_unsatisfiable == HARD]
+        return [
+            Spread(
+                each.topology_key,
+                self._peers(pod, each).matches,
+                self.node_inclusion and each.node_taints_policy == "Honor",
+            )
+            for each in own
+            if each.when_unsatisfiable == HARD
+        ]

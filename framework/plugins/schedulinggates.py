@@ -1,13 +1,8 @@
 """SchedulingGates: is the pod gated by its scheduling gates?"""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from ...api.objects import Pod
 from ..hints import gates_end
-from ..plugin import Plugin, Status, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import Action, ClusterEvent, Events, Plugin, Status, unresolvable
 
 
 class SchedulingGates(Plugin):
@@ -24,7 +19,7 @@ class SchedulingGates(Plugin):
             return None
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gate.name for gate in gates)}]")
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         if self.handle.queueing.skips_gated and not self.handle.hints_see_pods:
             return ()
         return (

@@ -1,14 +1,22 @@
 """SelectorSpread: which nodes and zones have fewer pods of the same service or controller?"""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
-from ...core.arrays import Batch, DomainSum, PodsMatching, Reduction, Scores, Sums
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...priorities.selectorspread import zone_reduction
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing
+from ..plugin import (
+    MAX_NODE_SCORE,
+    Batch,
+    DomainSum,
+    FrameworkCycle,
+    Plugin,
+    PodsMatching,
+    Reads,
+    Reduction,
+    Scores,
+    Sums,
+    Template,
+    prepare_nothing,
+)
 from .spreadconstraints import deduced_peers
 
 
@@ -21,7 +29,7 @@ class SelectorSpread(Plugin):
     """
 
     name = "SelectorSpread"
-    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
+    score_reads = Reads.COUNTS | Reads.LISTINGS
     without_pre_score: str | None = 'reading "PreScoreSelectorSpread" from cycleState: not found'
     pre_score_by_class = True
 

@@ -1,32 +1,36 @@
 """The topology spread constraints of a pod: its own, or the profile's with a selector from the pod's services
-and controller.
+and controller; and the counts of its peers in each topology domain, for hard and for soft constraints.
 
-Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go,
-pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
+Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, filtering.go preFilterState, scoring.go
+preScoreState; pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import attrs
+import msgspec
+import numpy as np
 
 from ...api.meaning import (
     TOPOLOGY_ZONE,
-    SelectorError,
     compile_selector,
     everything,
     first_untolerated,
     pairs_match,
     set_selector,
 )
-from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, TopologySpreadConstraint
-from ...core.arrays import Batch, Mask, PodsMatching
+from ...api.objects import NO_STRINGS, LabelSelector, Map, TopologySpreadConstraint
 from ...core.cluster.listings import Listings
 from ...core.matching import (
+    DomainIndex,
+    Domains,
     Remembered,
     controllers_of,
+    has_key,
     literal_node_affinity_mask,
     pod_node_affinity_mask,
     remembered,
@@ -34,12 +38,35 @@ from ...core.matching import (
     required_node_affinity,
     services_of,
     stateful_sets_of,
+    with_all_keys,
 )
-from ...core.pods import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ..config.fielderrors import label_selector_fault
-from ..hints import Spread
-from ..plugin import Handle
+from ..plugin import (
+    FEW,
+    MAX_NODE_SCORE,
+    NO_MINIMUM,
+    Batch,
+    Clause,
+    ColumnView,
+    DomainSum,
+    Floats,
+    Group,
+    Ints,
+    Mask,
+    NodeTable,
+    PodsMatching,
+    RawScores,
+    Reasons,
+    Scores,
+    StateKey,
+    Template,
+    ValueCodes,
+    few_or_all,
+    rounded,
+    tabulated,
+    whole,
+)
 
 HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"
@@ -69,13 +96,14 @@ class Peers:
         """Whether every pod matches, because nothing is required."""
         return not self.pairs and self.selector is not None and self.selector.is_empty
 
-    def counted(self, namespace: str) -> PodsMatching | None:
-        """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
+    def counted(self, namespace: str | None, *, terminating: bool = False) -> PodsMatching | None:
+        """The query for peers in *namespace* (None: in any) that are on nodes, and not being deleted unless
+        *terminating* ones count; None: it counts no pod."""
         # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every
         # other pod.
         if self.is_everybody and not self.counts_everybody:
             return None
-        return _query(self, namespace, terminating=False)
+        return _query(self, namespace, terminating=terminating)
 
     def followed(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are added or removed in a trial."""
@@ -123,13 +151,8 @@ class Constraint:
 
     def counted(self, namespace: str) -> PodsMatching | None:
         """The query for the peers of pods in *namespace*; None: it counts no pod."""
-        if not self.counts_terminating and not self.any_namespace:
-            return self.peers.counted(namespace)
-        if self.peers.is_everybody and not self.peers.counts_everybody:
-            return None
-        return _query(
-            self.peers, None if self.any_namespace else namespace, terminating=self.counts_terminating
-        )
+        within = None if self.any_namespace else namespace
+        return self.peers.counted(within, terminating=self.counts_terminating)
 
     def counts_on(self, pod: Template, nodes: Batch) -> Mask:
         """The nodes whose pods count, without a check of topology keys: bool[n]."""
@@ -150,62 +173,6 @@ def allows(pod: Template) -> tuple[Hashable, ...]:
 
 
 Constraints = tuple[Constraint, ...]
-
-
-@attrs.frozen(eq=False)
-class ConstraintReader:
-    """Reads constraints according to the feature gates and the release."""
-
-    min_domains: bool
-    node_inclusion: bool
-    label_keys: bool
-    cells: FrameworkCells
-
-    @classmethod
-    def of(cls, handle: Handle) -> ConstraintReader:
-        """With the gates of *handle*."""
-        gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
-        min_domains, node_inclusion, label_keys = (
-            handle.enabled(f"{gate}InPodTopologySpread") for gate in gates
-        )
-        return cls(min_domains, node_inclusion, label_keys, handle.cells)
-
-    def read(
-        self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None
-    ) -> Constraint:
-        """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError
-        for an invalid selector."""
-        fewest = constraint.min_domains if self.min_domains else None
-        return Constraint(
-            topology_key=constraint.topology_key,
-            max_skew=constraint.max_skew,
-            peers=self._peers(pod, constraint) if peers is None else peers,
-            min_domains=1 if fewest is None else fewest,
-            honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
-            honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
-            counts_terminating=self.cells.terminating_peers_count,
-            checks_pairs=self.cells.checks_pairs,
-            any_namespace=self.cells.soft_peers_anywhere and constraint.when_unsatisfiable == SOFT,
-        )
-
-    def spread(self, pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
-        """*constraint* of *pod* as hints look at it."""
-        return Spread(
-            constraint.topology_key,
-            self._peers(pod, constraint).matches,
-            self.node_inclusion and constraint.node_taints_policy == "Honor",
-        )
-
-    def _peers(self, pod: Template | Pod, constraint: TopologySpreadConstraint) -> Peers:
-        fault = label_selector_fault(constraint.label_selector, self.cells)
-        if fault:
-            raise SelectorError(fault)
-        keys = constraint.match_label_keys if self.label_keys else ()
-        pairs = Map((key, pod.labels[key]) for key in keys if key in pod.labels)
-        selector = constraint.label_selector
-        if selector is None and pairs and self.cells.label_keys_alone_select:
-            selector = LabelSelector()
-        return Peers(selector, pairs, self.cells.empty_selectors_count)
 
 
 _PEERS: StateKey[Remembered[Peers]] = StateKey("deduced peers")
@@ -270,3 +237,428 @@ def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelS
         return None
     workload = workloads[owner.kind](key)
     return None if workload is None or label_selector_fault(workload.selector) else workload.selector
+
+
+# --- hard constraints ---------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class HardConstraint:
+    """One hard constraint of a pod on a table of nodes."""
+
+    constraint: Constraint
+    sharing: Constraints
+    """Those whose counts are added up, itself among them."""
+    index: DomainIndex
+    """The domains of the nodes that count."""
+    query: PodsMatching | None
+    """The peers; None: none."""
+    most: int
+    """So far may the count of a node's domain be above the smallest one."""
+    is_everywhere: bool
+    """Every row has the topology key."""
+
+
+def hard_constraints(
+    pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells
+) -> Sequence[HardConstraint]:
+    """*constraints* of *pod* with all that does not depend on pods that are there."""
+
+    def make() -> Sequence[HardConstraint]:
+        return [
+            HardConstraint(
+                constraint,
+                (constraint,) if cells.counts_apart else _of_key(constraint.topology_key, constraints),
+                _hard_index(pod, constraints, at, table, cells),
+                constraint.counted(pod.namespace),
+                constraint.max_skew - int(constraint.peers.matches(pod.labels)),
+                has_key(constraint.topology_key, table),
+            )
+            for at, constraint in enumerate(constraints)
+        ]
+
+    return table.node_derived(("hard constraints", pod, constraints), make)
+
+
+def domains_shared(hard: Sequence[HardConstraint], table: NodeTable) -> dict[Constraints, Domains]:
+    """The constraints that share counts -> their domains in the whole cluster."""
+    found: dict[Constraints, Domains] = {}
+    for each in hard:
+        counts = each.index.count(each.query, each.constraint.topology_key, table)
+        known = each.index.known
+        values = each.index.values
+        if len(each.sharing) > 1 and each.sharing in found:
+            counts = counts + found[each.sharing].counts
+            known = known | found[each.sharing].known
+            values = np.flatnonzero(known)
+        found[each.sharing] = Domains(counts, known, values)
+    return found
+
+
+def _hard_index(
+    pod: Template, constraints: Constraints, at: int, table: NodeTable, cells: FrameworkCells
+) -> DomainIndex:
+    """The domains of the nodes that constraint number *at* counts."""
+
+    def make() -> DomainIndex:
+        nodes = Batch.everywhere(table)
+        label = nodes.label(constraints[at].topology_key)
+        mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
+        if cells.counts_whole_domains:
+            # Upstream: domains are made by the nodes that count, and then pods are counted on all nodes that
+            # are in them.
+            return DomainIndex.of(slot, label, nodes.has_node & np.isin(label.codes, label.codes[mask]))
+        is_sole = cells.counts_apart or cells.adds_up_constraints
+        for later in () if is_sole else _of_key(constraints[at].topology_key, constraints[at + 1 :]):
+            # Upstream: of two constraints with the same key, the count of the later one for a node replaces
+            # the earlier one's.
+            mask &= ~later.counts_on(pod, nodes)
+        return DomainIndex.of(slot, label, mask)
+
+    slot = "hard domains", constraints, at, cells, *allows(pod)
+    return table.node_derived(slot, make)
+
+
+def _of_key(key: str, constraints: Constraints) -> Constraints:
+    return tuple(constraint for constraint in constraints if constraint.topology_key == key)
+
+
+def exceeding(
+    hard: HardConstraint,
+    pod: Template,
+    constraints: Constraints,
+    nodes: Batch,
+    domains: Domains,
+    cells: FrameworkCells,
+    *,
+    zeroes_minimum: bool,
+) -> Mask | None:
+    """The nodes whose domain's count is too far above the smallest, with the edits of the batch: bool[n]; None:
+    there are none.
+
+    *zeroes_minimum*: with fewer domains than minDomains the smallest count is 0.
+    """
+    is_zero = zeroes_minimum and domains.number < hard.constraint.min_domains
+    codes = nodes.label(hard.constraint.topology_key).codes
+    if not nodes.edits:
+        by_value = domains.counts > hard.most + (0 if is_zero else domains.least)
+        return by_value.take(codes) if by_value.any() else None
+    found = nodes.zeros()
+    complete = with_all_keys(constraints, nodes)
+    for constraint in hard.sharing:
+        query = constraint.peers.followed(pod.namespace)
+        if query is not None:
+            counted = complete
+            # Edits on nodes that do not count may change the count of their domain, too.
+            if not cells.edits_count_anywhere:
+                counted = complete & constraint.counts_on(pod, nodes)
+            found += nodes.edited(query).net * counted
+    counts = domains.counts[codes] + found
+    known = domains.known[codes]
+    if cells.edits_make_domains:
+        # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
+        known = known | touched(hard.sharing, pod, nodes) & complete
+    return counts - (0 if is_zero else domains.least_if(codes, counts, known)) > hard.most
+
+
+def touched(constraints: Constraints, pod: Template, nodes: Batch) -> Mask:
+    """The nodes where an edit adds or removes a peer: bool[n]."""
+    found = nodes.none()
+    for constraint in constraints:
+        query = constraint.peers.followed(pod.namespace)
+        if query is not None:
+            found |= nodes.edited(query).touched
+    return found
+
+
+def clauses_of(
+    hard: Sequence[HardConstraint],
+    table: NodeTable,
+    lacking: Reasons,
+    uneven: Reasons,
+    *,
+    zeroes_minimum: bool,
+) -> list[Clause] | None:
+    """The tests by domain, with the reasons for nodes that lack a key and for domains that are too full; None
+    where no node has a key.
+
+    *zeroes_minimum*: as for :func:`exceeding`.
+    """
+    found = []
+    for each in hard:
+        key = each.constraint.topology_key
+        if key not in table.labels:
+            return None
+        shared = (
+            [other for other in hard if other.sharing == each.sharing] if len(each.sharing) > 1 else [each]
+        )
+        counts = [other.index.counted(other.query, key, table) for other in shared if other.query is not None]
+        known = np.logical_or.reduce([other.index.known for other in shared]).nonzero()[0]
+        is_zero = zeroes_minimum and len(known) < each.constraint.min_domains
+        if not each.is_everywhere:
+            found.append(
+                Clause(
+                    sum=DomainSum(key, table.labels[key], ()), reasons=lacking, most=NO_MINIMUM, keyless=True
+                )
+            )
+        sums = DomainSum(key, table.labels[key], counts)
+        found.append(
+            Clause(sum=sums, reasons=uneven, most=each.most, least_of=None if is_zero else few_or_all(known))
+        )
+    return found
+
+
+# --- soft constraints ---------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False, repr=False)
+class SoftCounts:
+    """The counts of domains and the weights of constraints, from which scores follow.
+
+    ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``:
+    for each constraint int64[values], or None for one on hosts. Without them it is right until a node object
+    changes, and the pod's notes keep it.
+    """
+
+    namespace: str
+    """Of the pod."""
+    constraints: Constraints
+    requires_all: bool
+    """Nodes that lack a topology key are ignored: their pods do not count, and they score 0."""
+    cells: FrameworkCells
+    judges_all: bool
+    """No node of the table is ignored."""
+    is_plain: bool
+    """As :func:`is_plain` says, in releases that score by weights."""
+    _each: Sequence[tuple[DomainIndex, PodsMatching | None] | int | None]
+    """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node
+    has its key."""
+    counts: tuple[Ints | None, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        pod: Template,
+        constraints: Constraints,
+        table: NodeTable,
+        cells: FrameworkCells,
+        *,
+        requires_all: bool,
+    ) -> SoftCounts:
+        """The counters of the peers of *pod*, without counts and weights."""
+        by_node = "" if cells.spreads_by_share else HOSTNAME
+        required = constraints if requires_all else ()
+        judges_all = not requires_all or all(
+            has_key(constraint.topology_key, table) for constraint in constraints
+        )
+        plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
+        each = [
+            None if one.topology_key == by_node else _soft_index(pod, one, required, table)
+            for one in constraints
+        ]
+        return cls(pod.namespace, constraints, requires_all, cells, judges_all, plain, each)
+
+    def counted(self, table: NodeTable) -> SoftCounts:
+        """The same with the counts of now."""
+        keys = [constraint.topology_key for constraint in self.constraints]
+        counts: list[Ints | None] = []
+        for one, key in zip(self._each, keys, strict=True):
+            if isinstance(one, int):
+                counts.append(np.zeros(1, np.int64))
+            else:
+                counts.append(None if one is None else one[0].count(one[1], key, table))
+        if not self.cells.counts_apart and len(set(keys)) < len(keys):
+            sums: dict[str, Ints] = {}
+            for key, found in zip(keys, counts, strict=True):
+                if found is not None:
+                    sums[key] = sums[key] + found if key in sums else found
+            counts = [sums.get(key) for key in keys]
+        # In place of attrs.evolve, which takes three times as long.
+        return SoftCounts(
+            self.namespace,
+            self.constraints,
+            self.requires_all,
+            self.cells,
+            self.judges_all,
+            self.is_plain,
+            self._each,
+            tuple(counts),
+        )
+
+    def weighed(self, feasible: Batch) -> SoftCounts:
+        """The same counts, with the weights for these *feasible* nodes."""
+        judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
+        # The number of domains of the nodes, for each constraint.
+        found: set[str] = set()
+        sizes = []
+        for key in (constraint.topology_key for constraint in self.constraints):
+            if key == HOSTNAME:
+                sizes.append(judged.n)
+            elif key in found and not self.cells.counts_apart:
+                # Upstream: where constraints share counts, a domain is counted for the first one with its key
+                # only.
+                sizes.append(0)
+            else:
+                sizes.append(int(np.count_nonzero(np.bincount(_values(judged.label(key))))))
+                found.add(key)
+        return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
+
+    def scale(self, raw: RawScores) -> Crowding:
+        """The score of each count of peers on the node, for each value of the other topology key, where
+        :func:`is_plain` holds."""
+        asked = [
+            (constraint.max_skew, counts)
+            for constraint, counts in zip(self.constraints, self.counts, strict=True)
+            if counts is None or len(counts) > 1  # some node has the key
+        ]
+        in_domains = next((counts.tolist() for _, counts in asked if counts is not None), [0])
+        there = {(peers, code) for peers, code, _ in raw.counted}
+        on_hosts = math.log(raw.number + 2)
+        inside_domains = math.log(len({code for _, code in there}) + 2)
+        terms = [
+            (counts is None, on_hosts if counts is None else inside_domains, float(skew - 1))
+            for skew, counts in asked
+        ]
+        return Crowding.of(terms, in_domains, there, rounds=self.cells.rounds_spread)
+
+    def on_host(self, nodes: Batch) -> Ints:
+        """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
+        on_hosts = [at for at, counts in enumerate(self.counts) if counts is None]
+        return self._peers(on_hosts[0], nodes) if on_hosts else nodes.zeros()
+
+    def peers(self, nodes: Batch) -> Ints:
+        """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
+        found = self._peers(0, nodes)
+        for at in range(1, len(self.constraints)):
+            found = found + self._peers(at, nodes)
+        return found
+
+    def judged(self, nodes: Batch) -> Mask:
+        """The nodes that are not ignored: bool[n]."""
+        return with_all_keys(self.constraints, nodes) if self.requires_all else nodes.every()
+
+    def raw(self, nodes: Batch) -> Scores:
+        """The weighted count of peers in each node's domains: int64[n], 0 for ignored nodes."""
+        judges_all = self.judges_all
+        if self.cells.spreads_by_share:
+            return self.peers(nodes) if judges_all else self.peers(nodes) * self.judged(nodes)
+        if self.requires_all and len(self.constraints) == 1:
+            scores = tabulated(lambda counts: self._whole(self._crowded(0, counts)), self._peers(0, nodes))
+            return scores if judges_all else scores * self.judged(nodes)
+        total = np.zeros(nodes.n, np.float64)
+        for at, constraint in enumerate(self.constraints):
+            crowded = self._crowded(at, self._peers(at, nodes))
+            total += (
+                crowded
+                if judges_all and self.requires_all
+                else crowded * nodes.label(constraint.topology_key).present
+            )
+        return self._whole(total) if judges_all else self._whole(total) * self.judged(nodes)
+
+    def _whole(self, crowded: Floats) -> Scores:
+        return rounded(crowded) if self.cells.rounds_spread else whole(crowded)
+
+    def _crowded(self, at: int, counts: Ints) -> Floats:
+        """The raw score of constraint number *at* for these *counts* of peers."""
+        return np.asarray(counts * self.weights[at] + float(self.constraints[at].max_skew - 1), np.float64)
+
+    def _peers(self, at: int, nodes: Batch) -> Ints:
+        """The peers of constraint number *at*."""
+        constraint = self.constraints[at]
+        counts = self.counts[at]
+        if counts is None:
+            # Upstream: counted on the node itself, even if its pods do not count otherwise.
+            query = constraint.counted(self.namespace)
+            return nodes.zeros() if query is None else nodes.base_counting(query)
+        return counts[_values(nodes.label(constraint.topology_key))]
+
+
+class Crowding(msgspec.Struct):
+    """The scale by how crowded nodes are: *known* by the peers on the node and the code of the node's domain."""
+
+    known: dict[tuple[int, int], int]
+    most: int
+    least: int
+
+    @classmethod
+    def of(
+        cls,
+        terms: Sequence[tuple[bool, float, float]],
+        in_domains: Sequence[int],
+        there: Iterable[tuple[int, int]],
+        *,
+        rounds: bool,
+    ) -> Crowding:
+        """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code. A term says whether
+        a constraint is on hosts, its weight, and what its skew adds."""
+        known = {}
+        for peers, code in there:
+            total = 0.0
+            inside = in_domains[code]
+            for on_host, weight, skew in terms:
+                total += (peers if on_host else inside) * weight + skew
+            cut_off = int(total)
+            known[peers, code] = cut_off + int(2 * (total - cut_off)) if rounds else cut_off
+        return cls(known, max(0, max(known.values(), default=0)), min(known.values(), default=0))
+
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
+        known = self.known
+        most = self.most
+        least = self.least
+        if not most:
+            return [MAX_NODE_SCORE] * len(raw)
+        pairs = zip(raw, [0] * len(raw) if codes is None else codes, strict=True)
+        return [MAX_NODE_SCORE * (most + least - known[pair]) // most for pair in pairs]
+
+
+def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
+    """Whether scores follow from the peers on the node and in its domain by at most one other key with few
+    values.
+
+    All nodes have the keys; or none has the other one, which then makes no difference.
+    """
+
+    def ask() -> bool:
+        keys = [
+            key
+            for each in constraints
+            if (key := each.topology_key) in table.labels or key == HOSTNAME or requires_all
+        ]
+        others = [key for key in keys if key != HOSTNAME]
+        if (
+            len(set(keys)) < len(keys)
+            or len(others) > 1
+            or not all(key in table.labels and has_key(key, table) for key in keys)
+        ):
+            return False
+        return all(len(table.labels[key].values) <= FEW and table.labels[key].known("") < 0 for key in others)
+
+    return table.node_derived(("plain", constraints, requires_all), ask)
+
+
+def _values(label: ColumnView[str | None]) -> ValueCodes:
+    """The codes of a label's values."""
+    # Upstream: nodes without the label are in one domain with those whose label is empty.
+    empty = label.column.known("")
+    return label.codes if empty < 0 else np.where(label.codes == empty, 0, label.codes)
+
+
+def _soft_index(
+    pod: Template, constraint: Constraint, required: Constraints, table: NodeTable
+) -> tuple[DomainIndex, PodsMatching | None] | int:
+    if constraint.topology_key not in table.labels:
+        return 1  # no node is in a domain: whatever is counted makes no difference
+
+    def make() -> DomainIndex:
+        nodes = Batch.everywhere(table)
+        label = nodes.label(constraint.topology_key)
+        return DomainIndex.of(
+            slot,
+            label,
+            with_all_keys(required, nodes) & constraint.counts_on(pod, nodes),
+            codes=_values(label),
+        )
+
+    slot = "soft domains", constraint, required, *allows(pod)
+    return table.node_derived(slot, make), constraint.counted(pod.namespace)

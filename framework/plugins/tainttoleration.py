@@ -1,22 +1,29 @@
 """TaintToleration: does the pod tolerate the node's taints, and how many soft taints does it not tolerate?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Sequence
-from typing import ClassVar
+from collections.abc import Hashable
 
 import numpy as np
 
 from ...api.meaning import first_untolerated
 from ...api.objects import Taint
-from ...core.arrays import Batch, Failures, Scores
-from ...core.cycle import Reads, Reduction
-from ...core.pods import Template
-from ...priorities import tainttoleration as preferred
 from ...priorities.rule import normalize_reduce
+from ...priorities.tainttoleration import taint_toleration
 from ..hints import node_is_tolerated, tolerations_change
-from ..plugin import MAX_NODE_SCORE, FrameworkCycle, Plugin, prepare_nothing, reason
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    ADD_OR_UPDATE,
+    MAX_NODE_SCORE,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Plugin,
+    Reads,
+    Template,
+    prepare_nothing,
+    reason,
+)
 
 
 class TaintToleration(Plugin):
@@ -27,17 +34,17 @@ class TaintToleration(Plugin):
     """
 
     name = "TaintToleration"
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    score_reads: Reads = Reads.NODE
+    filter_reads = Reads.NODE
+    score_reads = Reads.NODE
     pre_score_by_class = True
-    without_pre_score: str | None = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
-    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
+    without_pre_score = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    normalize_score = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.spec.tolerations
 
     def score_key(self, pod: Template) -> Hashable:
-        return preferred.taint_toleration.key(pod)
+        return taint_toleration.key(pod)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The reason names the first taint of the node that is not tolerated."""
@@ -54,14 +61,10 @@ class TaintToleration(Plugin):
         )
 
     pre_score = prepare_nothing
+    score = staticmethod(taint_toleration.score)
 
-    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return preferred.taint_toleration.score(pod, nodes, cycle)
-
-    def events_to_register(self) -> Sequence[ClusterEvent]:
-        node = self.handle.node_event(
-            Action.ADD | Action.UPDATE_NODE_TAINT, Action.ADD | Action.UPDATE, node_is_tolerated
-        )
+    def events_to_register(self) -> Events:
+        node = self.handle.node_event(Action.ADD | Action.UPDATE_NODE_TAINT, ADD_OR_UPDATE, node_is_tolerated)
         if not self.handle.hints_see_pods:
             return (node,)
         return node, ClusterEvent(

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from functools import reduce
 from operator import and_
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean
 from ...api.objects import ZERO, PersistentVolumeClaim, Pod, Volume
-from ...core.arrays import Batch, Failures, Ints, Mask, Reason, Scores
 from ...core.binding import Finding, VolumeError
-from ...core.cycle import Reads
-from ...core.pods import Template, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ...core.volumes import UNBOUND_IMMEDIATE, storage_left
 from ...predicates.rule import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..hints import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, PreFilterResult, Status, error, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    ADD_OR_UPDATE,
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Ints,
+    Mask,
+    Plugin,
+    PreFilterResult,
+    Reads,
+    Reason,
+    Scores,
+    Status,
+    Template,
+    claim_name,
+    error,
+    has_ephemeral_claims,
+    is_made_for_pod,
+    not_owned,
+    unresolvable,
+)
 from .noderesources import scaled_line, utilization
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -39,9 +60,9 @@ class VolumeBinding(Plugin):
     """
 
     name = "VolumeBinding"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    filter_reads = Reads.NODE | Reads.VOLUMES
     pre_filter_reads_volumes = True
-    score_reads: Reads = Reads.NODE | Reads.VOLUMES
+    score_reads = Reads.NODE | Reads.VOLUMES
     without_pre_filter: str | None = _NO_STATE
     pre_score_skips = True
 
@@ -153,9 +174,9 @@ class VolumeBinding(Plugin):
         the API."""
         return None
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        both = Action.ADD | Action.UPDATE
+        both = ADD_OR_UPDATE
         narrow = self.handle.queueing.narrow_events
         if self.handle.queueing.binding_waits_for_nodes:
             own = both
@@ -200,7 +221,7 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
     named = []
     for affinity in (volume.spec.node_affinity for volume in volumes):
         # A term without hostnames adds none, although it can match any node.
-        names: set[str] = set()
+        names = set()
         for term in affinity.node_selector_terms if affinity is not None else ():
             hosts = [
                 set(e.values) for e in term.match_expressions if e.key == HOSTNAME and e.operator == "In"

@@ -1,17 +1,12 @@
 """The volume limits: can the node attach the pod's volumes besides those that it has?"""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Any, ClassVar
 
 import attrs
 
 from ...api.objects import Volume
-from ...core.arrays import Batch, Failures
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...core.volumes import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures
 from ...predicates.maxvolumecount import (
@@ -25,14 +20,26 @@ from ...predicates.maxvolumecount import (
     leave_counts,
 )
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Reads,
+    Status,
+    Template,
+)
 
 
 class _VolumeLimits(Plugin):
     """The common part of the plugins for volume limits."""
 
-    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.NODE
+    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.NODE
     pre_filter_by_class = True
 
     def concerns(self, pod: Template) -> bool:
@@ -74,18 +81,15 @@ class _DiskLimits(_VolumeLimits):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         if handle.enabled(VOLUMES_GATE):
-            self.filter_effect = self._leave_counts
-
-    def _leave_counts(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
-        leave_counts(pod, self.disk, nodes, cycle)
+            self.filter_effect = partial(leave_counts, self.disk)
 
     def _counts(self, volume: Volume) -> bool:
         return self.disk.id_of(volume) is not None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return disk_failures(pod, self.disk, nodes, cycle)
+        return disk_failures(self.disk, pod, nodes, cycle)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         return ClusterEvent("Node", Action.ADD), *(
             attrs.evolve(event, hint=None) for event in self._pods_and_claims()
         )
@@ -131,18 +135,15 @@ class NodeVolumeLimits(_VolumeLimits):
     def _counts(self, volume: Volume) -> bool:
         return plugin_of(volume) is not None
 
-    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return csi_failures(pod, nodes, cycle)
+    filter = staticmethod(csi_failures)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims(), *self._attachments()
-
-    def _attachments(self) -> Iterator[ClusterEvent]:
+    def events_to_register(self) -> Events:
         wants = self.handle.queueing.limits_wait_for
-        grows = "changed CSINodes"
-        if grows in wants:
-            yield ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows)
+        grows = "changed CSINodes" in wants
+        found = [ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims()]
+        if grows:
+            found.append(ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows))
         if "VolumeAttachments that go" in wants:
-            yield ClusterEvent(
-                "VolumeAttachment", Action.DELETE, hint=attachment_goes if grows in wants else None
-            )
+            hint = attachment_goes if grows else None
+            found.append(ClusterEvent("VolumeAttachment", Action.DELETE, hint=hint))
+        return found

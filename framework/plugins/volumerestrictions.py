@@ -1,21 +1,31 @@
 """VolumeRestrictions: do other pods use the disks and claims that the pod needs for itself?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
-from ...core.arrays import Batch, Failures, Reason
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...core.volumes import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..hints import claim_is_named, pod_leaves_disk
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    ADD_OR_UPDATE,
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Reads,
+    Reason,
+    Status,
+    Template,
+    unresolvable,
+)
 
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
@@ -28,7 +38,7 @@ class VolumeRestrictions(Plugin):
     """
 
     name = "VolumeRestrictions"
-    filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
+    filter_reads = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
     pre_filter_reads_volumes = True
     without_pre_filter: str | None = _NO_STATE
     follows_pods: str | None = _NO_STATE
@@ -47,11 +57,17 @@ class VolumeRestrictions(Plugin):
         return pod.namespace, pod.volumes
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        if self._looks_at_claims:
-            refusal = self._refusal(pod, cycle)
-            if refusal is not None:
-                return unresolvable(refusal)
-        if not self.cells.idle_restrictions_skip or has_disks(pod):
+        cells = self.cells
+        for name in _claims(pod) if self._looks_at_claims else ():
+            claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
+            if claim is None:
+                return unresolvable(f'persistentvolumeclaim "{name}" not found')
+            rejects = cells.sole_users_reject and not cells.trials_change_users
+            if rejects and _used(_sole_among([claim]), pod, cycle):
+                return unresolvable(cells.sole_user_text)
+        if self._looks_at_claims and cells.trials_change_users and _used(self._sole(pod, cycle), pod, cycle):
+            return unresolvable(cells.sole_user_text)
+        if not cells.idle_restrictions_skip or has_disks(pod):
             return None
         sole = self._sole(pod, cycle)
         return None if sole and _used(sole, pod, cycle) else SKIP
@@ -71,23 +87,6 @@ class VolumeRestrictions(Plugin):
             count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
         return Failures.joined([conflict, Failures.where(self._in_use, free & (count > 0))])
 
-    def _refusal(self, pod: Template, cycle: FrameworkCycle) -> str | None:
-        """The refusal of all nodes for the pod's claims; None if they leave some."""
-        cells = self.cells
-        claims = cycle.listings.claims
-        for name in _claims(pod):
-            claim = claims.get(f"{pod.namespace}/{name}")
-            if claim is None:
-                return f'persistentvolumeclaim "{name}" not found'
-            if (
-                cells.sole_users_reject
-                and not cells.trials_change_users
-                and _used(_sole_among([claim]), pod, cycle)
-            ):
-                return cells.sole_user_text
-        is_used = cells.trials_change_users and bool(_used(self._sole(pod, cycle), pod, cycle))
-        return cells.sole_user_text if is_used else None
-
     def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
         """The names of *pod*'s claims that only one pod may use."""
         if not self._looks_at_claims:
@@ -95,8 +94,8 @@ class VolumeRestrictions(Plugin):
         found = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
         return _sole_among(claim for claim in found if claim is not None)
 
-    def events_to_register(self) -> Sequence[ClusterEvent]:
-        claims = Action.ADD if self.handle.queueing.narrow_claim_events else Action.ADD | Action.UPDATE
+    def events_to_register(self) -> Events:
+        claims = Action.ADD if self.handle.queueing.narrow_claim_events else ADD_OR_UPDATE
         return (
             ClusterEvent("Pod", Action.DELETE, hint=pod_leaves_disk),
             self.handle.node_event(Action.ADD, Action.ADD),

@@ -1,31 +1,40 @@
 """VolumeZone: are the pod's volumes in the node's zone?"""
 
-from __future__ import annotations
-
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...api.meaning import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import PersistentVolume
-from ...core.arrays import Batch, Failures, Mask
 from ...core.binding import VolumeError
-from ...core.cycle import Reads
-from ...core.pods import Template
 from ...core.volumes import delays_binding
 from ...predicates.novolumezoneconflict import not_among, volume_of, zones_of
 from ...predicates.rule import VOLUME_ZONE_CONFLICT
 from ..hints import claim_is_named, class_waits, volume_moves
-from ..plugin import SKIP, FrameworkCycle, Handle, Plugin, Status, error, failing, unresolvable
-from ..queue.events import Action, ClusterEvent
+from ..plugin import (
+    ADD_OR_UPDATE,
+    SKIP,
+    Action,
+    Batch,
+    ClusterEvent,
+    Events,
+    Failures,
+    FrameworkCycle,
+    Handle,
+    Plugin,
+    Reads,
+    Status,
+    Template,
+    error,
+    failing,
+    unresolvable,
+)
 
 BETA_LABELS = (BETA_ZONE, BETA_REGION)
 LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)
 NEWER_LABELS = {BETA_ZONE: TOPOLOGY_ZONE, BETA_REGION: TOPOLOGY_REGION}
-Topology = tuple[str, frozenset[str]]
-"""A label and the values that a node may have for it."""
 
 
 class VolumeZone(Plugin):
@@ -36,7 +45,7 @@ class VolumeZone(Plugin):
     """
 
     name = "VolumeZone"
-    filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    filter_reads = Reads.NODE | Reads.VOLUMES
     pre_filter_reads_volumes = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -61,11 +70,19 @@ class VolumeZone(Plugin):
         labelled, elsewhere = np.zeros((2, nodes.n), np.bool_)
         for label in self._labels:
             labelled |= nodes.label(label).present
-        fault: Failures | None = None
+        fault = None
         try:
             for volume in _volumes(pod, cycle):
                 for label, values in self._topologies(volume):
-                    elsewhere |= self._elsewhere(label, values, nodes)
+                    there = nodes.label(label)
+                    outside = there.where(partial(not_among, values))
+                    newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
+                    if newer is not None:
+                        # Upstream: not the other way round, a volume's newer label does not match a node's
+                        # beta label.
+                        newly = nodes.label(newer).where(partial(not_among, values))
+                        outside = np.where(there.present, outside, newly)
+                    elsewhere |= outside
         except VolumeError as refused:
             status = self._refuse(str(refused))
             conflict = labelled & elsewhere
@@ -76,31 +93,19 @@ class VolumeZone(Plugin):
             fault = failing(status, labelled & ~conflict)
         return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere), fault])
 
-    def _topologies(self, volume: PersistentVolume) -> list[Topology]:
-        """The labels that a node must have for *volume*."""
+    def _topologies(self, volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
+        """The labels that a node must have for *volume*, each with the values that it may have."""
         written = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
         return [(label, zones) for label, text in written if (zones := zones_of(text))]
 
-    def _elsewhere(self, label: str, values: frozenset[str], nodes: Batch) -> Mask:
-        """The nodes that do not have one of *values* for *label*: bool[n]."""
-        there = nodes.label(label)
-        newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
-        elsewhere = there.where(partial(not_among, values))
-        if newer is None:
-            return elsewhere
-        # Upstream: not the other way round, a volume's newer label does not match a node's beta label.
-        return np.where(there.present, elsewhere, nodes.label(newer).where(partial(not_among, values)))
-
-    def events_to_register(self) -> Sequence[ClusterEvent]:
+    def events_to_register(self) -> Events:
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        claims = Action.ADD | Action.UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
+        claims = ADD_OR_UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
         return (
             ClusterEvent("StorageClass", Action.ADD, hint=class_waits),
             self.handle.node_event(own, self.handle.labels_and_taints(own)),
             ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
-            ClusterEvent(
-                "PersistentVolume", Action.ADD | Action.UPDATE, hint=partial(volume_moves, labels=LABELS)
-            ),
+            ClusterEvent("PersistentVolume", ADD_OR_UPDATE, hint=partial(volume_moves, labels=LABELS)),
         )
 
 

@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/framework/types.go ClusterEvent.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
@@ -51,6 +51,7 @@ class Action(enum.Flag):
     ALL = ADD | DELETE | UPDATE
 
 
+ADD_OR_UPDATE = Action.ADD | Action.UPDATE
 Hint = Callable[[Pod, KubeObject | None, KubeObject | None], bool]
 """(a pod that the plugin rejected, the object before and after the event) -> whether the pod may fit now.
 
@@ -85,6 +86,8 @@ class ClusterEvent:
         return self.resource == ANYTHING and self.action is Action.ALL
 
 
+Events = Sequence[ClusterEvent]
+"""What a plugin waits for."""
 NODE_ADD = ClusterEvent("Node", Action.ADD, "NodeAdd")
 NODE_DELETE = ClusterEvent("Node", Action.DELETE, "NodeDelete")
 ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")
@@ -92,15 +95,16 @@ ASSIGNED_POD_UPDATE = ClusterEvent("Pod", Action.UPDATE, "AssignedPodUpdate")
 ASSIGNED_POD_DELETE = ClusterEvent("Pod", Action.DELETE, "AssignedPodDelete")
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(ANYTHING, Action.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(ANYTHING, Action.ALL, "ForceActivate")
-NODE_CHANGES = (
-    ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeSpecUnschedulableChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_ALLOCATABLE, "NodeAllocatableChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_LABEL, "NodeLabelChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_ANNOTATION, "NodeAnnotationChange"),
-    ClusterEvent("Node", Action.UPDATE_NODE_DECLARED_FEATURE, "NodeDeclaredFeatureChange"),
-)
+_NODE_LABELS = {
+    "NodeSpecUnschedulableChange": Action.UPDATE_NODE_TAINT,
+    "NodeAllocatableChange": Action.UPDATE_NODE_ALLOCATABLE,
+    "NodeLabelChange": Action.UPDATE_NODE_LABEL,
+    "NodeTaintChange": Action.UPDATE_NODE_TAINT,
+    "NodeConditionChange": Action.UPDATE_NODE_CONDITION,
+    "NodeAnnotationChange": Action.UPDATE_NODE_ANNOTATION,
+    "NodeDeclaredFeatureChange": Action.UPDATE_NODE_DECLARED_FEATURE,
+}
+NODE_CHANGES = tuple(ClusterEvent("Node", action, label) for label, action in _NODE_LABELS.items())
 """The changes of a node, in the order in which they are reported."""
 _SHORT = {"PersistentVolume": "Pv", "PersistentVolumeClaim": "Pvc"}
 _VERBS = {Action.ADD: "Add", Action.UPDATE: "Update", Action.DELETE: "Delete"}
@@ -148,7 +152,10 @@ _GROUPED = {
     ),
     **dict.fromkeys(("ResourceClaim", "ResourceSlice", "DeviceClass"), "resource.k8s.io/"),
 }
-_CHANGES = {action: "".join(word.capitalize() for word in str(action.name).split("_")) for action in Action}
+_CHANGES = {
+    **{action: "".join(word.capitalize() for word in str(action.name).split("_")) for action in Action},
+    **dict.fromkeys((Action.UPDATE, Action.UPDATE_POD_OTHER), "Update"),
+}
 
 
 def full_label(event: ClusterEvent) -> str:
@@ -163,10 +170,7 @@ def full_label(event: ClusterEvent) -> str:
         kind = "AssignedPod"
     else:
         kind = _GROUPED.get(event.resource, "") + event.resource
-    change = {Action.UPDATE: "Update", Action.UPDATE_POD_OTHER: "Update"}.get(event.action) or _CHANGES.get(
-        event.action, ""
-    )
-    return kind + change
+    return kind + _CHANGES.get(event.action, "")
 
 
 def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEvent]:

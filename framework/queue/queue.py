@@ -4,20 +4,18 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.3
 pkg/scheduler/backend/queue).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ...api.meaning import SelectorError, compile_selector, tolerates
-from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Namespace, Node, Pod, PodAffinityTerm, StorageClass
+from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Namespace, Node, Pod, StorageClass
 from ...core.cluster.listings import Listing
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
-from ...core.pods import NATIVE, PODS, Port, Template, Templates, of_node
+from ...core.pods import NATIVE, PODS, Template, Templates, of_node
 from ...core.queue.backoff import SECOND, Backoff, BackoffHeaps, Clock, QueuedPod, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.priority import wants as wants_by_name
@@ -26,6 +24,7 @@ from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
 from ..hints import is_selected, ports_clash
 from .events import (
+    ADD_OR_UPDATE,
     ANYTHING,
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
@@ -43,13 +42,8 @@ from .events import (
 )
 from .registrations import Registrations
 
-
-class Happening(NamedTuple):
-    """An event, and the object before and after it."""
-
-    event: ClusterEvent
-    old: KubeObject | None
-    new: KubeObject | None
+Happening = tuple[ClusterEvent, KubeObject | None, KubeObject | None]
+"""An event, and the object before and after it."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -302,7 +296,7 @@ class FrameworkQueue(QueueBase):
                     self.nominations.add(item.pod, holder=item)
             elif self.queueing.activates_tried_pods:
                 if pod.uid in self._flights:
-                    self._flights.note(Happening(FORCE_ACTIVATE, None, pod))
+                    self._flights.note((FORCE_ACTIVATE, None, pod))
                 self._move_cycle = self.cycle
 
     # --- updates --------------------------------------------------------------------------------------------
@@ -311,7 +305,7 @@ class FrameworkQueue(QueueBase):
         self.tick()
         if self._asks_hints_of_pods and new.uid in self._flights:
             for event in self.changes(old, new):
-                self._flights.note(Happening(event, old, new))
+                self._flights.note((event, old, new))
             return
         super().update(old, new)
 
@@ -395,7 +389,7 @@ class FrameworkQueue(QueueBase):
         ]
         self._move(moved, self.clock.now, event.label if not self.queueing.full_labels else full_label(event))
         if self.gives_hints:
-            self._flights.note(Happening(event, old, new))
+            self._flights.note((event, old, new))
 
     def _is_passed_over(self, item: QueuedPod, event: ClusterEvent) -> bool:
         if not item.is_gated:
@@ -427,7 +421,7 @@ class FrameworkQueue(QueueBase):
     def _flushed_held(self) -> None:
         super()._flushed_held()
         if self.gives_hints:
-            self._flights.note(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
+            self._flights.note((UNSCHEDULABLE_TIMEOUT, None, None))
 
     def _note(self, place: str, event: str) -> None:
         super()._note(place, FULL_NAMES.get(event, event) if self.queueing.full_labels else event)
@@ -440,87 +434,75 @@ def _profile_of(item: QueuedPod) -> str:
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
     """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no
     term does."""
+    found = False
     try:
-        found = [_matches(term, item.pod, other, namespaces) for term in item.terms]
+        for term in item.terms:
+            by_name = compile_selector(term.label_selector)
+            by_labels = compile_selector(term.namespace_selector)
+            if not term.namespaces and term.namespace_selector is None:
+                reached = other.namespace == item.pod.namespace
+            else:
+                space = namespaces.get(other.namespace)
+                reached = other.namespace in term.namespaces or by_labels(
+                    {} if space is None else space.labels
+                )
+            found |= reached and by_name(other.labels)
     except SelectorError:
         return False
-    return any(found)
-
-
-def _matches(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Listing[Namespace]) -> bool:
-    by_name = compile_selector(term.label_selector)
-    by_labels = compile_selector(term.namespace_selector)
-    if not term.namespaces and term.namespace_selector is None:
-        return other.namespace == owner.namespace and by_name(other.labels)
-    found = namespaces.get(other.namespace)
-    reached = other.namespace in term.namespaces or by_labels({} if found is None else found.labels)
-    return reached and by_name(other.labels)
+    return found
 
 
 # --- Event handlers: the objects that a scheduler learns of, and the pods that it tries again ---------------
 # Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
 
 
-@attrs.define(eq=False, repr=False)
-class NodeAdmission:
-    """One node as the cache has it; call it with a pod."""
+def admission(engine: Engine, name: str) -> Callable[[Pod], bool] | None:
+    """The check whether a pod may go to the node called *name*, as the cache has it now; None: there is none."""
+    info = engine.cache.infos.get(name)
+    if info is None or info.node is None:
+        return None
+    node = info.node
+    templates = engine.templates
+    used_ports = frozenset(info.used_ports)
+    # Allocatable less what its pods request; ``pods``: how many more it takes.
+    free = dict(of_node(node.status.allocatable))
+    free[PODS] = free.get(PODS, 0) - len(info.pods)
+    for entry in info.pods:
+        for resource, number in entry.template.footprint.items():
+            free[resource] = free.get(resource, 0) - number
+    release = engine.release
+    # Upstream: from 1.24 on NoExecute is not looked at here.
+    effects = ("NoSchedule", "NoExecute") if release.queueing.checks_no_execute else ("NoSchedule",)
+    known: dict[Template, bool] = {}
 
-    node: Node
-    templates: Templates
-    used_ports: frozenset[Port]
-    free: Requests
-    """Allocatable less what its pods request; ``pods``: how many more it takes."""
-    _known: dict[Template, bool] = attrs.Factory(dict)
-
-    @classmethod
-    def of(cls, engine: Engine, name: str) -> NodeAdmission | None:
-        """The check for the node called *name*."""
-        info = engine.cache.infos.get(name)
-        if info is None or info.node is None:
-            return None
-        free = dict(of_node(info.node.status.allocatable))
-        free[PODS] = free.get(PODS, 0) - len(info.pods)
-        for entry in info.pods:
-            for resource, number in entry.template.footprint.items():
-                free[resource] = free.get(resource, 0) - number
-        return cls(info.node, engine.templates, frozenset(info.used_ports), free)
-
-    def __call__(self, pod: Pod) -> bool:
-        template = self.templates.of(pod)
-        if template not in self._known:
-            node = self.node
-            # Upstream: from 1.24 on NoExecute is not looked at here.
-            checks_no_execute = self.templates.release.queueing.checks_no_execute
-            effects = ("NoSchedule", "NoExecute") if checks_no_execute else ("NoSchedule",)
-            self._known[template] = (
-                self._has_room(template)
+    def passes(pod: Pod) -> bool:
+        template = templates.of(pod)
+        if template not in known:
+            known[template] = (
+                _has_room(template.requests, free, release.framework.fit_checks_requested)
                 and is_selected(template.pod, node)
                 and template.spec.node_name in ("", node.name)
-                and not any(
-                    ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports
-                )
+                and not any(ports_clash(wanted, used) for wanted in template.ports for used in used_ports)
                 and all(
                     tolerates(pod.spec.tolerations, taint)
                     for taint in node.spec.taints
                     if taint.effect in effects
                 )
             )
-        return self._known[template]
+        return known[template]
 
-    def _has_room(self, pod: Template) -> bool:
-        if self.free.get(PODS, 0) < 1:
-            return False
-        requests = pod.requests
-        if not any(requests.get(name, 0) for name in NATIVE) and not set(requests) - set(NATIVE):
-            return True
-        checked = [
-            name
-            for name in NATIVE
-            if not self.templates.release.framework.fit_checks_requested or requests.get(name, 0) > 0
-        ]
-        fits = all(requests.get(name, 0) <= self.free.get(name, 0) for name in checked)
-        scalars = ((name, number) for name, number in requests.items() if name not in NATIVE and number)
-        return fits and all(number <= self.free.get(name, 0) for name, number in scalars)
+    return passes
+
+
+def _has_room(requests: Requests, free: Requests, checks_requested: bool) -> bool:
+    if free.get(PODS, 0) < 1:
+        return False
+    if not any(requests.get(name, 0) for name in NATIVE) and not set(requests) - set(NATIVE):
+        return True
+    checked = [name for name in NATIVE if not checks_requested or requests.get(name, 0) > 0]
+    fits = all(requests.get(name, 0) <= free.get(name, 0) for name in checked)
+    scalars = ((name, number) for name, number in requests.items() if name not in NATIVE and number)
+    return fits and all(number <= free.get(name, 0) for name, number in scalars)
 
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
@@ -541,9 +523,9 @@ KINDS = frozenset(
 )
 """The kinds beside nodes and pods whose events plugins may wait for."""
 FIXED: Mapping[str, Action] = {
-    "PersistentVolume": Action.ADD | Action.UPDATE,
-    "PersistentVolumeClaim": Action.ADD | Action.UPDATE,
-    "CSINode": Action.ADD | Action.UPDATE,
+    "PersistentVolume": ADD_OR_UPDATE,
+    "PersistentVolumeClaim": ADD_OR_UPDATE,
+    "CSINode": ADD_OR_UPDATE,
     "StorageClass": Action.ADD,
     "Service": Action.ALL,
 }
@@ -592,9 +574,7 @@ class FrameworkEvents(EventRouter):
             asks_hints = (
                 self.queue.gives_hints and self._cells.hints_replace_checks
             ) or not self._cells.checks_nodes
-            self.queue.move_all(
-                event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node
-            )
+            self.queue.move_all(event, None if asks_hints else admission(self.engine, node.name), old, node)
 
     def delete(self, item: KubeObject) -> None:
         if not isinstance(item, Node):

@@ -4,9 +4,7 @@ Upstream: buildQueueingHintMap in pkg/scheduler/scheduler.go, isPodWorthRequeuin
 fillEnqueueExtensions in pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -48,19 +46,15 @@ class Registrations:
                     events = ask()
                 else:
                     events = defaults if rejects or not self.cells.only_rejecting_plugins else ()
-                found[name] = self._completed(name, events)
+                has_hints = self.gives_hints and name not in self.cells.without_hints
+                found[name] = tuple(events if has_hints else (attrs.evolve(one, hint=None) for one in events))
+                # With changed taints where the release adds them.
+                nodes = [event.action for event in found[name] if event.resource == "Node"]
+                has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
+                if self.cells.taints_wake and not has_taints and any(Action.ADD in one for one in nodes):
+                    found[name] += (ClusterEvent("Node", Action.UPDATE_NODE_TAINT),)
             if self.has_extenders:
                 found[EXTENDER] = defaults
-
-    def _completed(self, plugin: str, events: Sequence[ClusterEvent]) -> tuple[ClusterEvent, ...]:
-        """*events* with the hints that count, and with changed taints where the release adds them."""
-        has_hints = self.gives_hints and plugin not in self.cells.without_hints
-        found = tuple(events) if has_hints else tuple(attrs.evolve(event, hint=None) for event in events)
-        nodes = [event.action for event in found if event.resource == "Node"]
-        if not self.cells.taints_wake or not any(Action.ADD in action for action in nodes):
-            return found
-        has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
-        return found if has_taints else (*found, ClusterEvent("Node", Action.UPDATE_NODE_TAINT))
 
     # --- questions ------------------------------------------------------------------------------------------
 

@@ -34,9 +34,8 @@ from ...exceptions import UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
-from ...framework.migrate.frompolicy import SPREAD_BY_SELECTOR
+from ...framework.migrate.frompolicy import SPREAD_BY_SELECTOR, listed
 from ...framework.migrate.frompolicy import migrate as translate
-from ...framework.migrate.listed import listed
 from ...framework.migrate.profiles import Migration, Note, carried, migrate_profile, running, target_release
 from ...framework.options import FIELDS, declared_of
 from ...framework.policy import release_with_policies

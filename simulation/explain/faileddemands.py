@@ -48,9 +48,8 @@ from ...core.volumes import SOLE_USER
 from ...exceptions import near_names
 from ...framework.plugin import Plugin
 from ...framework.plugins.podtopologyspread import PodTopologySpread
-from ...framework.plugins.spreadconstraints import HARD
-from ...framework.plugins.spreadcounts import domains_shared
-from ...framework.plugins.spreadcounts import hard_constraints as framework_constraints
+from ...framework.plugins.spreadconstraints import HARD, domains_shared
+from ...framework.plugins.spreadconstraints import hard_constraints as framework_constraints
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...predicates.nodiskconflict import disks_conflict
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text

@@ -11,7 +11,7 @@ import yaml
 from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
-from kubeclassic.extenders import choice
+from kubeclassic.extenders import overhttp
 from kubeclassic.extenders.overhttp import (
     PostError,
     PostReply,
@@ -70,7 +70,7 @@ def answering(monkeypatch):
     def http_post(config):
         return post
 
-    monkeypatch.setattr(choice, "http_post", http_post)
+    monkeypatch.setattr(overhttp, "http_post", http_post)
     return post
 
 

@@ -9,7 +9,7 @@ import yaml
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.listed import listed
+from kubeclassic.framework.migrate.frompolicy import listed
 from kubeclassic.framework.migrate.profiles import LISTING, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
