@@ -4,16 +4,6 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
-from ...core.arrays import (
-    PREFERRED_AFFINITY,
-    PREFERRED_ANTI_AFFINITY,
-    REQUIRED_AFFINITY,
-    REQUIRED_ANTI_AFFINITY,
-    ROLES,
-    PodsTargeted,
-    terms_of,
-    unreadable,
-)
 from ...core.matching import has_pods_in_domains, terms_about
 from ...core.release import FrameworkCells
 from ...predicates.matchinterpodaffinity import (
@@ -37,6 +27,11 @@ from ..config.fielderrors import aggregated, label_selector_fault
 from ..hints import affine_node_changes, affine_pod_changes
 from ..plugin import (
     MAX_NODE_SCORE,
+    PREFERRED_AFFINITY,
+    PREFERRED_ANTI_AFFINITY,
+    REQUIRED_AFFINITY,
+    REQUIRED_ANTI_AFFINITY,
+    ROLES,
     SKIP,
     Action,
     Batch,
@@ -49,6 +44,7 @@ from ..plugin import (
     Handle,
     Ints,
     Plugin,
+    PodsTargeted,
     RawScores,
     Reads,
     Reason,
@@ -62,6 +58,8 @@ from ..plugin import (
     Template,
     Weighted,
     error,
+    terms_of,
+    unreadable,
     unresolvable,
 )
 
