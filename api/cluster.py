@@ -9,12 +9,12 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
-from .controlplane import usage, with_defaults
+from .controlplane import usage
 from .garbage import no_garbage_collection
-from .load import Loaded, find_waiting, load, load_documents, take_in, why_not_waiting
+from .load import Loaded, find_waiting, load, load_given, take_in, why_not_waiting
 from .meaning import ZONES, zone_of
 from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
-from .reading import Document, Notice, PathLike, kind_with_group
+from .reading import Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 
@@ -114,8 +114,12 @@ class Cluster:
         for path in paths:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
         made = cls(defaults=defaults, cron_jobs=cron_jobs)
-        loaded = load(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
-        inventory = take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
+        inventory = take_in(
+            [load(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)],
+            defaults=defaults,
+            cron_jobs=cron_jobs,
+            whole=True,
+        )
         made.warnings = inventory.warnings
         made.ignored = inventory.ignored
         made.config_maps = inventory.config_maps
@@ -155,8 +159,12 @@ class Cluster:
     # --- copies and pickles: objects never change, so that copies share them --------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {"_objects": dict(self._objects), "_classes": dict(self._classes), "_followers": None}
-        return {**vars(self), **own}
+        return {
+            **vars(self),
+            "_objects": dict(self._objects),
+            "_classes": dict(self._classes),
+            "_followers": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -335,13 +343,10 @@ class Cluster:
         """*items* as objects, then what their workloads would make."""
         parts = list[Loaded]()
         for number, item in enumerate(tuple[object, ...](items), 1):
-            if isinstance(item, KubeObject):
-                parts.append(Loaded((with_defaults(item) if self.defaults else item,)))
-                continue
-            if not isinstance(item, Mapping):
+            if not isinstance(item, KubeObject | Mapping):
                 reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
                 raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
-            parts.append(load_documents([Document(item, f"manifest {number}")], defaults=self.defaults))
+            parts.append(load_given(item, number, defaults=self.defaults))
         inventory = take_in(
             parts,
             self.objects if any(part.raw for part in parts) else tuple(self._classes.values()),

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import IO, Any, TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -66,7 +66,7 @@ from .reading.formats.jsonvalues import Uncertain, whole_value
 # --- Manifests of workloads, each with a name; of two with one name the last counts -------------------------
 
 
-Identity: TypeAlias = tuple[str, str, str]
+Identity = tuple[str, str, str]
 """Kind, namespace, name."""
 
 GIVEN_BEFORE = "was given before, the last one counts"
@@ -192,6 +192,13 @@ def load_documents(
     return loading.result()
 
 
+def load_given(given: KubeObject | JsonObject, number: int, *, defaults: bool) -> Loaded:
+    """An object that is given, or what the manifest *number* says."""
+    if isinstance(given, KubeObject):
+        return Loaded((with_defaults(given) if defaults else given,))
+    return load_documents([Document(given, f"manifest {number}")], defaults=defaults)
+
+
 @attrs.define(repr=False)
 class _Place:
     """The place of an object; written only where it is used."""
@@ -217,8 +224,9 @@ class _Place:
     def about(self) -> str:
         """The object, as ``Pod shop/web-0``."""
         kind, namespace, name = identity_of({**self.data, "kind": self.kind})
-        is_namespaced = self.kind not in KINDS or KINDS[self.kind].namespaced
-        return f"{kind} {namespace}/{name}" if is_namespaced else f"{kind} {name}"
+        if self.kind in KINDS and not KINDS[self.kind].namespaced:
+            return f"{kind} {name}"
+        return f"{kind} {namespace}/{name}"
 
 
 @attrs.define(repr=False)
@@ -466,11 +474,13 @@ def take_in(
         warnings += part.warnings
         if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
             warnings.append(Notice("kind Table", TABLE_HINT))
-    lacks = missing_kinds((*known, *objects), lacks_classes) if whole else ()
+    warnings += (*made.notices, *refused)
+    if whole:
+        warnings += missing_kinds((*known, *objects), lacks_classes)
     return Inventory(
         objects=objects,
         ignored=ignored,
-        warnings=(*warnings, *made.notices, *refused, *lacks),
+        warnings=tuple(warnings),
         refused=refused,
         refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)),
         config_maps=config_maps(parts),

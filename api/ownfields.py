@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from .objects import JsonObject, KubeObject, Pod, Quantity, ResourceClaim, attributes, is_value, json_names
 from .reading import decode_kind
 
-Json: TypeAlias = Any
+Json = Any
 
 
 def compact_json(value: Json) -> bytes:
@@ -145,8 +145,11 @@ def with_status(
                 times = sum(bool({name, whole} & concerned) for name, whole in chosen.items())
                 found += [{"source": "FromClaim", **one}] * (times if concerned else 1)
             made = own_fields(allocation)
-            config = {"config": found} if found else {}
-            made["devices"] = {"results": [], **made.get("devices", {}), **config}
+            made["devices"] = {
+                "results": [],
+                **made.get("devices", {}),
+                **({"config": found} if found else {}),
+            }
         status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
     else:
         status.pop("devices", None)

@@ -71,11 +71,11 @@ class Player:
     nominations: Nominations
     move: Callable[[str], None]
     """Move pods for the event with this label."""
-    _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    _known: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod as it was last added or updated, deleted or not."""
-    _listed: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    _listed: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod that exists in the API."""
-    _flights: dict[str, tuple[QueuedPod, int]] = attrs.field(init=False, factory=dict)
+    _flights: dict[str, tuple[QueuedPod, int]] = attrs.Factory(dict)
     """Key -> popped pod and its cycle, until its attempt fails."""
 
     def __attrs_post_init__(self) -> None:
@@ -135,12 +135,11 @@ class Player:
         elif op == "unschedulable":
             flight = self._flights.pop(operation["pod"], None)
             if flight is not None:
+                popped, cycle = flight
                 if "object" in operation:
-                    popped = flight[0].read_again(_pod(operation["object"]))
-                else:
-                    popped = flight[0]
+                    popped = popped.read_again(_pod(operation["object"]))
                 popped.plugins = frozenset(operation.get("plugins", ()))
-                queue.add_unschedulable(popped, flight[1])
+                queue.add_unschedulable(popped, cycle)
         elif given in self._known:
             pod = self._known[given]
             match op:

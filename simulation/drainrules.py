@@ -7,6 +7,7 @@ subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/dis
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 import attrs
@@ -42,12 +43,9 @@ class Allowance:
     allowed: int
     """Disruptions that it allows before the drain."""
     left: int
-    evictions: int = 0
-    lowest: int = attrs.field(init=False)
+    lowest: int
     """The fewest that it still allowed at any time."""
-
-    def __attrs_post_init__(self) -> None:
-        self.lowest = self.left
+    evictions: int = 0
 
 
 def _number(wanted: IntOrString | None, whole: int) -> int:
@@ -98,13 +96,10 @@ class Budgets:
                 least = budget.spec.min_available
                 expected = len(mine)
                 if most is not None or least is not None:
-                    if most is not None:
-                        wanted = expected - _number(most, expected)
-                    else:
-                        wanted = _number(least, expected)
+                    wanted = _number(least, expected) if most is None else expected - _number(most, expected)
                     allowed = max(sum(bool(pod.spec.node_name) for pod in mine) - max(wanted, 0), 0)
             made._by_namespace.setdefault(budget.namespace, []).append(
-                (matches, Allowance(budget.key, allowed, allowed))
+                (matches, Allowance(budget.key, allowed, allowed, allowed))
             )
         return made
 
@@ -189,24 +184,20 @@ class DrainFlags:
         """The fates of a node's pods."""
         leaving = []
         staying = []
-        refused: dict[str, list[str]] = {}
+        refused = defaultdict[str, list[str]](list)
         for pod in pods:
             if not self.pod_selector(pod.labels):
                 staying.append((pod, "not selected by --pod-selector"))
             elif is_daemon(pod) and self.ignore_daemonsets:
                 staying.append((pod, "DaemonSet-managed"))
             elif is_daemon(pod):
-                refused.setdefault("DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", []).append(
-                    pod.key
-                )
+                refused["DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"].append(pod.key)
             elif is_mirror(pod):
                 staying.append((pod, "a static pod of its kubelet"))
             elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
-                refused.setdefault(
-                    "Pods with local storage (use --delete-emptydir-data to override)", []
-                ).append(pod.key)
+                refused["Pods with local storage (use --delete-emptydir-data to override)"].append(pod.key)
             elif pod.metadata.controller is None and not (self.force or self.recreate_bare):
-                refused.setdefault("Pods declare no controller (use --force to override)", []).append(pod.key)
+                refused["Pods declare no controller (use --force to override)"].append(pod.key)
             else:
                 leaving.append(pod)
         told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())

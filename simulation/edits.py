@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from itertools import count, islice, pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from .replacements import Replacements, claims_left_by, made_new
 # --- edits --------------------------------------------------------------------------------------------------
 
 
-Pair: TypeAlias = tuple[KubeObject | None, KubeObject | None]
+Pair = tuple[KubeObject | None, KubeObject | None]
 """An object before and after an edit; None: it is not there."""
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
 VERBS: Mapping[str, str] = {
@@ -77,68 +77,61 @@ class Edit:
         >>> Edit.parse("copy node a x3").count
         3
         """
-        try:
-            return cls._parse(text)
-        except (EditError, UnknownNameError) as error:
-            raise EditError(f"{shown(text)}: {error}") from None
-
-    @classmethod
-    def _parse(cls, text: str) -> Edit:
-        try:
-            words = shlex.split(text)
-        except ValueError:
-            raise EditError("a quote does not end") from None
-        verb = words[0] if words and words[0] in VERBS else ""
-        if len(words) < 3:
-            raise EditError(
-                f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}"
-            )
-        word, chosen, *rest = words[bool(verb) :]
-        kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
-        is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
-        try:
-            labels = parse_selector(chosen if is_labels else "")
-        except SelectorError as error:
-            raise EditError(f"selector: {error}") from None
-        found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
-        if verb:
-            return found._with_words(rest)
-        changes = []
-        for change in rest:
-            field, operator, value = FieldChange.split(change)
-            path = path_for(kind, field)
-            changes.append(FieldChange(path, operator, value))
-            for before, step in pairwise(path):
-                name = step.name
-                if (
-                    before.name not in AMOUNTS
-                    or not step.is_free
-                    or operator == REMOVE
-                    or "/" in name
-                    or name.startswith(HUGE_PAGES)
-                ):
-                    continue
-                if name not in NATIVE:
-                    near = did_you_mean(name, NATIVE)
-                    raise EditError(
-                        f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
-                    )
-        return attrs.evolve(found, changes=tuple(changes))
+        with _named(text):
+            try:
+                words = shlex.split(text)
+            except ValueError:
+                raise EditError("a quote does not end") from None
+            verb = words[0] if words and words[0] in VERBS else ""
+            if len(words) < 3:
+                raise EditError(
+                    f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}"
+                )
+            word, chosen, *rest = words[bool(verb) :]
+            kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
+            is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
+            try:
+                labels = parse_selector(chosen if is_labels else "")
+            except SelectorError as error:
+                raise EditError(f"selector: {error}") from None
+            found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
+            if verb:
+                return found._with_words(rest)
+            changes = []
+            for change in rest:
+                field, operator, value = FieldChange.split(change)
+                path = path_for(kind, field)
+                changes.append(FieldChange(path, operator, value))
+                for before, step in pairwise(path):
+                    name = step.name
+                    if (
+                        before.name in AMOUNTS
+                        and step.is_free
+                        and operator != REMOVE
+                        and "/" not in name
+                        and not name.startswith(HUGE_PAGES)
+                        and name not in NATIVE
+                    ):
+                        near = did_you_mean(name, NATIVE)
+                        raise EditError(
+                            f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
+                        )
+            return attrs.evolve(found, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:
         """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
         to = ""
         copies = [found for word in rest if (found := _COPIES.fullmatch(word))]
         left = [word for word in rest if not _COPIES.fullmatch(word)]
-        if self.kind == "ResourceSlice" and left[:1] == ["to"]:
+        is_of_devices = self.kind == "ResourceSlice"
+        if is_of_devices and left[:1] == ["to"]:
             to = "".join(left[1:2])
             left = left[2:]
         if self.verb in OF_VERBS:
-            is_known = self.kind in OF_VERBS.get(self.verb, ())
+            is_known = self.kind in OF_VERBS[self.verb]
         else:
             is_known = self.kind not in WORKLOADS
         is_copy = self.verb == "copy"
-        is_of_devices = self.kind == "ResourceSlice"
         if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
         return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
@@ -394,7 +387,7 @@ class Edits:
         late = list[Edit]()
         for edit in self.edits:
             follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
-            (late if (edit.kind == "Pod" or bool(edit.verb)) or follows else early).append(edit)
+            (late if edit.kind == "Pod" or edit.verb or follows else early).append(edit)
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
@@ -403,7 +396,7 @@ class Edits:
         told = []
         found = list(parts)
         for edit in self.split()[0]:
-            with _named(edit):
+            with _named(edit.text):
                 about = changes = 0
                 for at, part in enumerate(found):
                     chosen = edit.chosen(part.objects)
@@ -444,7 +437,7 @@ class Edits:
         there = tuple(objects)
         for edit in self.edits:
             there = applied(there, pairs)
-            with _named(edit):
+            with _named(edit.text):
                 chosen = edit.chosen(there)
                 pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
                 told.append(
@@ -469,12 +462,12 @@ def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeO
 
 
 @contextmanager
-def _named(edit: Edit) -> Iterator[None]:
-    """A context whose errors name *edit*."""
+def _named(text: str) -> Iterator[None]:
+    """A context whose errors name the edit that is written as *text*."""
     try:
         yield
-    except EditError as error:
-        raise EditError(f"{shown(edit.text)}: {error}") from None
+    except (EditError, UnknownNameError) as error:
+        raise EditError(f"{shown(text)}: {error}") from None
 
 
 def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:

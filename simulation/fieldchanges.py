@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
@@ -13,7 +13,7 @@ from ..api.objects import Quantity
 from ..api.reading.formats.yamlvalues import yaml_values
 from ..exceptions import KubeclassicError, ManifestError, QuantityError, one_line
 
-Json: TypeAlias = Any
+Json = Any
 
 LABELS = ("labels", "annotations", "nodeSelector", "matchLabels")
 AMOUNTS = ("requests", "limits", "allocatable", "capacity")
@@ -58,7 +58,7 @@ class Step:
         return f"[{self.name}]" if self.is_item else f".{self.name}"
 
 
-Path: TypeAlias = tuple[Step, ...]
+Path = tuple[Step, ...]
 
 
 def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import attrs
 
 from ..api.cluster import Cluster
-from ..api.controlplane import with_defaults
-from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_documents, take_in
+from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_given, take_in
 from ..api.objects import KubeObject, Node, Pod
-from ..api.reading import Document, Notice, NoticeGroup, PathLike, grouped, refuse_unread
+from ..api.reading import Notice, NoticeGroup, PathLike, grouped, refuse_unread
 from ..core.engine import Engine
 from ..exceptions import ManifestError, wrong_type
 from ..extenders.choice import asked_extenders
@@ -351,6 +350,4 @@ def _inventory(
 def _loaded(number: int, part: Part, defaults: bool) -> Loaded:
     if isinstance(part, str | os.PathLike):
         return load(part, defaults=defaults)
-    if isinstance(part, KubeObject):
-        return Loaded((with_defaults(part) if defaults else part,))
-    return load_documents([Document(part, f"manifest {number}")], defaults=defaults)
+    return load_given(part, number, defaults=defaults)

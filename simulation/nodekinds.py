@@ -80,7 +80,7 @@ class NodeKind:
             # other.
             where = {target_node(pod) for pod in found}
             free = found[0]
-            affinity = found[0].spec.affinity
+            affinity = free.spec.affinity
             if affinity is not None and affinity.node_affinity is not None:
                 affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
             free = replace(free, spec=replace(free.spec, node_name="", affinity=affinity))
@@ -128,5 +128,9 @@ def new_node(node: Node) -> Node:
     metadata = replace(
         node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
     )
-    status = replace(node.status, images=())
-    return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)
+    return replace(
+        node,
+        metadata=metadata,
+        spec=replace(node.spec, provider_id=""),
+        status=replace(node.status, images=()),
+    )

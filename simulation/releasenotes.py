@@ -8,7 +8,7 @@ that has the field.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -62,7 +62,7 @@ from ..framework.releases import (
 )
 from .simulate import Scenario
 
-Known: TypeAlias = Callable[[Algorithm], object]
+Known = Callable[[Algorithm], object]
 
 NO_CSI_NODES = "no CSINode in the input, so limits of CSI volumes are ignored (kubectl get csinodes)"
 NO_NAMESPACES = "no Namespace in the input, although pods select some by labels (kubectl get namespaces)"

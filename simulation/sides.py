@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import attrs
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from ..core.run import Run
 from .simulate import Simulation
 
 MODES = ("locked", "free")
-Mode: TypeAlias = Literal["locked", "free"]
+Mode = Literal["locked", "free"]
 """``locked``: all decide on the same state each time, and only the first one's decisions take effect;
 ``free``: each goes its own way."""
 Decided = tuple[str | None, str | None, tuple[str, ...]]
@@ -146,7 +146,7 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
     which all decide."""
     for pod, trying, is_retry in _turns(sides, mode):
         leader = trying[0]
-        position = trying[0].engine.position
+        position = leader.engine.position
         led = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
         decisions = {leader.name: led}
         for side in trying[1:]:

@@ -170,8 +170,10 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
         def merged(container: Container, limits: Amounts = limits, requests: Amounts = requests) -> Container:
             if limits.keys() <= container.limits.keys() and requests.keys() <= container.requests.keys():
                 return container
-            amounts = Map({**limits, **container.limits}), Map({**requests, **container.requests})
-            return replace(container, resources=ResourceRequirements(limits=amounts[0], requests=amounts[1]))
+            resources = ResourceRequirements(
+                limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests})
+            )
+            return replace(container, resources=resources)
 
         containers = tuple(map(merged, spec.containers))
         init_containers = tuple(map(merged, spec.init_containers))
@@ -335,8 +337,9 @@ def hard(quota: ResourceQuota) -> Amounts:
 
 def _restricted(quota: ResourceQuota) -> Iterator[str]:
     """The resources of *quota* that pods use."""
-    prefixes = (_HUGE_PAGES, _REQUESTS)
-    return (name for name in hard(quota) if name in POD_RESOURCES or name.startswith(prefixes))
+    return (
+        name for name in hard(quota) if name in POD_RESOURCES or name.startswith((_HUGE_PAGES, _REQUESTS))
+    )
 
 
 def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
@@ -354,7 +357,7 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
         case "PriorityClass":
             name = pod.spec.priority_class_name
             asked = Requirement(key=scope.scope_name, operator=scope.operator, given_values=scope.values)
-            labels: Map[str] = Map({scope.scope_name: name} if name else {})
+            labels = Map({scope.scope_name: name} if name else {})
             return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
         case "CrossNamespacePodAffinity":
             return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
@@ -363,10 +366,9 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
 
 def is_best_effort(pod: Pod) -> bool:
     """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
     amounts = (
         found.get(name)
-        for one in containers
+        for one in (*pod.spec.containers, *pod.spec.init_containers)
         for found in (one.requests, one.limits)
         for name in ("cpu", "memory")
     )
@@ -389,8 +391,11 @@ def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
     """The refusal of *pod* by *quota* whatever is used: some container does not say how much it needs; None
     if there is none."""
     required = REQUIRED.intersection(_restricted(quota))
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    missing = {name for one in containers for name in required - _named(one.requests, one.limits).keys()}
+    missing = {
+        name
+        for one in (*pod.spec.containers, *pod.spec.init_containers)
+        for name in required - _named(one.requests, one.limits).keys()
+    }
     return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
 
 

@@ -47,8 +47,7 @@ _CACHED = 1 << 15
 def with_defaults(decoded: _K) -> _K:
     """*decoded* with the API's defaults; the same object if there is nothing to fill in."""
     complete = _COMPLETE.get(type(decoded))
-    completed: _K = decoded if complete is None else complete(decoded)
-    return completed
+    return decoded if complete is None else complete(decoded)
 
 
 def with_default_selector(decoded: _K, document: JsonObject) -> _K:
@@ -62,7 +61,7 @@ def with_default_selector(decoded: _K, document: JsonObject) -> _K:
     found: Any = document
     for part in ("spec", "template", "metadata", "labels"):
         found = found.get(part) if isinstance(found, Mapping) else None
-    labels: Map[str] = Map(found) if isinstance(found, Mapping) else NO_STRINGS
+    labels = Map(found) if isinstance(found, Mapping) else NO_STRINGS
     if not labels or decoded.selector:
         return decoded
     if isinstance(decoded, ReplicationController):
@@ -114,7 +113,7 @@ def _needed(
     volumes: tuple[Volume, ...],
 ) -> JsonObject:
     """The attributes that a pod's specification with these gets defaults in."""
-    changes: Mapping[str, tuple[Any, Any]] = {
+    changes = {
         "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),
         "containers": (containers, _containers(containers, host_network)),
         "init_containers": (init_containers, _containers(init_containers, host_network)),
@@ -182,8 +181,7 @@ def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
     if it has a claim."""
     given = _volume(volume.spec)
     spec = replace(given, capacity=_rounded(given.capacity), volume_mode=given.volume_mode or "Filesystem")
-    settled = "Available" if spec.claim_ref is None else "Bound"
-    return replace(volume, spec=spec).in_phase(volume.phase or settled)
+    return replace(volume, spec=spec).in_phase(volume.phase or ("Bound" if spec.claim_ref else "Available"))
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:

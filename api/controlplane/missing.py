@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -98,8 +98,11 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
         by_end.setdefault(name.rpartition("/")[2], name)
     for pod in waiting if nodes else ():
         # The topology keys of the pod's hard constraints.
-        spread = pod.spec.topology_spread_constraints
-        hard = [one.topology_key for one in spread if one.when_unsatisfiable == "DoNotSchedule"]
+        hard = [
+            one.topology_key
+            for one in pod.spec.topology_spread_constraints
+            if one.when_unsatisfiable == "DoNotSchedule"
+        ]
         affinity = pod.spec.affinity
         for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
             hard += [term.topology_key for term in (part.required if part is not None else ())]
@@ -189,7 +192,7 @@ class _There:
     def makes_none(self, name: str) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""
         storage_class = self.get(StorageClass, name)
-        volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
+        volumes = self.by_kind.get(PersistentVolume, {}).values()
         has_free = any(one.spec.storage_class_name == name and one.spec.claim_ref is None for one in volumes)
         return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and not has_free
 

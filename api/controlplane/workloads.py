@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import attrs
 from msgspec.structs import replace
@@ -58,8 +58,8 @@ def _count(value: Any) -> int:
     return number
 
 
-Count: TypeAlias = Annotated[int, ReadBy(_count)]
-_Status: TypeAlias = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknown", optional=True)))]
+Count = Annotated[int, ReadBy(_count)]
+_Status = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknown", optional=True)))]
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -199,7 +199,7 @@ def read_workload(document: JsonObject) -> Workload:
 # --- whose a pod is -----------------------------------------------------------------------------------------
 
 HASH_LABEL = "pod-template-hash"
-_Place: TypeAlias = tuple[str, str, str]
+_Place = tuple[str, str, str]
 """Namespace, kind and name."""
 
 
@@ -506,8 +506,12 @@ def _add_replica_set(
     selector = deployment.selector or LabelSelector(match_labels=labels)
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
     narrowed = replace(selector, match_labels=Map({**selector.match_labels, **hash_label}))
-    labelled = replace(metadata, labels=Map({**labels, **hash_label}))
-    expansion.made.append(ReplicaSet(metadata=labelled, spec=ControllerSpec(selector=narrowed)))
+    expansion.made.append(
+        ReplicaSet(
+            metadata=replace(metadata, labels=Map({**labels, **hash_label})),
+            spec=ControllerSpec(selector=narrowed),
+        )
+    )
 
 
 # --- stateful sets ------------------------------------------------------------------------------------------
@@ -547,7 +551,6 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
 def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     """One pod for each node that allows it."""
     template = workload.pod(expansion.strict)
-    namespace = workload.namespace
     covered = {target_node(pod) for pod in expansion.owners.pods_of(workload)}
     for node in expansion.nodes:
         host = node.name
@@ -558,7 +561,7 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
         base = template.spec.affinity or Affinity()
         tied = replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
         name = f"{workload.name}-{host}"
-        if f"{namespace}/{name}" in expansion.taken:
+        if f"{workload.namespace}/{name}" in expansion.taken:
             name = next(expansion.free_names(workload))
         expansion.add_pod(template, name, tolerations=daemon_tolerations(template.spec), affinity=tied)
 
@@ -584,18 +587,13 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
     if not expansion.cron_jobs:
         expansion.notice(workload, "a CronJob makes no pods here unless asked (--cron-jobs)")
         return
-    metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
-    _job(
-        expansion,
-        read_workload(
-            {
-                **(workload.spec.job_template or {}),
-                "kind": "Job",
-                "apiVersion": "batch/v1",
-                "metadata": metadata,
-            }
-        ),
-    )
+    job = {
+        **(workload.spec.job_template or {}),
+        "kind": "Job",
+        "apiVersion": "batch/v1",
+        "metadata": {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace},
+    }
+    _job(expansion, read_workload(job))
 
 
 _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {

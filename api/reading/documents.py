@@ -16,7 +16,17 @@ import attrs
 
 from ...exceptions import ManifestError
 from ..objects import JsonObject
-from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
+from .formats.files import (
+    MARKS_OF_UTF_16,
+    as_text,
+    is_archive,
+    manifests_in,
+    manifests_of,
+    pieces_of,
+    read_file,
+    read_stream,
+    unpacked,
+)
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .typed import shown, without_kind
 
@@ -25,7 +35,7 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 _HEAD = 1 << 12
 _LONG = 1 << 18
 _LONG_PACKED = 1 << 14
-_MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
 _FOR_PEOPLE = {
     "table of kubectl get": re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n"),
     "text of kubectl describe": re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )"),
@@ -174,8 +184,6 @@ def _files_of(raw: bytes, where: str, name: str) -> Iterator[File]:
     if not is_archive(content, where):
         yield File(where, name, given=content)
         return
-    from .formats.files import manifests_of
-
     for path, data in manifests_of(content, where):
         place = f"{where}: {path}"
         yield File(place, path, True, unpacked(data, place))
@@ -195,15 +203,16 @@ def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
 def parsed(content: str | bytes, where: str) -> list[Any]:
     """The values of a text, JSON or YAML, within all the bounds that files have. Raises
     :class:`~kubeclassic.exceptions.ManifestError`."""
-    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    return [value for value, _ in _values(unpacked(raw, where), where, "")[0]]
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    return [value for value, _ in _values(unpacked(content, where), where, "")[0]]
 
 
 def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, Repeats]], bool]:
     """The values of a file, and whether it is YAML: JSON if it looks like that. YAML would include JSON, but
     is slower to read."""
     content = _CHATTER.sub(lambda lines: b"\n" * lines[0].count(b"\n"), content)
-    if content.startswith(_MARKS_OF_UTF_16):
+    if content.startswith(MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content):
         if error := _ERROR.match(content):

@@ -38,7 +38,7 @@ from ..objects import (
 from .decode import decode_kind
 from .typed import shown
 
-Told: TypeAlias = Iterator[str]
+Told = Iterator[str]
 """Paths, with what is there and what is wanted."""
 WEIGHTS = range(1, 101)
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -166,7 +166,7 @@ def _names(named: Iterable[Container | Volume], path: str) -> Told:
 
 
 def _once(keys: Iterable[Hashable], path: str, what: str) -> Told:
-    seen: set[Hashable] = set()
+    seen = set()
     for key in keys:
         if key in seen:
             text = ", ".join(map(str, key)) if isinstance(key, tuple) else key

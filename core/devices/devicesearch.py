@@ -481,7 +481,7 @@ class DeviceSearch:
         return is_done
 
     def _take_one(self, place: DeviceSlot, option: Option, is_chosen: bool) -> bool:
-        led_nowhere: set[object] = set()
+        led_nowhere = set()
         for at, (pool, device) in enumerate(self._devices[place.start :], place.start):
             if pool.invalid and self.cells.invalid_pool_errs:
                 raise AllocationError(pool.invalid_text)

@@ -361,7 +361,7 @@ def _shape(pool: Pool) -> Hashable:
 
 def _repeated(names: Iterable[str]) -> str:
     """The first of *names* that is there twice; empty: none is."""
-    seen: set[str] = set()
+    seen = set()
     return next((name for name in names if name in seen or seen.add(name)), "")  # type: ignore[func-returns-value]
 
 

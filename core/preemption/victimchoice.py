@@ -185,7 +185,7 @@ class Candidates:
         """The node whose victims matter least; among equals the first by name. There has to be one."""
         if not self.has_victims.all():
             return self._first(np.flatnonzero(~self.has_victims))
-        best: Rows = np.arange(len(self))
+        best = np.arange(len(self))
         for criterion in self.criteria:
             values = criterion[best]
             best = best[values == values.min()]

@@ -401,7 +401,7 @@ class VolumeBinder:
     def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
         """The nodes that can reach a bound volume: bool[n]."""
         nodes = matcher.nodes
-        found: Mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
+        found = np.isin(np.arange(nodes.n), matcher.reach(volume))
         plugin = plugin_of(volume.spec) if self.cells.translates_bound_volumes else None
         replaced = self._replaced(plugin, nodes) if plugin is not None else None
         if plugin is None or replaced is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 import attrs
@@ -35,7 +35,7 @@ TIMEOUT = "timeout"
 OTHER = "other"
 """Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or
 another reason."""
-Headers: TypeAlias = Mapping[str, str]
+Headers = Mapping[str, str]
 LONGEST_WAIT = 9
 """Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
 
@@ -293,11 +293,11 @@ class ApiError(KubeclassicError):
         details: StatusDetails | None = None,
     ) -> None:
         super().__init__(message or f"the server answered {status}")
-        self.status: int = status
+        self.status = status
         self.reason = reason
         self.message = message
         self.retry_after = retry_after
-        self.causes: list[StatusCause] = details.causes or [] if details is not None else []
+        self.causes = details.causes or [] if details is not None else []
 
     @property
     def is_expired(self) -> bool:
@@ -326,10 +326,9 @@ def error_of(answer: Response) -> ApiError:
     """The error that *answer* is, with or without a Status."""
     found = _status(read_object(answer.body))
     if found is None or found.kind is None:
-        reason = "TooManyRequests" if answer.status == 429 else ""
         return ApiError(
             answer.status,
-            reason,
+            "TooManyRequests" if answer.status == 429 else "",
             " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT],
             answer.retry_after,
         )

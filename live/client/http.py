@@ -21,7 +21,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # format of programs is client.authentication.k8s.io.
 
 
-CertifiedKey: TypeAlias = tuple[bytes, bytes]
+CertifiedKey = tuple[bytes, bytes]
 """A client's certificate and its key, in PEM."""
 FILES_READ_EVERY = 60.0
 """Seconds after which the file of a token or a certificate is read again: it changes while we run."""
@@ -315,9 +315,9 @@ class ExecPlugin:
                 self._run = None
                 self._failure = failure if isinstance(failure, CredentialsError) else None
                 self._failed_at = time.monotonic()
-                self._grant, self._expires = (
-                    (grant, expires) if failure is None else (self._grant, self._expires)
-                )
+                if failure is None:
+                    self._grant = grant
+                    self._expires = expires
         for wanted in run.waiting:
             if not wanted.set_running_or_notify_cancel():
                 continue
@@ -394,7 +394,7 @@ class ExecPlugin:
             )  # what holds others may hold a secret
             raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
         status = found.status
-        expires = found.status.expiration_timestamp
+        expires = status.expiration_timestamp
         token = status.token or ""
         certificate = status.client_certificate_data
         key = status.client_key_data
@@ -482,7 +482,7 @@ class HttpTransport:
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
         timeout = ANSWER_WITHIN if request.timeout is None else request.timeout
-        with _told(request, self.access.server):
+        with self._told(request):
             async with await self._answer(request, timeout) as answer:
                 body = bytearray()
                 async for piece in answer.content.iter_any():
@@ -498,7 +498,7 @@ class HttpTransport:
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        with _told(request, self.access.server):
+        with self._told(request):
             answer = await self._answer(request, request.timeout)
         try:
             yield Stream(answer.status, _headers(answer), self._lines(request, answer))
@@ -508,7 +508,7 @@ class HttpTransport:
     async def _lines(self, request: Request, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         begun: list[bytes] = []
         size = 0
-        with _told(request, self.access.server):
+        with self._told(request):
             async for piece in answer.content.iter_any():
                 *ends, last = piece.split(b"\n")
                 for end in ends:
@@ -519,8 +519,7 @@ class HttpTransport:
                 size += len(last)
                 if size > LONGEST_LINE:
                     raise TransportError(
-                        f"{_place(request, self.access.server)}: got a line of more than {LONGEST_LINE:,} bytes",
-                        OTHER,
+                        f"{self._place(request)}: got a line of more than {LONGEST_LINE:,} bytes", OTHER
                     )
         if size:
             yield b"".join(begun)
@@ -581,29 +580,27 @@ class HttpTransport:
                 raise
         return self._sessions[certificate]
 
+    def _place(self, request: Request) -> str:
+        return f"{request.method} {self.access.server}{request.path}"
+
+    @contextmanager
+    def _told(self, request: Request) -> Iterator[None]:
+        """Errors inside the block name *request*."""
+        try:
+            import aiohttp
+        except ImportError:
+            raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
+        try:
+            yield
+        except (aiohttp.ClientError, OSError) as error:
+            raise TransportError(f"{self._place(request)}: {_text(error)}", _cause(error)) from None
+        except ValueError:  # its text may have a header in it
+            text = f"{self._place(request)}: the request cannot be sent: expected another address or other headers"
+            raise TransportError(text, OTHER) from None
+
 
 def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items()}
-
-
-def _place(request: Request, server: str) -> str:
-    return f"{request.method} {server}{request.path}"
-
-
-@contextmanager
-def _told(request: Request, server: str) -> Iterator[None]:
-    """Errors inside the block name *request*."""
-    try:
-        import aiohttp
-    except ImportError:
-        raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
-    try:
-        yield
-    except (aiohttp.ClientError, OSError) as error:
-        raise TransportError(f"{_place(request, server)}: {_text(error)}", _cause(error)) from None
-    except ValueError:  # its text may have a header in it
-        text = f"{_place(request, server)}: the request cannot be sent: expected another address or other headers"
-        raise TransportError(text, OTHER) from None
 
 
 def _text(error: BaseException) -> str:

@@ -13,7 +13,6 @@ import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import partial
-from typing import TypeAlias
 
 import attrs
 from msgspec.structs import replace
@@ -45,7 +44,7 @@ from ..client.api import (
     resource,
 )
 
-Report: TypeAlias = Callable[[str], None]
+Report = Callable[[str], None]
 """Is told of what fails or cannot be read, one line each."""
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
@@ -235,11 +234,10 @@ class Reflector:
             asked = "0"
         if self._is_unavailable:
             asked = ""
-        whole = 0 if asked not in ("", "0") and not self._is_paged else PAGE
         ask = partial(
             self.api.list,
             self.resource,
-            limit=whole,
+            limit=0 if asked not in ("", "0") and not self._is_paged else PAGE,
             field_selector=self.field_selector,
             keeps_version=not relists,
         )
@@ -271,12 +269,11 @@ class Reflector:
         while True:
             begin = loop_time()
             version = self.resource_version
-            timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
             try:
                 async with self.api.watch(
                     self.resource,
                     version,
-                    timeout,
+                    int(WATCH_AT_LEAST * (self.random() + 1.0)),
                     bookmarks=self.cells.bookmarks,
                     sends_duration=self.sends_duration,
                     field_selector=self.field_selector,
@@ -377,8 +374,8 @@ def informers_of(
     release: Release, gates: Mapping[str, bool], transport: Transport, handler: Follower, report: Report
 ) -> Informers:
     """The informers of a scheduler of *release* with *gates*; see :class:`Informers`."""
-    cells = replace(release.client, resources=listed(release.client, gates))
-    return Informers(transport, cells, handler, report)
+    resources = listed(release.client, gates)
+    return Informers(transport, replace(release.client, resources=resources), handler, report)
 
 
 @attrs.define(eq=False)
@@ -396,17 +393,16 @@ class Informers:
     report: Report
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
-    reflectors: Mapping[str, Reflector] = attrs.field(init=False)
+    reflectors: dict[str, Reflector] = attrs.Factory(dict)
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:
         api = Api(self.transport, retries_of(self.cells))
         cells = self.cells
-        reflectors = dict[str, Reflector]()
         for kind, version in cells.resources.items():
             store = Store(kind, self.handler, self.report)
             is_pods = kind == "Pod"
-            reflectors[kind] = Reflector(
+            self.reflectors[kind] = Reflector(
                 api,
                 resource(kind, version),
                 store,
@@ -416,7 +412,6 @@ class Informers:
                 field_selector=cells.pod_selector if is_pods else "",
                 sends_duration=cells.pods_send_duration if is_pods else cells.sends_duration,
             )
-        self.reflectors = reflectors
 
     async def run(self) -> None:
         """List and watch until this is cancelled."""

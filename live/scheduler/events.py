@@ -17,7 +17,7 @@ import attrs
 import msgspec
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, TransportError, resource
+from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, TransportError, loop_time, resource
 
 EVENTS = resource("Event")
 _NAMES = ("kind", "namespace", "name", "uid", "apiVersion")
@@ -160,16 +160,15 @@ class Events(Recorder):
     async def drain(self, seconds: float) -> int:
         """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the
         same time."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while (left := len(self._waiting) + self._is_sending) and loop.time() < end:
+        end = loop_time() + seconds
+        while (left := len(self._waiting) + self._is_sending) and loop_time() < end:
             await asyncio.sleep(LOOK)
         return left
 
     async def _is_answered(self, event: Manifest) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""
         ask = Api(self.transport).ask
-        (name, namespace) = event["metadata"].values()
+        name, namespace = event["metadata"].values()
         try:
             if event["count"] > 1:
                 changes = {name: event[name] for name in ("count", "lastTimestamp", "message")}

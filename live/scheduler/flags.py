@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 import attrs
 
@@ -44,7 +44,7 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-Seconds: TypeAlias = Annotated[float, ReadBy(duration)]
+Seconds = Annotated[float, ReadBy(duration)]
 
 
 @attrs.frozen
@@ -128,7 +128,7 @@ class Values:
         if name not in self.given:
             return default
         written = self.given[name]
-        (read, wanted) = _READERS[FLAGS[name].kind]
+        read, wanted = _READERS[FLAGS[name].kind]
         try:
             found = read(written)
         except ValueError:

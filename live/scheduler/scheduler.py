@@ -329,15 +329,15 @@ class LiveScheduler(Driver):
     is_stopping: bool = False
 
     def __attrs_post_init__(self) -> None:
-        self.victims_leave_first = bool(self.state.engine.profiles)
-        self.consequences = (FrameworkConsequences if self.victims_leave_first else ClassicConsequences)(
-            self.state
-        )
-        self.volumes = VolumeWork(self.state)
-        has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
-        self.claims = ClaimWork(self.state) if has_claims else None
-        for profile in self.state.engine.profiles.values():
-            profile.handle.now = self.state.wall
+        state = self.state
+        profiles = state.engine.profiles
+        self.victims_leave_first = bool(profiles)
+        self.consequences = (FrameworkConsequences if profiles else ClassicConsequences)(state)
+        self.volumes = VolumeWork(state)
+        has_claims = profiles and state.engine.enabled("DynamicResourceAllocation")
+        self.claims = ClaimWork(state) if has_claims else None
+        for profile in profiles.values():
+            profile.handle.now = state.wall
 
     # --- the loop -------------------------------------------------------------------------------------------
 
@@ -544,8 +544,8 @@ class LiveScheduler(Driver):
     async def _until_ready(self, pod: Pod, host: str) -> str | None:
         """Wait until the devices of *pod* are ready, as their drivers say it in its claims; answers why they
         are not."""
-        wait = self.state.binding.device_wait(pod)
         state = self.state
+        wait = state.binding.device_wait(pod)
         if wait is None or not wait.waits(pod):
             return None
         state.recorder.event(

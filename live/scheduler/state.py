@@ -199,11 +199,10 @@ def status_of(pod: Pod) -> JsonObject:
 
 def binding(name: str, namespace: str, uid: str, node_name: str) -> Json:
     """A Binding of a pod to a node; the UID keeps it from another pod of the same name."""
-    metadata = {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})}
     return {
         "kind": "Binding",
         "apiVersion": "v1",
-        "metadata": metadata,
+        "metadata": {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})},
         "target": {"kind": "Node", "name": node_name},
     }
 

@@ -101,7 +101,7 @@ class ClaimWork:
     async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
         """Write the finalizers and the status of a claim that is there."""
         api = self.state.api
-        place = (before.namespace, before.name)
+        place = before.namespace, before.name
         claims = resource("ResourceClaim", api.device_api)
         classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
         manifest = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
@@ -159,8 +159,7 @@ class VolumeWork:
         """Whether a claim of *pod*, which was just assumed, has no volume yet."""
         if not pod.spec.volumes or not self.state.binding.waits_for_claims(pod):
             return False
-        claims = self.state.listings.claims
-        found = (claims.get(key) for key in self.state.engine.claims_of(pod))
+        found = (self.state.listings.claims.get(key) for key in self.state.engine.claims_of(pod))
         return not all(claim is not None and is_fully_bound(claim) for claim in found)
 
     async def bind(self, pod: Pod) -> None:

@@ -29,10 +29,10 @@ class RequestError(KubeclassicError):
 
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: expected {wanted}, got {got}")
-        self.where: str = where
+        self.where = where
         self.got = got
         self.wanted = wanted
-        self.status: int = status
+        self.status = status
 
     def record(self) -> dict[str, str]:
         """As plain data."""
@@ -107,10 +107,9 @@ def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence
     if all(fields.get(form) is None for form in forms):
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
-    nodes = _checked(fields.get(form) or {}, form, dict)
     victims = {
         name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0]))
-        for name, given in nodes.items()
+        for name, given in _checked(fields.get(form) or {}, form, dict).items()
     }
     return _pod(fields), NodesAsked(list(victims), form), victims
 

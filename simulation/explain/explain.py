@@ -87,10 +87,9 @@ class JudgedNodes:
         if ranking is None:
             return {row: self._report(row, True) for row in rows}
         totals = ranking.totals.tolist()
-        best_first = sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
         return {
             rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at])
-            for at in best_first
+            for at in sorted(range(len(rows)), key=lambda at: -totals[at])
         }
 
     def scores(self, ranking: Ranking, at: int) -> dict[str, NodeScore]:

@@ -33,7 +33,6 @@ from ...api.objects import (
     PersistentVolumeClaim,
     Pod,
     PodAffinity,
-    PodAffinityTerm,
     PodSpec,
     Requirement,
     ResourceRequirements,
@@ -100,10 +99,9 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
                 key=lambda size: size.nanos,
             )
             if not here:
+                note = "no free volume of the class"
                 if there:
-                    note = f"no free volume of the class here, {len(there):,} elsewhere"
-                else:
-                    note = "no free volume of the class"
+                    note += f" here, {len(there):,} elsewhere"
             elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
                 note = f"the largest free volume here has {sizes[-1]}"
         elif terms and not any(
@@ -201,10 +199,9 @@ class SpreadCounts:
             closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
             tainted += [domain] if closed and all(closed) else []
         though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
+        few = ""
         if len(self.counts) < self.min_domains:
             few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
-        else:
-            few = ""
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
         return f"{told}{though}{few}" + (
             "" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}"
@@ -214,7 +211,7 @@ class SpreadCounts:
 def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
     """The counts of *pod*, which has one hard constraint; None where there are no domains, or its selector is
     invalid."""
-    cycle: Any = engine.begin(pod)
+    cycle = engine.begin(pod)
     template = cycle.template
     table = cycle.table
     key = pod.spec.topology_spread_constraints[0].topology_key
@@ -507,8 +504,7 @@ class Causes:
     # --- what pods there are --------------------------------------------------------------------------------
 
     def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
-        demands = [(about, demand, pod) for about, demand, pod in self._alone() if rules & about]
-        for about, demand, pod in demands:
+        for about, demand, pod in [one for one in self._alone() if rules & one[0]]:
             found = self.judged(pod)
             failing = [
                 one
@@ -540,7 +536,6 @@ class Causes:
         """Each demand about other pods, after the rules that see to it and before the pod with this one alone
         of its kind."""
         spec = self.pod.spec
-        affinity = self.pod.spec.affinity
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable == "DoNotSchedule":
                 text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
@@ -548,7 +543,7 @@ class Causes:
                 note = lacks or self._note(constraint.label_selector, {self.pod.namespace})
                 demand = FailedDemand("topologySpreadConstraints", text, 0, note, absent=bool(lacks))
                 yield SPREAD, demand, self._with(topology_spread_constraints=(constraint,))
-        affinity = affinity or Affinity()
+        affinity = spec.affinity or Affinity()
         near = affinity.pod_affinity or PodAffinity()
         away = affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
@@ -604,14 +599,12 @@ class Causes:
             for entry in table.pods[table.row_of[name]]:
                 for term in entry.template.required_anti_affinity:
                     value = labels.get(name, {}).get(term.topology_key)
-                    namespaces = term.namespaces or (entry.pod.namespace,)
                     if (
-                        value is None
-                        or term.namespace_selector is not None
-                        or self.pod.namespace not in namespaces
+                        value is not None
+                        and term.namespace_selector is None
+                        and self.pod.namespace in (term.namespaces or (entry.pod.namespace,))
+                        and selects(term.label_selector, self.pod.labels)
                     ):
-                        continue
-                    if selects(term.label_selector, self.pod.labels):
                         demand = FailedDemand(
                             "podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, ""
                         )
@@ -676,21 +669,8 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     """The terms of the pod's required node affinity."""
-    affinity = pod.spec.affinity
-    required = (
-        affinity.node_affinity.required
-        if affinity is not None and affinity.node_affinity is not None
-        else None
-    )
-    return () if required is None else required.node_selector_terms
-
-
-def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
-    """The terms of the pod's required affinity to other pods."""
-    affinity = pod.spec.affinity
-    if affinity is not None and affinity.pod_affinity is not None:
-        return affinity.pod_affinity.required
-    return ()
+    affinity = (pod.spec.affinity or Affinity()).node_affinity
+    return affinity.required.node_selector_terms if affinity and affinity.required else ()
 
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:

@@ -15,7 +15,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any, NoReturn, TypeAlias
+from typing import IO, Any, NoReturn
 
 import attrs
 import msgspec
@@ -146,7 +146,7 @@ def _commas(value: Any) -> int:
     """The number of commas of *value* in JSON. Long lists are written item by item, which takes less
     memory."""
     items = value.get("items") if isinstance(value, dict) else value
-    parts: list[Any] = items if isinstance(items, list) else []
+    parts = items if isinstance(items, list) else []
     outside = {**value, "items": None} if isinstance(value, dict) and parts else None if parts else value
     return (
         encoded(outside).count(b",")
@@ -159,7 +159,7 @@ def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines:
     def mapping(pairs: list[tuple[str, Any]]) -> JsonDict:
         made = dict(pairs)
         if len(made) != len(pairs):
-            seen: set[str] = set()
+            seen = set()
             for key, _ in pairs:
                 if key in seen:
                     repeats.add(made, key)
@@ -205,7 +205,7 @@ _FIELD = re.compile(rb'\s*[{,]\s*"(?:[^"\\]|\\.)*"\s*:\s*')
 _END = re.compile(rb"\s*\}\s*")
 _BEGIN = re.compile(rb'\{\s*"[^"\\]*"')
 _BLANKS = (b" ", b"\n", b"\r", b"\t")
-Parts: TypeAlias = Mapping[str, msgspec.Raw]
+Parts = Mapping[str, msgspec.Raw]
 """JSON name -> the text of the value."""
 _TAIL = 1 << 16
 _KIND_OF_LIST = re.compile(rb'"kind"\s*:\s*"[^"]*List"')
@@ -370,7 +370,7 @@ def _items_in(text: bytes) -> list[Parts] | None:
     """The fields of the objects in *text*; None if it has something else, or a key twice: then its first
     value got lost."""
     try:
-        items: list[Parts] = _all_parts(b"[%b]" % text)
+        items = _all_parts(b"[%b]" % text)
     except UNREADABLE:
         return None
     at = 0

@@ -186,17 +186,16 @@ def _read(item: KubeObject | None) -> object:
     """The parts of an object that decisions on other pods read."""
     if isinstance(item, Pod):
         if _node_of(item):
-            return (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec)
+            return _node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec
         return None
     if isinstance(item, Node):
-        conditions = [(one.type, one.status) for one in item.status.conditions]
         return (
             item.labels,
             item.annotations,
             item.spec,
             item.status.allocatable,
             item.status.images,
-            conditions,
+            [(one.type, one.status) for one in item.status.conditions],
         )
     return item
 
@@ -265,8 +264,9 @@ class Shadow:
         """An object was added or updated."""
         self._event += 1
         state = self.state
+        key = item.key
         now = state.now()
-        known = state.pod(item.key) if isinstance(item, Pod) else None
+        known = state.pod(key) if isinstance(item, Pod) else None
         names = state.engine.scheduler_names(state.scheduler_name)
         if (
             not isinstance(item, Pod)
@@ -276,15 +276,15 @@ class Shadow:
             self._held.append(SeenEvent(self._event, now, state.put, item))
         elif known is not None and known.uid == item.uid and not known.spec.node_name:
             # A waiting pod was bound, was refused, or changed in another way.
-            outcomes = self._outcomes.get(item.key, [])
-            is_refused = is_unschedulable(item) and self._told.get(item.key) != message(item)
+            outcomes = self._outcomes.get(key, [])
+            is_refused = is_unschedulable(item) and self._told.get(key) != message(item)
             if outcomes and outcomes[-1].item.spec.node_name:
                 outcomes[-1].item = item
             elif item.spec.node_name or is_refused:
-                self._told[item.key] = message(item)
-                self._outcomes.setdefault(item.key, []).append(SeenEvent(self._event, now, state.put, item))
-                if item.key in self._backlog.waiting:
-                    waiting = self._backlog.waiting[item.key]
+                self._told[key] = message(item)
+                self._outcomes.setdefault(key, []).append(SeenEvent(self._event, now, state.put, item))
+                if key in self._backlog.waiting:
+                    waiting = self._backlog.waiting[key]
                     waiting.outcome = min(waiting.outcome, self._event)
             elif outcomes:
                 outcomes[-1].item = item
@@ -297,7 +297,7 @@ class Shadow:
             # A new pod without a node. One that was refused before we looked is awaited at no time.
             self._take_effect(state.put, item, now)
             if is_unschedulable(item):
-                self._told[item.key] = message(item)
+                self._told[key] = message(item)
             else:
                 self._enter(item)
         else:
@@ -423,15 +423,15 @@ class Shadow:
                 self._count(key, trial)
                 return True
             tried[key] = trial
-        return bool(tried) and self._judge_different(*next(iter(tried.items())))
-
-    def _judge_different(self, key: str, trial: ShadowTrial) -> bool:
-        """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if
-        more has to be seen first."""
+        if not tried:
+            return False
+        # The likeliest decision differs as things stand: it does differ, or the order is unknown, unless more
+        # has to be seen first.
+        key, trial = next(iter(tried.items()))
         if self._held and self._held[0].number < self._first_outcome():
             self._deliver()
             return True
-        outcome = self._outcomes[key][0]
+        outcome = outcomes[key][0]
         pod = self.state.pod(key)
         if pod is None or outcome.seen + WINDOW > self.state.now():
             return False
