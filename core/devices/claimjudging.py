@@ -139,9 +139,8 @@ class TextComparison:
             device = make.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-        if self.domain is None:
-            held = device["driver"]
-        else:
+        held = device["driver"]
+        if self.domain is not None:
             held = device["attributes"].get(self.domain, {}).get(self.name)
         if held is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
@@ -157,9 +156,8 @@ def compiled(text: str) -> Expression | TextComparison:
 def compiled_whole(text: str) -> Expression:
     """The expression *text*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` where the package is
     missing."""
-    environment = _environment()
     try:
-        program = environment.compile(text)
+        program = _environment().compile(text)
     except (RuntimeError, ValueError) as error:
         told = _STATUS.sub("", str(error), count=1).removesuffix("[INVALID_ARGUMENT]").strip()
         return Expression(text, f"compilation failed: {told}")
@@ -183,18 +181,19 @@ def _in_upstreams_words(text: str) -> str:
 @cache
 def _environment() -> Any:
     try:
-        names = ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
         cel, ext_bindings, ext_optional, ext_strings = (
-            import_module(f"cel_expr_python.{name}") for name in names
+            import_module(f"cel_expr_python.{name}")
+            for name in ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
         )
     except ImportError:
         raise KubeclassicError(MISSING) from None
+    types = cel.Type
     kinds = {
-        "string": cel.Type.STRING,
-        "bool": cel.Type.BOOL,
-        "int": cel.Type.INT,
-        "double": cel.Type.DOUBLE,
-        "value": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
+        "string": types.STRING,
+        "bool": types.BOOL,
+        "int": types.INT,
+        "double": types.DOUBLE,
+        "value": types.Map(types.STRING, types.DYN),
     }
 
     def declared(name: str, overloads: Any, is_method: bool) -> Any:

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...api.objects import (
     AllocationResult,
-    Device,
     DeviceAllocationResult,
     DeviceClass,
     DeviceRequestAllocationResult,
@@ -25,7 +24,6 @@ from ...api.objects import (
     Quantity,
     Requirement,
     ResourceClaim,
-    ResourceSlice,
 )
 from ...api.record import Count, Names, Record, field
 from ..arrays import Ints, NodeTable, Rows
@@ -87,7 +85,7 @@ class Devices:
     """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
-    _kept: dict[Hashable, _Kept] = attrs.field(init=False, factory=dict)
+    _kept: dict[Hashable, _Kept] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.pools = Pools(self.table, self.listings, self.cells)
@@ -159,7 +157,6 @@ class Devices:
         AllocationError."""
         self.pools.refresh()
         found = self._search(claims, row)
-        node = self.table.names[row]
         if found is None:
             return None
         return [
@@ -167,7 +164,7 @@ class Devices:
                 devices=DeviceAllocationResult(
                     results=tuple(self._result(claim, number, one) for number, one in enumerate(taken))
                 ),
-                node_selector=_node_selector(taken, node),
+                node_selector=_node_selector(taken, self.table.names[row]),
             )
             for claim, taken in zip(claims, found, strict=True)
         ]
@@ -188,8 +185,10 @@ class Devices:
 
     def planner(self) -> DevicePlanner:
         """A planner of what claims ask for."""
-        consumed = self.listings.resource_claims.consumed
-        return DevicePlanner(self.listings.device_classes.get, self.cells, self.judge, consumed)
+        listings = self.listings
+        return DevicePlanner(
+            listings.device_classes.get, self.cells, self.judge, listings.resource_claims.consumed
+        )
 
     def _result(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
         driver, pool, name = one.device.id
@@ -300,11 +299,13 @@ class DeviceTotals:
         there = np.zeros(self.table.size, np.int64)
         used = np.zeros(self.table.size, np.int64)
         for one in self.listings.slices:
-            mask = None if bool(one.spec.per_device_node_selection) else reached.of(one.spec)
+            mask = None if one.spec.per_device_node_selection else reached.of(one.spec)
             for device in one.spec.devices:
                 rows = reached.of(device) if mask is None else mask
                 try:
-                    if self._matches(device_class, one, device):
+                    make = self.makes.of(one.spec.driver, device)
+                    selectors = device_class.spec.selectors
+                    if self.judge.refusing(make, selectors, device_class.name) is None:
                         there[rows] += 1
                         used[rows] += (
                             one.spec.driver,
@@ -315,10 +316,6 @@ class DeviceTotals:
                     errs |= rows
         there[errs] = 0
         return there, used
-
-    def _matches(self, device_class: DeviceClass, one: ResourceSlice, device: Device) -> bool:
-        make = self.makes.of(one.spec.driver, device)
-        return self.judge.refusing(make, device_class.spec.selectors, device_class.name) is None
 
 
 # --- The reason against each device that a node reaches -----------------------------------------------------
@@ -432,8 +429,8 @@ def _objections(
     is_shared = devices.cells.shares and make.device.allow_multiple_allocations
     if device.id in users and not option.admin and not is_shared:
         yield f"used by claim {users[device.id]}"
-    consumed = devices.listings.resource_claims.consumed(device.id)
-    if devices.cells.shares and not has_room(make.device, option.request, (consumed,)):
+    used = (devices.listings.resource_claims.consumed(device.id),)
+    if devices.cells.shares and not has_room(make.device, option.request, used):
         yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""

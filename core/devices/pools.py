@@ -289,8 +289,9 @@ class Pools:
         return tuple(found)
 
     def _has_conditions(self, pool: Pool) -> bool:
-        conditions = (device.make.device.binding_conditions for device in pool.devices)
-        return pool.is_whole(self.cells) and any(conditions)
+        return pool.is_whole(self.cells) and any(
+            device.make.device.binding_conditions for device in pool.devices
+        )
 
     def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
@@ -355,8 +356,13 @@ def _newest(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
 def _shape(pool: Pool) -> Hashable:
     """Equal for pools in which searches cannot tell the devices apart."""
     devices = tuple((device.make.number, device.is_reached) for device in pool.devices)
-    counters = tuple(sorted(pool.counters.items())), tuple(device.make.number for device in pool.elsewhere)
-    return pool.is_incomplete, bool(pool.invalid), devices, counters
+    return (
+        pool.is_incomplete,
+        bool(pool.invalid),
+        devices,
+        tuple(sorted(pool.counters.items())),
+        tuple(device.make.number for device in pool.elsewhere),
+    )
 
 
 def _repeated(names: Iterable[str]) -> str:

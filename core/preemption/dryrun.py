@@ -63,23 +63,21 @@ def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: boo
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
     """
     known = list(budgets)
-    return lambda potential: _one_by_one(potential, known, exempts=exempts)
 
+    def one_by_one(potential: PotentialVictims) -> Mask:
+        found = np.zeros_like(potential.there)
+        left = [
+            (mine, np.full(found.shape[1], budget.status.disruptions_allowed, np.int64))
+            for budget, mine in _selected(potential, known, exempts)
+        ]
+        for place in range(len(found)):
+            for mine, allowed in left:
+                takes = mine[place] & ~found[place]
+                found[place] |= takes & (allowed <= 0)
+                allowed -= takes & (allowed > 0)
+        return found
 
-def _one_by_one(
-    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
-) -> Mask:
-    found = np.zeros_like(potential.there)
-    left = [
-        (mine, np.full(found.shape[1], budget.status.disruptions_allowed, np.int64))
-        for budget, mine in _selected(potential, budgets, exempts)
-    ]
-    for place in range(len(found)):
-        for mine, allowed in left:
-            takes = mine[place] & ~found[place]
-            found[place] |= takes & (allowed <= 0)
-            allowed -= takes & (allowed > 0)
-    return found
+    return one_by_one
 
 
 def _beyond_allowance(
@@ -259,10 +257,14 @@ class OverlayTrial:
     ) -> OverlayTrial:
         """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
-        lower = np.flatnonzero(potential.any).tolist()
         priority = cycle.pod.priority
         overlay.remove_all(
-            [(i, entry) for i in lower for entry in overlay.pods(i) if entry.priority < priority]
+            [
+                (i, entry)
+                for i in np.flatnonzero(potential.any).tolist()
+                for entry in overlay.pods(i)
+                if entry.priority < priority
+            ]
         )
         return cls(cycle, nominations, potential, overlay)
 
@@ -520,8 +522,7 @@ class ClaimUsers:
         self._seen = self.table.changed.revision
         for node in [name for name in self._entries if name not in self.table.row_of]:
             del self._entries[node], self.counts[node]
-        rows = range(len(self.table.pods)) if changed is None else changed.tolist()
-        for row in rows:
+        for row in range(len(self.table.pods)) if changed is None else changed.tolist():
             node = self.table.names[row] if row < len(self.table.names) else ""
             if self.table.row_of.get(node) != row:
                 continue

@@ -208,11 +208,9 @@ class PotentialVictims:
     def of_layout(self, array: Ints, places: Rows | int) -> Ints:
         """The values of an *array* of the layout at *places*, int64[len(places), k], or at one of them,
         int64[k]; of no meaning where there is no pod."""
-        found: Ints
         if self.order is None:
-            found = array[places].take(self.rows, axis=-1)
-        else:
-            found = array[self.order[places], self.rows]
+            return array[places].take(self.rows, axis=-1)
+        found: Ints = array[self.order[places], self.rows]
         return found
 
     def entry(self, place: int, i: int) -> Entry:

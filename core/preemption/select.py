@@ -90,13 +90,8 @@ def preempt(
     rows = nodes[~unresolvable[nodes]]
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    return chosen(
-        cycle,
-        nominations,
-        _candidates(cycle, nominations, found, rows, runs),
-        extenders,
-        asks_later=asks_later,
-    )
+    candidates = _candidates(cycle, nominations, found, rows, runs)
+    return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
 def _candidates(
@@ -303,8 +298,7 @@ class UnschedulableCache:
         algorithm = cycle.algorithm
         cycle.algorithm = path.algorithm
         try:
-            answers = path.boards.answers
-            answers.update(kept.answers, cycle)
+            path.boards.answers.update(kept.answers, cycle)
             if [answer.revision for answer in kept.answers] == kept.revisions:
                 return kept
             found = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
@@ -325,7 +319,6 @@ class UnschedulableCache:
         followed."""
         verdict = found.verdict
         path = self.quick_path
-        table = cycle.table
         if (
             verdict.has_errors
             or verdict.with_nominated is not None
@@ -353,7 +346,7 @@ class UnschedulableCache:
         try:
             kept = [answers.of(predicate, cycle.template) for predicate in predicates]
             answers.update(kept, cycle)
-            visited = np.zeros(table.size, np.bool_)
+            visited = np.zeros(cycle.table.size, np.bool_)
             visited[found.visited] = True
             self._kept[cycle.template] = UnschedulableTemplate.of(
                 verdict.plain, kept, visited, path.order.revision

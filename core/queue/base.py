@@ -173,19 +173,17 @@ class QueueBase(SchedulingQueue):
     _active: Heap[QueuedPod] = attrs.field(init=False)
     _waiting: Heap[QueuedPod] | BackoffHeaps = attrs.field(init=False)
     """Pods that back off."""
-    _parked: Parked = attrs.field(init=False, factory=Parked)
+    _parked: Parked = attrs.Factory(Parked)
     _backoff_timer: Timer = attrs.field(init=False)
     _parked_timer: Timer = attrs.field(init=False)
-    _parked_at_most: float = attrs.field(init=False)
+    _parked_at_most: float = inf
 
     def __attrs_post_init__(self) -> None:
         self._active = Heap(self.less)
         self._waiting = Heap(self._ends_before)
         self._backoff_timer = Timer(self.clock.now, BACKOFF_FLUSH)
         self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
-        if self.cells.parked_at_most is None:
-            self._parked_at_most = inf
-        else:
+        if self.cells.parked_at_most is not None:
             self._parked_at_most = nanoseconds(self.cells.parked_at_most)
 
     # --- what releases do differently -----------------------------------------------------------------------
@@ -233,7 +231,7 @@ class QueueBase(SchedulingQueue):
         return [item.pod for item in self.entries()]
 
     def contents(self) -> Contents:
-        parts = (self._active.in_order(), self._waiting.in_order(), self._parked.all())
+        parts = self._active.in_order(), self._waiting.in_order(), self._parked.all()
         return Contents(*([item.pod for item in items] for items in parts))
 
     def entries(self) -> list[QueuedPod]:
@@ -268,19 +266,20 @@ class QueueBase(SchedulingQueue):
 
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         self.tick()
-        self._refuse_known(item.pod.key)
-        item.timestamp = self._time_of(item.pod)
+        pod = item.pod
+        self._refuse_known(pod.key)
+        item.timestamp = self._time_of(pod)
         if self.cells.has_backoff:
-            self._count_failure(item.pod.key)
+            self._count_failure(pod.key)
         # Upstream: every pop clears the flag of 1.12, so only moves since the last pop count.
         was_moved = self._move_cycle >= (self.cycle if self.cells.move_marker == "flag" else cycle)
-        if not was_moved and (is_unschedulable(item.pod) or not self.cells.parks_by_condition):
+        if not was_moved and (is_unschedulable(pod) or not self.cells.parks_by_condition):
             self._parked.put(item)
             self._note(PARKED, "ScheduleAttemptFailure")
         else:
-            (self._waiting if self.cells.has_backoff else self._active).put(item.pod.key, item)
+            (self._waiting if self.cells.has_backoff else self._active).put(pod.key, item)
             self._note(BACKOFF, "ScheduleAttemptFailure")
-        self.nominations.add(item.pod, holder=item)
+        self.nominations.add(pod, holder=item)
 
     def _refuse_known(self, key: str) -> None:
         place = self._place_of(key)

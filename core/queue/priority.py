@@ -30,8 +30,8 @@ class Fifo(SchedulingQueue):
     A failed pod goes to the end at once; in a :class:`WaitingFifo` it waits first.
     """
 
-    _order: deque[str] = attrs.field(init=False, factory=deque)
-    _queued: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    _order: deque[str] = attrs.Factory(deque)
+    _queued: dict[str, Pod] = attrs.Factory(dict)
 
     @property
     def pending(self) -> Pending:
@@ -106,12 +106,12 @@ class WaitingFifo(Fifo):
 
     doubles: bool
     """Whether a pod's wait grows with each failure."""
-    _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    _known: dict[str, Pod] = attrs.Factory(dict)
     """The pods without a node as the API has them, which is asked when a wait ends."""
-    _waits: dict[str, Wait] = attrs.field(init=False, factory=dict)
-    _running: list[tuple[int, int, str, Wait]] = attrs.field(init=False, factory=list)
+    _waits: dict[str, Wait] = attrs.Factory(dict)
+    _running: list[tuple[int, int, str, Wait]] = attrs.Factory(list)
     """A heap of (end, number, key of the pod, its wait)."""
-    _started: int = attrs.field(init=False, default=0)
+    _started: int = 0
 
     @property
     def pending(self) -> Pending:

@@ -126,8 +126,10 @@ class AssumeCache(Generic[Kind]):
         if not text:
             return None
         if re.fullmatch(r"[+-]?[0-9]+", text) is None:
-            cause = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-            raise VolumeError(f'error parsing ResourceVersion "{text}" for {self.kind} "{item.key}": {cause}')
+            raise VolumeError(
+                f'error parsing ResourceVersion "{text}" for {self.kind} "{item.key}": '
+                f'strconv.ParseInt: parsing "{text}": invalid syntax'
+            )
         return int(text)
 
 
@@ -205,7 +207,7 @@ class VolumeBinder:
 
     @property
     def enabled(self) -> bool:
-        return not self.cells.binding_gate or bool(self.gates.get("VolumeScheduling", False))
+        return not self.cells.binding_gate or bool(self.gates.get("VolumeScheduling"))
 
     @property
     def version(self) -> int:
@@ -348,10 +350,11 @@ class VolumeBinder:
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
         """The volumes of each of *nodes* for the claims with these keys."""
         finding = Finding.of(nodes.n)
-        gates = self.gates
-        classes = self.cells.attributes_class_gate
         matcher = VolumeMatcher(
-            nodes, self.cells, bool(gates.get("BlockVolume", False)), bool(gates.get(classes, False))
+            nodes,
+            self.cells,
+            bool(self.gates.get("BlockVolume")),
+            bool(self.gates.get(self.cells.attributes_class_gate)),
         )
         try:
             needs = self.needs(claims)
@@ -412,40 +415,35 @@ class VolumeBinder:
             affinity = translated_affinity(plugin, volume, self.cells.beta_zones_alone)
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
-        if affinity is None:
-            by_driver = nodes.every()
-        else:
-            by_driver = node_selector_mask(affinity, nodes, fields=False)
+        by_driver = nodes.every() if affinity is None else node_selector_mask(affinity, nodes, fields=False)
         return np.where(replaced, by_driver, found)
 
     def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
         """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
         if not may_migrate(plugin, self.cells, self.gates):
             return None
-        saying = [
-            found.name
+        rows = [
+            nodes.table.row_of.get(found.name, -1)
             for found in self.listings.csi_nodes
             if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")
         ]
-        rows = [nodes.table.row_of.get(name, -1) for name in saying]
         return np.isin(nodes.indexes, rows) if rows else None
 
     def _find_unbound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         nodes = matcher.nodes
         finding.decided = finding.errors == 0
-        selected = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE in claim.annotations]
+        selected = [pair for pair in needs.delayed if SELECTED_NODE in pair[0].annotations]
         for claim, _ in selected:
             here = nodes.named(claim.annotations[SELECTED_NODE])
             finding.unbound &= here
             finding.decided &= here
-        others = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE not in claim.annotations]
+        others = [pair for pair in needs.delayed if SELECTED_NODE not in pair[0].annotations]
         # Upstream: the sort is unstable, which makes no difference below twelve claims.
         others.sort(key=lambda pair: requested_size(pair[0]))
         for claim, _ in others:
+            name = claim.spec.storage_class_name or ""
             if self.cells.matches_by_beta_class:
                 name = claim.storage_class
-            else:
-                name = claim.spec.storage_class_name or ""
             try:
                 numbers, failed = matcher.match(claim, self.volumes.within(name))
             except VolumeError as error:

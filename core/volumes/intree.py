@@ -102,9 +102,9 @@ def _region(zones: list[str]) -> str:
     parts = {zone: zone.split("-") for zone in zones}
     odd = next((zone for zone, part in parts.items() if len(part) != 3), None)
     if odd is not None:
-        expected = "expected: {locale}-{region}-{zone}"
         raise VolumeError(
-            f"failed to get region from zones: zone in unexpected format, {expected}, got: {odd}"
+            "failed to get region from zones: zone in unexpected format, "
+            f"expected: {{locale}}-{{region}}-{{zone}}, got: {odd}"
         )
     regions = sorted({"-".join(part[:2]) for part in parts.values()})
     if len(regions) > 1:
@@ -202,11 +202,10 @@ def translated_affinity(
     """
     topology = PLUGINS[plugin].topology
     affinity = volume.spec.node_affinity
+    terms = affinity.node_selector_terms if affinity else ()
     if topology is None:
         return affinity
     if beta_zones:
-        affinity = volume.spec.node_affinity
-        terms = affinity.node_selector_terms if affinity else ()
         if _names_values(terms, topology):
             return affinity
         if _names_values(terms, BETA_ZONE):
@@ -219,7 +218,6 @@ def translated_affinity(
         # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
         wanted = Requirement(key=topology, operator="In", given_values=zones)
         return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
-    terms = affinity.node_selector_terms if affinity else ()
     zone, region = _topology_labels(volume, terms)
     if _names_values(terms, zone):
         terms = _renamed(terms, zone, topology)

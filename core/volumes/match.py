@@ -115,8 +115,10 @@ class VolumeMatcher:
             and not self.attributes_classes
             and claim.spec.volume_attributes_class_name
         ):
-            off = f"when the feature-gate {self.cells.attributes_class_gate} is disabled"
-            raise VolumeError(f"unsupported volumeAttributesClassName is set on claim {claim.key} {off}")
+            raise VolumeError(
+                f"unsupported volumeAttributesClassName is set on claim {claim.key} when"
+                f" the feature-gate {self.cells.attributes_class_gate} is disabled"
+            )
         usable = [volume for volume in volumes if self._is_usable(volume, claim)]
         bound = [
             volume
