@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Map, Node, Pod, StorageClass
 from .engine import Engine
-from .queue.base import SchedulingQueue
+from .queue.priority import SchedulingQueue
 from .run import EventFeed
 
 ADD = "Add"

@@ -21,8 +21,7 @@ from ..api.objects import Namespace, Pod
 from ..api.reading import decode, shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.backoff import Clock, QueuedPod, nanoseconds
-from ..core.queue.base import SchedulingQueue
-from ..core.queue.priority import make_queue
+from ..core.queue.priority import SchedulingQueue, make_queue
 from ..exceptions import CacheError, ManifestError, did_you_mean
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by

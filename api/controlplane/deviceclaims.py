@@ -84,18 +84,14 @@ def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
 
 
 def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     return ObjectMeta(
         name=f"{pod.name}-{name}",
         namespace=pod.namespace,
         labels=like.labels,
         annotations=like.annotations,
-        owner_references=(pod_as_owner(pod),),
+        owner_references=(owner,),
     )
-
-
-def pod_as_owner(pod: Pod) -> OwnerReference:
-    """The owner reference of what is made for *pod*."""
-    return OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
 
 
 def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[ResourceSlice, ...]:

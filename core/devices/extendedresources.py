@@ -12,7 +12,6 @@ from uuid import NAMESPACE_OID, uuid5
 
 from msgspec.structs import replace
 
-from ...api.controlplane import pod_as_owner
 from ...api.objects import (
     Container,
     DeviceClaim,
@@ -20,6 +19,7 @@ from ...api.objects import (
     ExactDeviceRequest,
     Map,
     ObjectMeta,
+    OwnerReference,
     Pod,
     ResourceClaim,
     ResourceClaimSpec,
@@ -46,13 +46,14 @@ def is_device_resource(name: str) -> bool:
 
 def special_claim(pod: Pod) -> ResourceClaim:
     """The claim for the extended resources of *pod*, before it is known what they are on a node."""
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
             name=EXTENDED,
             namespace=pod.namespace,
             uid=f"{pod.uid}-extended-resources",
             annotations=Map({EXTENDED_MARK: "true"}),
-            owner_references=(pod_as_owner(pod),),
+            owner_references=(owner,),
         )
     )
 

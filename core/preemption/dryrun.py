@@ -24,8 +24,7 @@ from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Reads
 from ..decision import Nominated, Verdict, judge, judge_twice, nominated, run_effects
 from ..incremental import verify
 from ..pods import SPARE, Entry, Template, claim_keys, rebuilt_from
-from .layout import PodLayout, PotentialVictims
-from .victimchoice import GAP, Candidates
+from .victimchoice import GAP, Candidates, PodLayout, PotentialVictims
 
 # --- Disruption budgets -------------------------------------------------------------------------------------
 # Evictions that violate one, by release, for all potential victims at once.

@@ -43,8 +43,7 @@ from .dryrun import (
     is_plain,
     reprieve,
 )
-from .layout import PotentialVictims
-from .victimchoice import Candidates, pick_one_node
+from .victimchoice import Candidates, PotentialVictims, pick_one_node
 
 
 def is_eligible(cycle: Cycle) -> bool:

@@ -49,7 +49,7 @@ class InTreePlugin:
 
     ``disk_handle(disk)``: the handle of a pod's own disk. ``volume_handle(volume, zone_labels)``: that of a
     PersistentVolume of the plugin, where that is another; its zone is in the first of the labels that is not
-    empty. Both raise :class:`~.assumecache.VolumeError` where the driver has no handle for it. ``topology``:
+    empty. Both raise :class:`VolumeError` where the driver has no handle for it. ``topology``:
     the driver's own label for a node's zone.
     """
 
@@ -196,7 +196,7 @@ def translated_affinity(
 ) -> NodeSelector | None:
     """The node affinity of *volume* where a driver has replaced its plugin: zones by the driver's own label.
 
-    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`~.assumecache.VolumeError` where
+    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`VolumeError` where
     that names no zone. Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20
     translateTopology).
     """

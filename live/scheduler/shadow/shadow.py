@@ -43,7 +43,7 @@ import attrs
 from ....api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod
 from ....api.record import replace
 from ....core.engine import Engine
-from ....core.queue.base import is_unschedulable, scheduled_condition
+from ....core.queue.priority import is_unschedulable, scheduled_condition
 from ....exceptions import KubeclassicError
 from ...client.api import Transport
 from ...informers.informers import informers_of
