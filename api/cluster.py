@@ -133,8 +133,9 @@ class Cluster:
         )
 
     def _repr_html_(self) -> str:
-        on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
-        uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
+        pods = self.pods
+        on = Counter(pod.spec.node_name for pod in pods if not pod.is_terminal)
+        uses = uses_of(self.nodes, [pod for pod in pods if pod.spec.node_name])
         rows = [
             {
                 "node": node.name,
@@ -146,10 +147,10 @@ class Cluster:
         nodes = table_of("nodes", rows, ("node", "pods", *RESOURCES))
         return View(
             title="Cluster",
-            verdict=f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait.",
+            verdict=f"{len(self.nodes):,} nodes with {len(pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait.",
             facts={
                 "nodes": len(self.nodes),
-                "pods": len(self.pods),
+                "pods": len(pods),
                 "waiting": len(self.pending),
                 "warnings": len(self.warnings) or None,
             },

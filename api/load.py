@@ -51,6 +51,7 @@ from .reading import (
     check_nesting,
     decode_kind,
     describe,
+    each_path,
     has_only,
     is_built_in,
     is_simulator_export,
@@ -170,7 +171,7 @@ def load(
     every object has its own as ``manifest``. Raises :class:`~kubeclassic.exceptions.ManifestError` with the
     place.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given = each_path(paths)
     for path in given:
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
@@ -274,22 +275,24 @@ class _Loading:
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
-        whole = _Place.of(document.data, document.where)
+        data = document.data
+        where = document.where
+        whole = _Place.of(data, where)
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
             place = whole.item(int(in_item[1])) if in_item else whole
             self.odd.note_repeated([in_item[2] if in_item else path], place, place.about)
-        kind = document.data.get("kind")
+        kind = data.get("kind")
         if isinstance(kind, str) and kind:
-            self._take(kind, document.data, document.where)
-        elif is_simulator_export(document.data):
-            self._take_items("", simulator_items(document.data, document.where), document.where)
-            if document.data.get(CONFIG):
-                self.odd.tell(document.where, NOT_READ)
+            self._take(kind, data, where)
+        elif is_simulator_export(data):
+            self._take_items("", simulator_items(data, where), where)
+            if data.get(CONFIG):
+                self.odd.tell(where, NOT_READ)
         elif document.found:
-            self.odd.tell(document.where, NO_KIND)
+            self.odd.tell(where, NO_KIND)
         else:
-            raise without_kind(document.where, document.data)
+            raise without_kind(where, data)
 
     def _is_taken(self, pod: Pod | None) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""

@@ -475,13 +475,12 @@ def usages(engine: Engine, *, digits: int = 6) -> Iterator[Usage]:
         used = int(requested.sum())
         least = float(shares.min())
         most = float(shares.max())
-        use = round(used / total, digits) if having.any() else 0.0
         yield Usage(
             name,
             UNITS.get(name, "pieces"),
             total,
             used,
-            use,
+            round(used / total, digits) if having.any() else 0.0,
             round(least, digits),
             round(most, digits),
             Imbalance(round(float(shares.std()), digits), round(most - least, digits)),

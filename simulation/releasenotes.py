@@ -142,8 +142,7 @@ def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[
 def _is_unmerged(term: PodAffinityTerm) -> bool:
     """Whether a term has label keys that no API server has put into its selector."""
     selector = term.label_selector
-    keys = {*term.match_label_keys, *term.mismatch_label_keys}
-    return not keys <= {
+    return not {*term.match_label_keys, *term.mismatch_label_keys} <= {
         one.key
         for one in (() if selector is None else selector.match_expressions)
         if one.operator in ("In", "NotIn")
@@ -546,10 +545,9 @@ def input_notices(
     """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
     nodes = of_kind(Node, objects)
     pods = of_kind(Pod, objects)
-    others = [item for item in objects if not isinstance(item, Pod)]
     found = [
         *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()),
-        *release_notices(algorithm, others, pods),
+        *release_notices(algorithm, [item for item in objects if not isinstance(item, Pod)], pods),
         *(other_release(algorithm.release, nodes) if release is None else ()),
     ]
     return tuple(dict.fromkeys(found))

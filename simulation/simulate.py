@@ -15,7 +15,7 @@ from ..api.controlplane import quota_notices
 from ..api.garbage import no_garbage_collection
 from ..api.load import NO_KIND, ON_A_NODE, TABLE_HINT, Inventory, Loaded, load, take_in, why_not_waiting
 from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod, ResourceQuota, of_kind
-from ..api.reading import Notice, PathLike, grouped
+from ..api.reading import Notice, PathLike, each_path, grouped
 from ..core.cluster.cache import Cache
 from ..core.decision import Decision, reasons_in
 from ..core.engine import Engine
@@ -101,7 +101,7 @@ class Files:
         parsed = parsed_edits(edits, defaults)
         where = named(paths)
         read = load(
-            [*([paths] if isinstance(paths, str | os.PathLike) else paths), *pods],
+            [*each_path(paths), *pods],
             defaults=defaults,
             strict_fields=strict_fields,
             keeps_manifests=keeps_manifests,
@@ -161,7 +161,7 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
 
 def named(paths: PathLike | Iterable[PathLike]) -> str:
     """The files that were given, as messages name them."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given = each_path(paths)
     return ", ".join(
         "standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]
     ) + ", ..." * (len(given) > 3)

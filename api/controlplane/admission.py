@@ -101,17 +101,18 @@ def _with_priority(
 ) -> Pod | str:
     """The pod with the priority of its class or of the *default*, or why it is refused, in upstream's words; a
     priority without a class stays."""
-    name = pod.spec.priority_class_name
-    given = pod.spec.preemption_policy
-    if not name and pod.spec.priority is not None:
+    spec = pod.spec
+    name = spec.priority_class_name
+    given = spec.preemption_policy
+    if not name and spec.priority is not None:
         return pod
     chosen = classes.get(name) if name else default
     if name and chosen is None:
         return f"no PriorityClass with name {name} was found"
     priority, wanted = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
-    if pod.spec.priority not in (None, priority):
+    if spec.priority not in (None, priority):
         return (
-            f"the integer value of priority ({pod.spec.priority}) must not be provided in pod spec; "
+            f"the integer value of priority ({spec.priority}) must not be provided in pod spec; "
             f"priority admission controller computed {priority} from the given PriorityClass name"
         )
     if given and wanted and given != wanted:
@@ -122,9 +123,7 @@ def _with_priority(
     name = name or (chosen.name if chosen else "")
     return replace(
         pod,
-        spec=replace(
-            pod.spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given
-        ),
+        spec=replace(spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given),
     )
 
 

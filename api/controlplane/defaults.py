@@ -169,11 +169,12 @@ def _volume(source: S) -> S:
 
 
 def _node(node: Node) -> Node:
-    capacity = _rounded(node.status.capacity)
-    allocatable = _rounded(node.status.allocatable) or capacity
-    if allocatable is node.status.allocatable and capacity is node.status.capacity:
+    status = node.status
+    capacity = _rounded(status.capacity)
+    allocatable = _rounded(status.allocatable) or capacity
+    if allocatable is status.allocatable and capacity is status.capacity:
         return node
-    return replace(node, status=replace(node.status, allocatable=allocatable, capacity=capacity))
+    return replace(node, status=replace(status, allocatable=allocatable, capacity=capacity))
 
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:

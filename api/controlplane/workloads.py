@@ -568,12 +568,13 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
     """As many pods as may run in parallel, but not more than still have to complete."""
-    if workload.spec.suspend or workload.is_finished:
+    spec = workload.spec
+    if spec.suspend or workload.is_finished:
         return
-    parallelism = 1 if workload.spec.parallelism is None else workload.spec.parallelism
-    to_complete = workload.spec.completions
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    to_complete = spec.completions
     if to_complete is None:
-        to_complete = 1 if workload.spec.parallelism is None else parallelism + workload.status.succeeded
+        to_complete = 1 if spec.parallelism is None else parallelism + workload.status.succeeded
     expansion.top_up(
         workload, min(parallelism, to_complete - workload.status.succeeded), {"job-name": workload.name}
     )

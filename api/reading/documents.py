@@ -148,12 +148,17 @@ def only_document(path: PathLike, wanted: str) -> Document:
     return documents[0]
 
 
+def each_path(paths: PathLike | Iterable[PathLike]) -> list[PathLike]:
+    """One path or several, as a list."""
+    return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+
+
 def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:
     """Files, all files in directories and in archives, and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing and unreadable files.
     """
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+    for path in each_path(paths):
         name = os.fspath(path)
         if name == "-":
             yield from _files_of(read_stream(stdin), "standard input", "")

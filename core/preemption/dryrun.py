@@ -517,15 +517,16 @@ class ClaimUsers:
 
     def follow(self) -> None:
         """Count the pods that came and went since the last time."""
-        changed = self.table.changed.since(self._seen)
-        self._seen = self.table.changed.revision
-        for node in [name for name in self._entries if name not in self.table.row_of]:
+        table = self.table
+        changed = table.changed.since(self._seen)
+        self._seen = table.changed.revision
+        for node in [name for name in self._entries if name not in table.row_of]:
             del self._entries[node], self.counts[node]
-        for row in range(len(self.table.pods)) if changed is None else changed.tolist():
-            node = self.table.names[row] if row < len(self.table.names) else ""
-            if self.table.row_of.get(node) != row:
+        for row in range(len(table.pods)) if changed is None else changed.tolist():
+            node = table.names[row] if row < len(table.names) else ""
+            if table.row_of.get(node) != row:
                 continue
-            now = {id(one): one for one in self.table.pods[row] if claim_keys(one.template.pod)}
+            now = {id(one): one for one in table.pods[row] if claim_keys(one.template.pod)}
             before = self._entries.get(node, {})
             if now or before:
                 self._entries[node] = now

@@ -75,16 +75,17 @@ class PodLayout:
 
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
         """The pods of a lower priority on *rows*, laid out as they are now."""
-        if min(self.table.priorities, default=priority) >= priority:
+        table = self.table
+        if min(table.priorities, default=priority) >= priority:
             return PotentialVictims.none(self, rows)
         # Lay out those rows whose pods have changed.
-        changed = self.table.changed.since(self._seen)
-        self._seen = self.table.changed.revision
-        self._laid = grown(self._laid, self.table.size)
-        self.entries = grown(self.entries, self.table.size)
+        changed = table.changed.since(self._seen)
+        self._seen = table.changed.revision
+        self._laid = grown(self._laid, table.size)
+        self.entries = grown(self.entries, table.size)
         self._laid[slice(None) if changed is None else changed] = False
         for row in rows[~self._laid[rows]].tolist():
-            entries = self.entries[row] = sorted(self.table.pods[row], key=importance(self.by_start_time))
+            entries = self.entries[row] = sorted(table.pods[row], key=importance(self.by_start_time))
             self._make_room(len(entries), row + 1)
             self.priority[:, row] = NO_PRIORITY
             self.priority[: len(entries), row] = [entry.priority for entry in entries]

@@ -337,11 +337,10 @@ class ExecPlugin:
             **({} if self.cluster is None else {"cluster": self.cluster}),
         }
         question = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
-        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)}
         try:
             process = subprocess.Popen(
                 [self.command, *self.arguments],
-                env=environment,
+                env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)},
                 stdin=None if asks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
             )
@@ -550,11 +549,12 @@ class HttpTransport:
             is_repeated = True
 
     def _session(self, grant: Grant) -> aiohttp.ClientSession:
+        sessions = self._sessions
         access = self.access
         certificate = grant.certificate or access.certificate
         if certificate in self._refused:
             raise self._refused[certificate]
-        if certificate not in self._sessions:
+        if certificate not in sessions:
             import aiohttp
 
             proxy = access.proxy
@@ -566,19 +566,19 @@ class HttpTransport:
                 connector = aiohttp.TCPConnector(
                     ssl=tls_context(access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
                 )
-                self._sessions[certificate] = aiohttp.ClientSession(
+                sessions[certificate] = aiohttp.ClientSession(
                     connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None
                 )
             except KubeconfigError as error:
                 if (
-                    self._sessions
+                    sessions
                 ):  # the files of certificate and key are replaced one after the other: show the pair before
-                    return next(reversed(self._sessions.values()))
+                    return next(reversed(sessions.values()))
                 self._refused[certificate] = (
                     error  # a context takes long: requests that follow need not make it again
                 )
                 raise
-        return self._sessions[certificate]
+        return sessions[certificate]
 
     def _place(self, request: Request) -> str:
         return f"{request.method} {self.access.server}{request.path}"

@@ -321,12 +321,13 @@ class SchedulerMetrics:
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
         # The decision says which part ended the cycle, if no part said so itself.
+        plan = decision.preemption
         parts = self._parts
         took = time.perf_counter() - self._since
         if decision.is_fit_error:
-            makes_room = decision.preemption is not None and decision.preemption.node is not None
+            makes_room = plan is not None and plan.node is not None
             self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
-            if decision.preemption is not None:
+            if plan is not None:
                 self._operation("preemption_evaluation", took)
         elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
@@ -338,9 +339,9 @@ class SchedulerMetrics:
             self.feed("algorithm", seconds)
         else:
             self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
-        if decision.preemption is not None:
+        if plan is not None:
             self.feed("preemptions", 1)
-            self.made_plan(decision.preemption)
+            self.made_plan(plan)
         self._since = time.perf_counter()
 
     def made_plan(self, plan: Preemption) -> None:

@@ -283,7 +283,7 @@ def _place(written: str) -> tuple[str, int]:
         raise FlagError(
             f'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "{written}"'
         )
-    return (host.strip("[]") or LOOPBACK), int(port or 0)
+    return host.strip("[]") or LOOPBACK, int(port or 0)
 
 
 # --- the scheduler and the API server -----------------------------------------------------------------------

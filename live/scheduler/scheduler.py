@@ -276,12 +276,11 @@ class FrameworkConsequences(Consequences):
                     if state.engine.enabled("PodDisruptionConditions"):
                         # Upstream: the patch was made from the preemptor's status, and removed conditions and
                         # addresses of the victim. Here it adds the condition alone.
-                        message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
                         condition = NewCondition(
                             type="DisruptionTarget",
                             status="True",
                             reason="PreemptionByScheduler",
-                            message=message,
+                            message=f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod",
                         )
                         before = status_of(victim)
                         after = with_condition(before, condition, state.timestamp)

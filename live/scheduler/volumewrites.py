@@ -51,6 +51,7 @@ class ClaimWork:
 
     async def write(self, wanted: list[ClaimWrite]) -> str | None:
         """Write *wanted* in order; the first error ends it, and what was not written is as before."""
+        claims = self.claims
         for number, each in enumerate(wanted):
             try:
                 written = await self._one(each)
@@ -59,14 +60,14 @@ class ClaimWork:
                 for undone in reversed(wanted[number:]):
                     before = undone.before
                     after = undone.after
-                    if after is not None and self.claims.get(after.key) is after:
-                        self.claims.drop(after.key)
-                    if before is not None and self.claims.get(before.key) is None:
-                        self.claims.put(before)
+                    if after is not None and claims.get(after.key) is after:
+                        claims.drop(after.key)
+                    if before is not None and claims.get(before.key) is None:
+                        claims.put(before)
                 return str(error)
             await self.state.free()
             if written is not None:
-                self.claims.put(written)
+                claims.put(written)
         return None
 
     async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:

@@ -533,9 +533,15 @@ class ExtenderApp:
         self.informers = informers_of(engine.release, engine.gates, transport, self, self.log.again)
 
         async def write_binding(wanted: BindingArgs) -> str | None:
-            body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
             try:
-                await Api(transport).ask("POST", PODS, wanted.namespace, wanted.name, "binding", body)
+                await Api(transport).ask(
+                    "POST",
+                    PODS,
+                    wanted.namespace,
+                    wanted.name,
+                    "binding",
+                    binding(wanted.name, wanted.namespace, wanted.uid, wanted.node),
+                )
             except KubeclassicError as error:
                 return str(error)
             return None

@@ -201,9 +201,11 @@ class JudgedNodes:
                 found = self._known.get(key)
                 if found is None:
                     reasons = failures.sequences[code]
-                    evictable = all(reason.resolvable for reason in reasons)
                     found = self._known[key] = Objection(
-                        predicate.name, tuple(reason.text for reason in reasons), evictable, counted
+                        predicate.name,
+                        tuple(reason.text for reason in reasons),
+                        all(reason.resolvable for reason in reasons),
+                        counted,
                     )
                 yield found
                 counted &= judgement.check_all

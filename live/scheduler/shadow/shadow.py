@@ -267,11 +267,11 @@ class Shadow:
         key = item.key
         now = state.now()
         known = state.pod(key) if isinstance(item, Pod) else None
-        names = state.engine.scheduler_names(state.scheduler_name)
         if (
             not isinstance(item, Pod)
             or item.is_terminal
-            or (item.spec.scheduler_name or DEFAULT_SCHEDULER) not in names
+            or (item.spec.scheduler_name or DEFAULT_SCHEDULER)
+            not in state.engine.scheduler_names(state.scheduler_name)
         ):
             self._held.append(SeenEvent(self._event, now, state.put, item))
         elif known is not None and known.uid == item.uid and not known.spec.node_name:
