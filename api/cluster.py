@@ -11,7 +11,7 @@ from weakref import WeakSet
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
 from .controlplane import usage
 from .garbage import no_garbage_collection
-from .load import Loaded, find_waiting, load, load_given, take_in, why_not_waiting
+from .load import ByKey, Loaded, find_waiting, load, load_given, take_in, why_not_waiting
 from .meaning import ZONES, zone_of
 from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading import Notice, PathLike, kind_with_group
@@ -80,8 +80,8 @@ class Cluster:
         """What in the files is not used -> how many times."""
         self.config_maps: Mapping[tuple[str, str], JsonObject] = {}
         """The manifests of ConfigMaps in the files, by namespace and name."""
-        self._objects: dict[tuple[str, str], KubeObject] = {}
-        self._classes: dict[tuple[str, str], KubeObject] = {}
+        self._objects: ByKey = {}
+        self._classes: ByKey = {}
         """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
         # *objects*, which must be several; a path is no object.
@@ -281,7 +281,7 @@ class Cluster:
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist.
         """
-        found: dict[tuple[str, str], KubeObject] = {}
+        found: ByKey = {}
         for given in items:
             if isinstance(given, str):
                 item = self.find(given)

@@ -46,7 +46,7 @@ from .reading import (
     File,
     Notice,
     Oddities,
-    PathLike,
+    Paths,
     Validation,
     check_nesting,
     decode_kind,
@@ -128,6 +128,9 @@ def metadata_of(manifest: JsonObject) -> JsonObject:
 
 
 K = TypeVar("K", bound=KubeObject)
+ByKey = dict[tuple[str, str], KubeObject]
+"""Objects by kind and key."""
+
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
 NO_KIND = "no kind, ignored"
@@ -152,7 +155,7 @@ class Loaded:
 
 
 def load(
-    paths: PathLike | Iterable[PathLike],
+    paths: Paths,
     *,
     stdin: IO[Any] | None = None,
     defaults: bool = True,
@@ -236,7 +239,7 @@ class _Loading:
     odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
-    objects: dict[tuple[str, str], KubeObject] = attrs.Factory(dict)
+    objects: ByKey = attrs.Factory(dict)
     raw: dict[str, list[JsonObject]] = attrs.Factory(dict)
     ignored: Counter[str] = attrs.Factory(Counter)
     numbers: Counter[tuple[str, str, str]] = attrs.Factory(Counter)

@@ -23,7 +23,7 @@ import attrs
 
 from ..api import objects as o
 from ..api.load import metadata_of
-from ..api.objects import KINDS, Map, OneOf, Part, Quantity, annotated
+from ..api.objects import KINDS, JsonDict, Map, OneOf, Part, Quantity, annotated
 from ..api.reading import Mismatch, newer
 from .client.api import Manifest
 
@@ -189,10 +189,9 @@ def _ranked(texts: Iterable[str], salt: bytes) -> dict[str, str]:
     return {text: f"r{rank:06d}x{digest[:_DIGITS]}" for rank, (text, digest) in enumerate(digests)}
 
 
-Json = Any
-Fields = dict[str, Json]
+Fields = JsonDict
 """An object in JSON form."""
-Shape = Callable[[Names, Json], Json]
+Shape = Callable[[Names, Any], Any]
 """Renames a value; None leaves it out."""
 
 
@@ -203,11 +202,11 @@ def _text(rename: Callable[[Names, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
-def _object(rename: Callable[[Names, Fields], Json]) -> Shape:
+def _object(rename: Callable[[Names, Fields], Any]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, dict) else None
 
 
-def _keep(to: Names, value: Json) -> Json:
+def _keep(to: Names, value: Any) -> Any:
     """A number, an enumeration, a time, the name of a driver or a key; or a list of such."""
     if isinstance(value, list):
         return [item for item in value if not isinstance(item, list | dict)]
@@ -219,7 +218,7 @@ def _amounts(to: Names, value: Fields) -> Fields:
     return {key: item for key, item in value.items() if not isinstance(item, list | dict)}
 
 
-def _quota(to: Names, value: Fields) -> Json:
+def _quota(to: Names, value: Fields) -> Any:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
     found = {}
     for key, item in _amounts(to, value).items():
@@ -228,12 +227,12 @@ def _quota(to: Names, value: Fields) -> Json:
     return found
 
 
-def _labels(to: Names, value: Fields) -> Json:
+def _labels(to: Names, value: Fields) -> Any:
     """Labels, or what selects by equality: keys stay."""
     return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
 
 
-def _requirement(to: Names, value: Fields, is_field: bool = False) -> Json:
+def _requirement(to: Names, value: Fields, is_field: bool = False) -> Any:
     """Key, operator and values of a requirement on labels; *is_field*: on a node's field, which is its name."""
     kept: Fields = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
@@ -243,7 +242,7 @@ def _requirement(to: Names, value: Fields, is_field: bool = False) -> Json:
     return kept
 
 
-def _keyed(to: Names, value: Fields) -> Json:
+def _keyed(to: Names, value: Fields) -> Any:
     """A taint or toleration."""
     kept = {
         field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value
@@ -253,7 +252,7 @@ def _keyed(to: Names, value: Fields) -> Json:
     return kept
 
 
-def _avoided(to: Names, value: Json) -> Json:
+def _avoided(to: Names, value: Any) -> Any:
     """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept out."""
     try:
         document = json.loads(value)
@@ -268,7 +267,7 @@ def _avoided(to: Names, value: Json) -> Json:
     )
 
 
-def _condition(to: Names, value: Fields) -> Json:
+def _condition(to: Names, value: Fields) -> Any:
     """A condition that rules know; what others are called may say whose cluster it is."""
     if value.get("type") not in CONDITIONS:
         return None
@@ -282,7 +281,7 @@ def _condition(to: Names, value: Fields) -> Json:
     return kept
 
 
-def _version(to: Names, value: Json) -> Json:
+def _version(to: Names, value: Any) -> Any:
     """The release of a kubelet, without what its distribution adds."""
     found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
     return found[0] if found else None

@@ -8,22 +8,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from itertools import count, islice, pairwise
-from typing import Any
 
 import attrs
 from msgspec.structs import replace
 
 from ..api.controlplane import WORKLOADS, admit, claims_made_for, slice_of_more, templates_in
 from ..api.load import REFUSED, Loaded, identity_of, load_documents
-from ..api.meaning import Matcher, SelectorError, parse_selector
-from ..api.objects import Device, KubeObject, Node, Pod, ResourceClaim, ResourceSlice, of_kind
+from ..api.meaning import Labels, Matcher, SelectorError, parse_selector
+from ..api.objects import (
+    Device,
+    JsonDict,
+    JsonObject,
+    KubeObject,
+    Node,
+    Pod,
+    ResourceClaim,
+    ResourceSlice,
+    of_kind,
+)
 from ..api.ownfields import current_manifest
 from ..api.reading import Document
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
 from .drainrules import stays_with_node
-from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, Json, path_for
+from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, path_for
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
 
@@ -136,7 +145,7 @@ class Edit:
             raise EditError(f"expected {VERBS[self.verb]}")
         return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
-    def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
+    def chooses(self, namespace: str, name: str, labels: Labels) -> bool:
         """Whether an object of the kind is meant."""
         if self.names is None:
             return self.labels(labels)
@@ -169,7 +178,7 @@ class Edit:
             or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
         ]
 
-    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
+    def made(self, manifest: JsonDict) -> JsonDict:
         """A copy of *manifest* with all changes. Raises :class:`EditError`."""
         for change in self.changes:
             manifest = change.made(manifest)
@@ -329,9 +338,7 @@ def _kind(word: str) -> str:
     return found
 
 
-def _read(
-    after: Mapping[str, Any], before: Mapping[str, Any], where: str, defaults: bool
-) -> tuple[KubeObject, ...]:
+def _read(after: JsonObject, before: JsonObject, where: str, defaults: bool) -> tuple[KubeObject, ...]:
     """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
     try:
         was, found = (

@@ -13,7 +13,7 @@ import numpy as np
 from ..api.load import REFUSED
 from ..api.meaning import ZONES
 from ..api.objects import Node, Pod
-from ..api.record import Count, Counts, Meta, Record, Size, derive, says
+from ..api.record import Count, Counts, Meta, Names, Record, Size, derive, says
 from ..api.view import Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays import Ints, Mask
@@ -31,8 +31,8 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 class FreeRoom:
     """The nodes of a scheduler at one moment: N nodes, R resources, the last of which is ``pods``."""
 
-    names: tuple[str, ...]
-    resources: tuple[str, ...]
+    names: Names
+    resources: Names
     """Those that any node has, or any pod requests."""
     allocatable: Ints
     """int64[R, N]: millicores, bytes, pieces."""
@@ -102,7 +102,7 @@ class FreeRoom:
         return np.array([name in names for name in self.names], np.bool_)
 
 
-def short_of(reasons: list[str]) -> tuple[str, ...]:
+def short_of(reasons: list[str]) -> Names:
     """The resources that are missing, if *reasons* against a node say nothing else; empty if they do.
 
     >>> short_of(["Insufficient cpu", "Too many pods"]), short_of(["Insufficient cpu", "node(s) had taints"])

@@ -10,7 +10,7 @@ import attrs
 from msgspec.structs import replace
 
 from ..api.objects import Pod
-from ..api.record import Record
+from ..api.record import Names, Record
 from ..core.arrays import NO_ROWS, Rows
 from ..core.cycle import Algorithm, Priority
 from ..core.decision import Decision
@@ -23,7 +23,7 @@ MODES = ("locked", "free")
 Mode = Literal["locked", "free"]
 """``locked``: all decide on the same state each time, and only the first one's decisions take effect;
 ``free``: each goes its own way."""
-Decided = tuple[str | None, str | None, tuple[str, ...]]
+Decided = tuple[str | None, str | None, Names]
 
 
 def decided(decision: Decision) -> Decided:
@@ -57,14 +57,14 @@ _WAYS = {
     for name, rule in rule_facts().items()
     if rule.kind in ("priority", "argument")
 }
-SUCCESSORS: Mapping[str, tuple[str, ...]] = {
+SUCCESSORS: Mapping[str, Names] = {
     name: way[at:]
     for rule, plugins in _WAYS.items()
     for way in [(rule, *plugins)]
     for at, name in enumerate(way[:-1], 1)
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
-OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+OF_ARGUMENTS: Mapping[str, Names] = {
     "requestedtocapacityratio": ("NodeResourcesFit",),
     "nodelabel": _WAYS["labelPreference"],
     "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
@@ -202,9 +202,9 @@ class JudgedNode(Record):
 
     node: str
     state: Literal["fits", "turned down", "not visited", "not asked"]
-    rules: tuple[str, ...] = ()
+    rules: Names = ()
     """The rules that reject it."""
-    reasons: tuple[str, ...] = ()
+    reasons: Names = ()
     scores: Mapping[str, WeighedScore] = {}
     """By rule."""
     total: int | None = None

@@ -7,15 +7,25 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
 from operator import is_not
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
 from ..api.controlplane import quota_notices
 from ..api.garbage import no_garbage_collection
-from ..api.load import NO_KIND, ON_A_NODE, TABLE_HINT, Inventory, Loaded, load, take_in, why_not_waiting
-from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod, ResourceQuota, of_kind
-from ..api.reading import Notice, PathLike, each_path, grouped
+from ..api.load import (
+    NO_KIND,
+    ON_A_NODE,
+    TABLE_HINT,
+    ByKey,
+    Inventory,
+    Loaded,
+    load,
+    take_in,
+    why_not_waiting,
+)
+from ..api.objects import DEFAULT_SCHEDULER, JsonObject, KubeObject, Node, Pod, ResourceQuota, of_kind
+from ..api.reading import Notice, PathLike, Paths, each_path, grouped
 from ..core.cluster.cache import Cache
 from ..core.decision import Decision, reasons_in
 from ..core.engine import Engine
@@ -45,7 +55,7 @@ class Scenario:
     ignored: Mapping[str, int] = attrs.Factory(dict)
     """Why an object is ignored -> how many."""
     warnings: tuple[Notice, ...] = ()
-    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.Factory(dict)
+    config_maps: Mapping[tuple[str, str], JsonObject] = attrs.Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     set_aside: tuple[Pod, ...] = ()
     """The pods that are ignored."""
@@ -53,7 +63,7 @@ class Scenario:
     """The pods that the API server would refuse, and why."""
     edited: tuple[Edited, ...] = ()
     """What each edit did, in order; those of pods last."""
-    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
 
     @property
@@ -83,7 +93,7 @@ class Files:
     @classmethod
     def read(
         cls,
-        paths: PathLike | Iterable[PathLike],
+        paths: Paths,
         pods: Iterable[PathLike] = (),
         *,
         defaults: bool = True,
@@ -159,7 +169,7 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     return Edits.parse(given, defaults=defaults)
 
 
-def named(paths: PathLike | Iterable[PathLike]) -> str:
+def named(paths: Paths) -> str:
     """The files that were given, as messages name them."""
     given = each_path(paths)
     return ", ".join(
@@ -247,8 +257,6 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
 # --- differences of two clusters ----------------------------------------------------------------------------
 
 
-ByKey = dict[tuple[str, str], KubeObject]
-"""Objects by kind and key."""
 Event = tuple[str, KubeObject]
 """``put``, ``replace`` or ``delete``, and the object."""
 

@@ -31,6 +31,7 @@ from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_va
 from .typed import shown, without_kind
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
+Paths: TypeAlias = "PathLike | Iterable[PathLike]"
 
 _HEAD = 1 << 12
 _LONG = 1 << 18
@@ -129,7 +130,7 @@ class File:
             )
 
 
-def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
+def read_documents(paths: Paths, stdin: IO[Any] | None = None) -> Iterator[Document]:
     """The documents of files, directories and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing, unreadable and broken files, with line
@@ -148,12 +149,12 @@ def only_document(path: PathLike, wanted: str) -> Document:
     return documents[0]
 
 
-def each_path(paths: PathLike | Iterable[PathLike]) -> list[PathLike]:
+def each_path(paths: Paths) -> list[PathLike]:
     """One path or several, as a list."""
     return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
 
 
-def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:
+def read_files(paths: Paths, stdin: IO[Any] | None = None) -> Iterator[File]:
     """Files, all files in directories and in archives, and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing and unreadable files.

@@ -12,7 +12,15 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice, ResourceSliceSpec
+from ...api.objects import (
+    Device,
+    DeviceAttribute,
+    JsonDict,
+    Map,
+    NodeSelector,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
 from ..arrays import NO_INTS, Batch, Ints, Mask, NodeTable
 from ..cluster.listings import DeviceId, Listings
 from ..matching import node_selector_mask
@@ -56,11 +64,11 @@ class Make:
         """
         if self._input is None:
             try:
-                attributes: dict[str, dict[str, Any]] = {}
+                attributes: dict[str, JsonDict] = {}
                 for name, attribute in self.attributes.items():
                     domain, short = _split(name, self.driver)
                     attributes.setdefault(domain, {})[short] = _value(name, attribute)
-                capacity: dict[str, dict[str, Any]] = {}
+                capacity: dict[str, JsonDict] = {}
                 for name, amount in self.device.capacity.items():
                     domain, short = _split(name, self.driver)
                     capacity.setdefault(domain, {})[short] = quantity_value(amount.value)

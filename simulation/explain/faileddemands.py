@@ -15,6 +15,7 @@ import attrs
 
 from ...api.meaning import (
     PLACES,
+    Labels,
     SelectorError,
     compile_node_term,
     compile_selector,
@@ -149,7 +150,7 @@ def _text(key: str, operator: str, values: Sequence[str]) -> str:
     return f"{key} {operator} [{', '.join(values)}]"
 
 
-def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+def selects(selector: LabelSelector | None, labels: Labels) -> bool:
     """Whether *selector* chooses what has *labels*; an invalid one chooses nothing."""
     try:
         return compile_selector(selector)(labels)
@@ -342,7 +343,7 @@ class Causes:
     def _selectors(self, reports: Sequence[NodeReport], rules: Collection[str]) -> None:
         """The selectors that fail where a rule says so; what no node has, even if another rule came first on
         every node."""
-        selector: Mapping[str, str] = self.pod.spec.node_selector or {}
+        selector: Labels = self.pod.spec.node_selector or {}
         terms = node_terms(self.pod)
         if not selector and not terms:
             return
@@ -594,7 +595,7 @@ class Causes:
             return
         domains: dict[tuple[str, str], FailedDemand] = {}
         table = self.engine.fresh_table()
-        labels: dict[str, Mapping[str, str]] = {node.name: node.labels for node in self.engine.nodes()}
+        labels: dict[str, Labels] = {node.name: node.labels for node in self.engine.nodes()}
         for name in self.engine.node_names():
             for entry in table.pods[table.row_of[name]]:
                 for term in entry.template.required_anti_affinity:
