@@ -29,7 +29,6 @@ from .controlplane import (
 from .garbage import no_garbage_collection
 from .objects import (
     BIND_COMPLETED,
-    DEFAULT_SCHEDULER,
     KINDS,
     JsonObject,
     KubeObject,
@@ -541,9 +540,7 @@ def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) ->
         return ON_A_NODE
     if pod.is_terminating:
         return "being deleted"
-    is_other = (
-        scheduler_names is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
-    )
+    is_other = scheduler_names is not None and pod.scheduler_name not in scheduler_names
     return "for another scheduler" if is_other else None
 
 

@@ -129,7 +129,7 @@ class EventRouter:
     def _is_queued(self, pod: Pod | None) -> bool:
         if pod is None or pod.spec.node_name:
             return False
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        name = pod.scheduler_name
         return self.scheduler_name is None or name in (self.engine.profiles or (self.scheduler_name,))
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:

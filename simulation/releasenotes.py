@@ -282,7 +282,7 @@ FIELDS = (
     NewerField(
         "restartPolicyRules of containers",
         "restart rules",
-        lambda pod: any(one.restarts_all for one in (*pod.spec.containers, *pod.spec.init_containers)),
+        lambda pod: any(one.restarts_all for one in pod.spec.all_containers),
         _by("NodeDeclaredFeatures"),
         "NodeDeclaredFeatures",
     ),

@@ -196,7 +196,7 @@ def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
 
 def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
     if item.type == CONTAINER:
-        for container in (*pod.spec.containers, *pod.spec.init_containers):
+        for container in pod.spec.all_containers:
             yield from _checked(item, container.requests, container.limits)
     elif item.type == POD:
         yield from _checked(item, _of_pod(pod, requests_of), _of_pod(pod, limits_of))
@@ -367,7 +367,7 @@ def is_best_effort(pod: Pod) -> bool:
     """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
     amounts = (
         found.get(name)
-        for one in (*pod.spec.containers, *pod.spec.init_containers)
+        for one in pod.spec.all_containers
         for found in (one.requests, one.limits)
         for name in ("cpu", "memory")
     )
@@ -391,9 +391,7 @@ def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
     if there is none."""
     required = REQUIRED.intersection(_restricted(quota))
     missing = {
-        name
-        for one in (*pod.spec.containers, *pod.spec.init_containers)
-        for name in required - _named(one.requests, one.limits).keys()
+        name for one in pod.spec.all_containers for name in required - _named(one.requests, one.limits).keys()
     }
     return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
 

@@ -96,9 +96,7 @@ def _pod(pod: Pod) -> Pod:
     )
     if not _needed((), *given):
         return pod
-    amounts = [
-        held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits)
-    ]
+    amounts = [held for one in spec.all_containers for held in (one.requests, one.limits)]
     return replace(pod, spec=replace(spec, **_needed(notation(spec.overhead, *amounts), *given)))
 
 

@@ -110,7 +110,7 @@ def _pod_parts(pod: Pod) -> Iterator[_Part]:
         for index, container in enumerate(containers):
             yield f"spec.{name}[{index}]", container, _container
     if len(spec.containers) + len(spec.init_containers) > 1:
-        yield "spec.containers", (*spec.containers, *spec.init_containers), _names
+        yield "spec.containers", spec.all_containers, _names
     if len(spec.volumes) > 1:
         yield "spec.volumes", spec.volumes, _names
 

@@ -25,7 +25,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from ...api.objects import DEFAULT_SCHEDULER, Pod
+from ...api.objects import Pod
 from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Phase, Preemption
 from ...core.queue.backoff import SECOND, QueuedPod
 from ...framework.releases import ALL_PATCH_LEVELS
@@ -276,9 +276,7 @@ class SchedulerMetrics:
         # How many pods of the queue each plugin rejected in their last attempts.
         rejected: Tally[tuple[str, str]] = Tally()
         for item in queue.entries():
-            rejected.update(
-                (plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins
-            )
+            rejected.update((plugin, item.pod.scheduler_name) for plugin in item.plugins)
         self._rejecting |= set(rejected)
         for plugin, profile in self._rejecting:
             self.feed("reason", rejected[plugin, profile], plugin=plugin, profile=profile)
@@ -287,7 +285,7 @@ class SchedulerMetrics:
 
     def began(self, item: QueuedPod) -> None:
         """A cycle begins."""
-        self._profile = item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        self._profile = item.pod.scheduler_name
         self._parts.clear()
         self._since = time.perf_counter()
 

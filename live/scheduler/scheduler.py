@@ -22,7 +22,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import DEFAULT_SCHEDULER, JsonObject, Pod
+from ...api.objects import JsonObject, Pod
 from ...core.bindingcycle import Failure
 from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Preemption
 from ...core.driver import Attempt, Driver
@@ -509,7 +509,7 @@ class LiveScheduler(Driver):
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
-        profile = attempt.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        profile = attempt.pod.scheduler_name
         self.state.observer.feed(
             "point", self.state.now() - began, extension_point=point, status=status, profile=profile
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...api.controlplane import HASH_LABEL, missing_for
 from ...api.load import ON_A_NODE, REFUSED, why_not_waiting
-from ...api.objects import DEFAULT_SCHEDULER, Pod, PriorityClass, ReplicaSet, of_kind
+from ...api.objects import Pod, PriorityClass, ReplicaSet, of_kind
 from ...api.record import UNSET, replace
 from ...core.arrays import Batch, Rows
 from ...core.cycle import Cycle
@@ -516,7 +516,7 @@ class Subject:
         """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
         why = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.spec.node_name
-        asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        asked = self.pod.scheduler_name
         if why == ON_A_NODE:
             why = "for another scheduler" if asked not in scheduler_names else None
         ignored = None

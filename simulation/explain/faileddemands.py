@@ -23,7 +23,6 @@ from ...api.meaning import (
     tolerates,
 )
 from ...api.objects import (
-    DEFAULT_SCHEDULER,
     NO_PROVISIONER,
     Affinity,
     LabelSelector,
@@ -242,7 +241,7 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
 
 def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
     """The plugin of this *kind* in the profile for *pod*; None where a release has none."""
-    profile = engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+    profile = engine.profiles.get(pod.scheduler_name)
     return None if profile is None else profile.plugins().get(kind.name)
 
 

@@ -40,7 +40,7 @@ from typing import Any
 
 import attrs
 
-from ....api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod
+from ....api.objects import KubeObject, Node, Pod
 from ....api.record import replace
 from ....core.engine import Engine
 from ....core.queue.priority import is_unschedulable, scheduled_condition
@@ -270,8 +270,7 @@ class Shadow:
         if (
             not isinstance(item, Pod)
             or item.is_terminal
-            or (item.spec.scheduler_name or DEFAULT_SCHEDULER)
-            not in state.engine.scheduler_names(state.scheduler_name)
+            or item.scheduler_name not in state.engine.scheduler_names(state.scheduler_name)
         ):
             self._held.append(SeenEvent(self._event, now, state.put, item))
         elif known is not None and known.uid == item.uid and not known.spec.node_name:
