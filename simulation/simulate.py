@@ -31,7 +31,7 @@ from ..core.decision import Decision, reasons_in
 from ..core.engine import Engine
 from ..core.run import EventFeed, Run
 from ..exceptions import ManifestError
-from .replacements import Replacements, give_back, with_claims
+from .evictions import Replacements, give_back, with_claims
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits

@@ -42,7 +42,7 @@ from ..objects import (
     claim_volume,
 )
 from ..reading import Mismatch, Notice, ReadBy, decode_kind, describe, is_built_in, one_of, read, whole
-from .defaults import with_defaults
+from .admission import with_defaults
 
 # --- Workloads as values, and which pods belong to which of them --------------------------------------------
 # A pod belongs to a workload by owner reference, else by selector, as controllers adopt pods without a

@@ -26,11 +26,10 @@ from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes import SELECTED_NODE
-from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
+from ...simulation.evictions import SAME_NAME, Budgets, DrainFlags, Replacements, give_back, with_claims
 from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
-from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
 from ...simulation.simulate import Scenario, Simulation, in_order
 from ..replay.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 

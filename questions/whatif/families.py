@@ -15,7 +15,8 @@ from ...api.words import amount
 from ...core.queue.backoff import affinity_terms
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
 from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
-from ...simulation.drainrules import is_daemon, stays_with_node
+from ...simulation.edits import HOSTNAME, PASSING
+from ...simulation.evictions import is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,
     LabelFacts,
@@ -29,7 +30,6 @@ from ...simulation.explain.clusterfacts import (
 )
 from ...simulation.explain.explain import freed
 from ...simulation.explain.faileddemands import node_labels, node_terms, resources_of, text_of
-from ...simulation.nodekinds import HOSTNAME, PASSING
 from .requests import is_short_only, lacks_kind, lowered_requests, units
 from .suggestion import Change, ChangeKind, Helpful, WhatIfContext, smallest
 

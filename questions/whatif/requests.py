@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ...api.objects import Container, Map, PodSpec, Quantity, ResourceRequirements
 from ...api.words import amount, is_bytes
 from ...core.pods import CPU
-from ...simulation.drainrules import is_daemon
+from ...simulation.evictions import is_daemon
 from ...simulation.explain.faileddemands import count_of_spec
 from ...simulation.explain.values import NodeReport, NodeShortage
 from ...simulation.reasons import shortage_of

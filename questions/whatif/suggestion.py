@@ -19,11 +19,10 @@ from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.pods import Entry
 from ...core.run import Run
-from ...simulation.edits import LIKE, Edits, applied
+from ...simulation.edits import HOSTNAME, LIKE, Edits, applied
 from ...simulation.explain.values import FailedDemand, Lead, NodeReport, RequestedResource
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT
-from ...simulation.nodekinds import HOSTNAME
 
 ChangeKind = Literal[
     "schedulingGates",

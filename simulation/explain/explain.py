@@ -28,7 +28,7 @@ from ...predicates.maxcsivolumecount import csi_excess
 from ...predicates.maxvolumecount import Count as DiskCount
 from ...predicates.maxvolumecount import disk_count
 from ...predicates.rule import MAX_VOLUME_COUNT_EXCEEDED
-from ..drainrules import MIRROR, is_daemon, is_mirror
+from ..evictions import MIRROR, is_daemon, is_mirror
 from ..reasons import shortage_of
 from ..simulate import Scenario, Simulation
 from .faileddemands import Causes, node_terms, plugin_of
