@@ -17,7 +17,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..meaning import Labels, SelectorError, node_selector_matches, selector_matches, set_selector, tolerates
+from ..meaning import Labels, node_selector_matches, selects_some, set_selector, tolerates
 from ..objects import (
     Affinity,
     ControllerSpec,
@@ -255,7 +255,7 @@ class Ownership:
         named = self._by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
         selector = workload.effective_selector
         groups = self._orphans.get(workload.namespace, {})
-        for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:
+        for labels in [labels for labels in groups if groups[labels] and selects_some(selector, labels)]:
             named += groups.pop(labels)
         return [pod for pod in named if pod.metadata.controller is None or workload.controls(pod.metadata)]
 
@@ -323,18 +323,8 @@ def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -
     the first."""
     candidates = (deployments.get(replica_set.rpartition("-")[0]), *deployments.values())
     return next(
-        (found for found in candidates if found and matches(found.effective_selector, pod.labels)), None
+        (found for found in candidates if found and selects_some(found.effective_selector, pod.labels)), None
     )
-
-
-def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether *selector* is one that says something and matches; an invalid one matches nothing."""
-    if selector is None or selector.is_empty:
-        return False
-    try:
-        return selector_matches(selector, labels)
-    except SelectorError:
-        return False
 
 
 # --- The pods that they would still make --------------------------------------------------------------------

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 import attrs
 import numpy as np
 
-from ...api.meaning import SelectorError, selector_matches
+from ...api.meaning import selects_some
 from ...api.objects import Pod, PodDisruptionBudget
 from ..arrays import NEVER, Ints, Mask, NodeTable, Overlay, Rows, SumsTrial
 from ..cluster.nominations import Nominations
@@ -101,8 +101,11 @@ def _selected(
     for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
         present.setdefault(templates[number].namespace, []).append(number)
     for budget in budgets:
+        # It needs a selector that is valid and not empty, and the pods need labels.
         selected = [
-            number for number in present.get(budget.namespace, ()) if selects(budget, templates[number])
+            number
+            for number in present.get(budget.namespace, ())
+            if (labels := templates[number].labels) and selects_some(budget.selector, labels)
         ]
         if selected:
             is_selected = np.zeros(len(templates), np.bool_)
@@ -114,18 +117,6 @@ def _selected(
                 if potential.entry(place, i).pod.name in names:
                     mine[place, i] = False
             yield budget, mine
-
-
-def selects(budget: PodDisruptionBudget, template: Template) -> bool:
-    """Whether *budget* is one of pods of *template*; it needs a selector that is valid and not empty, and the
-    pods need labels."""
-    selector = budget.selector
-    if budget.namespace != template.namespace or not template.labels or selector is None or selector.is_empty:
-        return False
-    try:
-        return selector_matches(selector, template.labels)
-    except SelectorError:
-        return False
 
 
 # --- The dry run --------------------------------------------------------------------------------------------

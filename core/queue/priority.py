@@ -17,8 +17,8 @@ from math import inf
 import attrs
 from msgspec.structs import replace
 
-from ...api.meaning import SelectorError, compile_selector, seconds_since_1970
-from ...api.objects import Condition, Pod, PodAffinityTerm, PodStatus
+from ...api.meaning import seconds_since_1970, selects
+from ...api.objects import Condition, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
@@ -662,16 +662,11 @@ def pod_timestamp(pod: Pod) -> float:
 def wants(item: QueuedPod, other: Pod) -> bool:
     """Whether any required affinity term matches *other*, whatever its node; an invalid selector matches no
     pod."""
-    return any(_matches(term, item.pod, other) for term in item.terms)
-
-
-def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
-    if other.namespace not in (term.namespaces or (owner.namespace,)):
-        return False
-    try:
-        return compile_selector(term.label_selector)(other.labels)
-    except SelectorError:
-        return False
+    return any(
+        other.namespace in (term.namespaces or (item.pod.namespace,))
+        and selects(term.label_selector, other.labels)
+        for term in item.terms
+    )
 
 
 def make_queue(

@@ -18,8 +18,8 @@ from ...api.meaning import (
     Labels,
     SelectorError,
     compile_node_term,
-    compile_selector,
     selector_matches,
+    selects,
     tolerates,
 )
 from ...api.objects import (
@@ -147,14 +147,6 @@ def _text(key: str, operator: str, values: Sequence[str]) -> str:
     if operator == "In" and len(values) == 1:
         return f"{key} {values[0]}"
     return f"{key} {operator} [{', '.join(values)}]"
-
-
-def selects(selector: LabelSelector | None, labels: Labels) -> bool:
-    """Whether *selector* chooses what has *labels*; an invalid one chooses nothing."""
-    try:
-        return compile_selector(selector)(labels)
-    except SelectorError:
-        return False
 
 
 # --- demands ------------------------------------------------------------------------------------------------
