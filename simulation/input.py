@@ -328,9 +328,9 @@ def _inventory(
         (there, *loaded), edited = edits.of_loaded([there, *loaded])
     found = take_in(loaded, there.objects, defaults=defaults, priorities=priorities, whole=True)
     if cluster is not None:
-        taken = {(item.kind, item.key) for item in found.objects}
+        taken = {item.identity for item in found.objects}
         for item in there.objects:
-            if (item.kind, item.key) in taken:
+            if item.identity in taken:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )

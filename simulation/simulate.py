@@ -273,8 +273,8 @@ def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[
     now = now[start : len(now) - end]
     held = set(map(id, now))
     kept = set(map(id, before))
-    gone = {(item.kind, item.key): item for item in before if id(item) not in held}
-    come = {(item.kind, item.key): item for item in now if id(item) not in kept}
+    gone = {item.identity: item for item in before if id(item) not in held}
+    come = {item.identity: item for item in now if id(item) not in kept}
     for key in [key for key, item in come.items() if gone.get(key) == item]:
         del gone[key], come[key]
     return gone, come
@@ -300,16 +300,16 @@ def events_between(
     """
     gone, come = differing(before, now)
     nodes = of_kind(Node, come.values())
-    new = [node for node in nodes if (node.kind, node.key) not in gone]
+    new = [node for node in nodes if node.identity not in gone]
     if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
         return None
     if new and (of_kind(Node, now)[-len(new) :] != new or any(one.name in cache.infos for one in new)):
         return None
-    replaced = [node for node in nodes if (node.kind, node.key) in gone]
+    replaced = [node for node in nodes if node.identity in gone]
     for node in replaced:
         # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
         # would be another.
-        old = gone[node.kind, node.key]
+        old = gone[node.identity]
         assert isinstance(old, Node)
         if (
             cache.zone_key(node.labels) != cache.zone_key(old.labels)

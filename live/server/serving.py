@@ -336,7 +336,7 @@ class Listening:
             made.bind((self.address, self.port))
         except (OSError, OverflowError) as error:
             made.close()
-            reason = getattr(error, "strerror", None) or str(error)
+            reason = _reason(error)
             raise ServeError(f"{self.address}:{self.port}: cannot listen there: {reason.lower()}") from None
         return made
 

@@ -330,12 +330,8 @@ def settle(
     outcomes = simulation.finish().values()
     waiting = tuple(one.pod for one in outcomes if one.host is None and one.eviction is None)
     placed = [one.pod for one in outcomes if one.host is not None]
-    written = {
-        (item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)
-    }
-    others = [
-        written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)
-    ]
+    written = {item.identity: item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
+    others = [written.pop(item.identity, item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *engine.pods())
     return SteadyState(objects, waiting, len(placed), make_engine, scheduler_names, order)
 

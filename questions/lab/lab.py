@@ -265,7 +265,7 @@ class Lab:
             gone = list(left)
         else:
             gone = list(before.rows)
-            come = {(item.kind, item.key): item for item in objects}
+            come = {item.identity: item for item in objects}
         made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
         gone = [key for key in gone if key in before.rows and key not in made]
         touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]

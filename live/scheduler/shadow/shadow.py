@@ -549,7 +549,7 @@ class Shadow:
         for one, turn in sorted(
             [*events, *((held, None) for held in self._held)], key=lambda pair: pair[0].number
         ):
-            name = one.item.kind, one.item.key
+            name = one.item.identity
             old = last[name] if name in last else self._known(one.item)
             last[name] = None if one.tell == self.state.delete else one.item
             yield SeenChange(one.seen, old, last[name], turn)
