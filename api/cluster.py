@@ -28,7 +28,7 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
         used = usage(pod)
         for resource in RESOURCES:
             if f"requests.{resource}" in used:
-                requested[pod.spec.node_name, resource] += used[f"requests.{resource}"].milli_value()
+                requested[pod.node_name, resource] += used[f"requests.{resource}"].milli_value()
     uses: dict[str, list[float | None]] = {resource: [] for resource in RESOURCES}
     for node in nodes:
         for resource, shares in uses.items():
@@ -134,8 +134,8 @@ class Cluster:
 
     def _repr_html_(self) -> str:
         pods = self.pods
-        on = Counter(pod.spec.node_name for pod in pods if not pod.is_terminal)
-        uses = uses_of(self.nodes, [pod for pod in pods if pod.spec.node_name])
+        on = Counter(pod.node_name for pod in pods if not pod.is_terminal)
+        uses = uses_of(self.nodes, [pod for pod in pods if pod.node_name])
         rows = [
             {
                 "node": node.name,
@@ -264,11 +264,11 @@ class Cluster:
                 isinstance(known, Pod)
                 and isinstance(item, Pod)
                 and known.uid == item.uid
-                and known.spec.node_name not in ("", item.spec.node_name)
+                and known.node_name not in ("", item.node_name)
             ):
                 raise ManifestError(
-                    f"Pod {known.key}: spec.nodeName: expected {known.spec.node_name}, "
-                    f'got "{item.spec.node_name}": pods do not move'
+                    f"Pod {known.key}: spec.nodeName: expected {known.node_name}, "
+                    f'got "{item.node_name}": pods do not move'
                 )
         for item in found:
             old = self._objects[item.identity]

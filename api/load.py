@@ -463,7 +463,7 @@ def take_in(
     claims = (
         claim
         for item in found
-        if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
+        if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.node_name)
         for claim in claims_of_volumes(item)
     )
     given = tuple({item.identity: item for item in (*claims, *found)}.values())
@@ -536,7 +536,7 @@ def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) ->
     one of these."""
     if pod.is_terminal:
         return "finished"
-    if pod.spec.node_name:
+    if pod.node_name:
         return ON_A_NODE
     if pod.is_terminating:
         return "being deleted"
@@ -552,16 +552,14 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
     everyone = tuple(pods)
     is_key = "/" in name
     named = [pod for pod in everyone if (pod.key if is_key else pod.metadata.name) == name]
-    found = [pod for pod in named if not pod.spec.node_name]
+    found = [pod for pod in named if not pod.node_name]
     if len(found) == 1:
         return found[0]
     if found:
         raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{name}"')
     if named:
-        raise is_placed(name, named[0].spec.node_name)
-    near = did_you_mean(
-        name, [key for pod in everyone if not pod.spec.node_name for key in (pod.key, pod.name)]
-    )
+        raise is_placed(name, named[0].node_name)
+    near = did_you_mean(name, [key for pod in everyone if not pod.node_name for key in (pod.key, pod.name)])
     raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
 
 

@@ -39,7 +39,7 @@ def current_manifest(item: KubeObject) -> JsonDict:
         written["metadata"] |= {"namespace": item.namespace, "uid": item.uid}
     if isinstance(item, Pod):
         # What the scheduler itself changes, and may take back.
-        written["spec"] = {**written.get("spec", {}), "nodeName": item.spec.node_name}
+        written["spec"] = {**written.get("spec", {}), "nodeName": item.node_name}
         written["status"] = {
             **written.get("status", {}),
             "nominatedNodeName": item.status.nominated_node_name,

@@ -393,7 +393,7 @@ class Edit:
         if self.verb == "cordon":
             return
         names = {item.name for item in of_kind(Node, chosen)}
-        on = [item for item in of_kind(Pod, there) if item.spec.node_name in names]
+        on = [item for item in of_kind(Pod, there) if item.node_name in names]
         yield from ((pod, None) for pod in on if self.verb == "delete" and stays_with_node(pod))
         leaving = [pod for pod in on if not stays_with_node(pod)]
         yield from ((pod, None) for pod in leaving)

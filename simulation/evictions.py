@@ -113,7 +113,7 @@ class Budgets:
                 expected = len(mine)
                 if most is not None or least is not None:
                     wanted = _number(least, expected) if most is None else expected - _number(most, expected)
-                    allowed = max(sum(bool(pod.spec.node_name) for pod in mine) - max(wanted, 0), 0)
+                    allowed = max(sum(bool(pod.node_name) for pod in mine) - max(wanted, 0), 0)
             made._by_namespace.setdefault(budget.namespace, []).append(
                 (matches, Allowance(budget.key, allowed, allowed, allowed))
             )

@@ -201,9 +201,9 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         elif isinstance(item, Pod):
             pending.append(item)
     warnings += [
-        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE, about=f"Pod {pod.key}")
+        Notice(f"Pod {pod.key} on {pod.node_name}", GONE, about=f"Pod {pod.key}")
         for pod in of_kind(Pod, there)
-        if pod.spec.node_name not in nodes
+        if pod.node_name not in nodes
     ]
     warnings += quota_notices(pending, of_kind(ResourceQuota, there))
     return Scenario(
@@ -282,12 +282,12 @@ def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[
 
 def is_handed_on(item: KubeObject) -> bool:
     """Whether a scheduler hands *item* on to the next one: nodes, and pods that are on one."""
-    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.spec.node_name))
+    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.node_name))
 
 
 def pods_of_nodes(names: Collection[str], objects: Iterable[KubeObject]) -> Iterator[Pod]:
     """The pods of *objects* on the nodes of these *names*, in order."""
-    return (item for item in of_kind(Pod, objects) if item.spec.node_name in names)
+    return (item for item in of_kind(Pod, objects) if item.node_name in names)
 
 
 def events_between(
@@ -317,7 +317,7 @@ def events_between(
         ):
             return None
     found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
-    if mixed := {item.spec.node_name for item in of_kind(Pod, (*gone.values(), *come.values()))}:
+    if mixed := {item.node_name for item in of_kind(Pod, (*gone.values(), *come.values()))}:
         found += [
             *(("delete", pod) for pod in pods_of_nodes(mixed, before)),
             *(("put", pod) for pod in pods_of_nodes(mixed, now)),

@@ -43,7 +43,7 @@ def with_device_claims(
     templates = templates_in((*known, *objects))
     found = list[KubeObject]()
     for item in objects if templates else ():
-        if isinstance(item, Pod) and item.spec.resource_claims and not item.spec.node_name:
+        if isinstance(item, Pod) and item.spec.resource_claims and not item.node_name:
             item, claims = claims_made_for(item, templates)
             found += claims
         found.append(item)

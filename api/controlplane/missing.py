@@ -54,7 +54,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     hand lacks what it lacks on purpose.
     """
     everyone = [item for item in objects if isinstance(item, Pod)]
-    waiting = [pod for pod in everyone if not (pod.spec.node_name or pod.is_terminal or pod.is_terminating)]
+    waiting = [pod for pod in everyone if not (pod.node_name or pod.is_terminal or pod.is_terminating)]
     there = _There.of(objects)
     for pod in waiting:
         owner = pod.metadata.controller
@@ -71,7 +71,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     nodes = [item for item in objects if isinstance(item, Node)]
     yield from _without_effect(waiting, nodes)
     is_dump = any(node.metadata.uid and node.metadata.creation_timestamp for node in nodes)
-    has_pods = any(pod.metadata.uid or pod.spec.node_name or not is_dump for pod in everyone)
+    has_pods = any(pod.metadata.uid or pod.node_name or not is_dump for pod in everyone)
     if not has_pods and (is_dump or any(node.status.kubelet_version for node in nodes)):
         yield Notice("", NO_PODS)
     if not is_dump:
@@ -83,7 +83,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     # A waiting pod may preempt those on nodes that have a lower priority.
     highest = max((pod.priority for pod in waiting), default=0)
     if not there.has(PodDisruptionBudget) and any(
-        pod.spec.node_name and pod.priority < highest for pod in everyone
+        pod.node_name and pod.priority < highest for pod in everyone
     ):
         yield Notice("", NO_BUDGETS)
 

@@ -646,8 +646,8 @@ def _with_added(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) ->
 
 def target_node(pod: Pod) -> str | None:
     """The node that a daemon runs on or is made for; None without one."""
-    if pod.spec.node_name:
-        return pod.spec.node_name
+    if pod.node_name:
+        return pod.node_name
     affinity = (pod.spec.affinity or Affinity()).node_affinity
     return next(
         (

@@ -285,6 +285,11 @@ class Pod(KubeObject):
     status: PodStatus = PodStatus()
 
     @property
+    def node_name(self) -> str:
+        """The node that the pod is on; empty if on none."""
+        return self.spec.node_name
+
+    @property
     def scheduler_name(self) -> str:
         """The scheduler, and so the profile, that the pod asks for."""
         return self.spec.scheduler_name or DEFAULT_SCHEDULER

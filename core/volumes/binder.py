@@ -338,7 +338,7 @@ class VolumeBinder:
 
         Raises :class:`VolumeError` where nothing was assumed for it. Upstream: BindPodVolumes.
         """
-        decision = self._decisions.get(pod.key, {}).get(pod.spec.node_name)
+        decision = self._decisions.get(pod.key, {}).get(pod.node_name)
         if decision is None:
             raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)

@@ -117,9 +117,9 @@ class ClassicConsequences(Consequences):
         await state.free()
         if current is None:
             state.engine.binder.forget(item.pod)
-        elif not current.spec.node_name:
+        elif not current.node_name:
             state.touch()
-            if (known := state.pod(current.key)) is None or known.uid != current.uid or known.spec.node_name:
+            if (known := state.pod(current.key)) is None or known.uid != current.uid or known.node_name:
                 # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod
                 # all the same: one that has a node could make victims of other pods, and its nomination would
                 # never end.
@@ -197,7 +197,7 @@ class FrameworkConsequences(Consequences):
             state.queue.done(pod)
             return
         state.touch()
-        if current is not None and not current.spec.node_name:
+        if current is not None and not current.node_name:
             item = item.read_again(current)
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(item, state.queue.cycle)
@@ -416,9 +416,7 @@ class LiveScheduler(Driver):
             await state.free()
             state.touch()
             for pod in state.engine.cache.expire(state.clock.seconds):
-                state.log.warning(
-                    f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time"
-                )
+                state.log.warning(f"pod {pod.key}: its binding to {pod.node_name} was not confirmed in time")
 
     # --- one pod --------------------------------------------------------------------------------------------
 
@@ -574,7 +572,7 @@ class LiveScheduler(Driver):
                 current = await read_until_answered(
                     state.api, pod, BINDING_READ_PAUSE, LONGEST_BINDING_READ_PAUSE
                 )
-                if current is not None and current.uid == pod.uid and current.spec.node_name == host:
+                if current is not None and current.uid == pod.uid and current.node_name == host:
                     return None
             return f'running Bind plugin "DefaultBinder": {error}' if state.engine.profiles else str(error)
         except ExtenderError as error:

@@ -385,7 +385,7 @@ class LiveState(SchedulingState):
         """An informer saw that an object was added or updated. In a dry run that a pod has a node ends its
         binding."""
         self._tell(self.router.put, item)
-        if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.spec.node_name:
+        if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.node_name:
             self.api.settle(item.key, is_bound=True)
 
     def delete(self, item: KubeObject) -> None:

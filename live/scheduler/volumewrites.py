@@ -183,7 +183,7 @@ class VolumeWork:
         while True:
             await asyncio.sleep(POLL)
             await state.free()
-            node = pod.spec.node_name
+            node = pod.node_name
             if state.engine.row_of(node) is None:
                 raise NotBound(f'failed to get node "{node}": node "{node}" not found')
             known = state.pod(pod.key)

@@ -119,7 +119,7 @@ class ServedCluster(SchedulingState):
             self._given.pop(item.name, None)
         elif isinstance(item, Pod):
             known = self.pod(item.key)
-            if known is not None and known.spec.node_name not in ("", item.spec.node_name):
+            if known is not None and known.node_name not in ("", item.node_name):
                 self.router.delete(known)
         self.router.put(item)
 
@@ -298,14 +298,14 @@ class ServedCluster(SchedulingState):
         if self.node(args.node) is None:
             got = f'"{args.node[:200]}", which the cluster does not have'
             raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
-        host = self.bindable(args.key, args.uid).spec.node_name if checks else ""
+        host = self.bindable(args.key, args.uid).node_name if checks else ""
         return args, f"pod {args.key} is already assigned to node {host}" if host else None
 
     def bound(self, args: BindingArgs) -> None:
         """The pod is bound: its node counts it from now on, if it is known."""
         with suppress(RequestError):
             pod = self.bindable(args.key, args.uid)
-            if not pod.spec.node_name:
+            if not pod.node_name:
                 self.put(pod.bound_to(args.node))
 
 

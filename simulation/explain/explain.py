@@ -379,7 +379,7 @@ def explain_in(
     about as if it had none: it is taken off its node first, and no pod is scheduled.
     """
     run = begun_without_node(simulation, pod)
-    on = pod.spec.node_name
+    on = pod.node_name
     for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
         simulation.note(run.cycle(other))
     return explain(run.engine, freed(pod) if on else pod, node=node).told(placed_on=on or None)
@@ -388,7 +388,7 @@ def explain_in(
 def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
     """The run of a new *simulation*, which has begun, as if *pod* had no node."""
     scenario = simulation.scenario
-    if pod.spec.node_name:
+    if pod.node_name:
         others = tuple(
             item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key)
         )
@@ -407,7 +407,7 @@ def refused(
         with run.savepoint():
             run.delete(pod)
             decision = engine.schedule(freed(pod))
-            row = engine.table.row_of.get(pod.spec.node_name)
+            row = engine.table.row_of.get(pod.node_name)
             failure = None if row is None else decision.details.refusal(row)
             if failure:
                 reasons = failure.reasons
@@ -515,7 +515,7 @@ class Subject:
     def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
         """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
         why = why_not_waiting(self.pod, scheduler_names)
-        node = self.pod.spec.node_name
+        node = self.pod.node_name
         asked = self.pod.scheduler_name
         if why == ON_A_NODE:
             why = "for another scheduler" if asked not in scheduler_names else None
@@ -552,7 +552,7 @@ class Subject:
         """The same about the first pod of the workload that finds no node in a new *simulation* of the whole
         input, if one does not."""
         alive = [pod for pod in self.pods if _rank(pod) < OVER]
-        if len(alive) < 2 or all(pod.spec.node_name for pod in alive):
+        if len(alive) < 2 or all(pod.node_name for pod in alive):
             return self
         outcomes = simulation.finish()
         words = {key: outcome.word for key, outcome in outcomes.items() if not outcome.has_successor}
@@ -609,7 +609,7 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
 
 def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
     named = [pod for pod in everyone if pod.name == name]
-    found = [pod for pod in named if not pod.spec.node_name and not pod.is_terminal] or named
+    found = [pod for pod in named if not pod.node_name and not pod.is_terminal] or named
     if not found:
         where = "" if namespace is None else f" in namespace {namespace}"
         raise _unknown(given, everyone, where=where)
@@ -663,7 +663,7 @@ def _rank(pod: Pod) -> int:
     """0 for a pod that waits, then those on nodes, then those that are over."""
     if pod.is_terminal or pod.is_terminating:
         return OVER
-    return 1 if pod.spec.node_name else 0
+    return 1 if pod.node_name else 0
 
 
 def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -178,7 +178,7 @@ def _node_of(item: KubeObject | None) -> str:
     """The node that an object is about: itself, or the one that a pod is on, or is nominated to; empty if
     there is none."""
     if isinstance(item, Pod):
-        return item.spec.node_name or item.status.nominated_node_name
+        return item.node_name or item.status.nominated_node_name
     return item.name if isinstance(item, Node) else ""
 
 
@@ -273,13 +273,13 @@ class Shadow:
             or item.scheduler_name not in state.engine.scheduler_names(state.scheduler_name)
         ):
             self._held.append(SeenEvent(self._event, now, state.put, item))
-        elif known is not None and known.uid == item.uid and not known.spec.node_name:
+        elif known is not None and known.uid == item.uid and not known.node_name:
             # A waiting pod was bound, was refused, or changed in another way.
             outcomes = self._outcomes.get(key, [])
             is_refused = is_unschedulable(item) and self._told.get(key) != message(item)
-            if outcomes and outcomes[-1].item.spec.node_name:
+            if outcomes and outcomes[-1].item.node_name:
                 outcomes[-1].item = item
-            elif item.spec.node_name or is_refused:
+            elif item.node_name or is_refused:
                 self._told[key] = message(item)
                 self._outcomes.setdefault(key, []).append(SeenEvent(self._event, now, state.put, item))
                 if key in self._backlog.waiting:
@@ -292,7 +292,7 @@ class Shadow:
                 self._take_effect(state.put, item, now)
                 if was_gated:
                     self._enter(item)
-        elif known is None and not item.spec.node_name:
+        elif known is None and not item.node_name:
             # A new pod without a node. One that was refused before we looked is awaited at no time.
             self._take_effect(state.put, item, now)
             if is_unschedulable(item):
@@ -459,7 +459,7 @@ class Shadow:
         engine = self.state.engine
         try:
             with engine.savepoint():
-                judgement = judged(engine, engine.schedule(pod), seen.spec.node_name, message(seen))
+                judgement = judged(engine, engine.schedule(pod), seen.node_name, message(seen))
                 return ShadowTrial(judgement, engine.position)
         except KubeclassicError as error:
             self.state.log.warning(f"pod {pod.key}: {error}")
@@ -479,7 +479,7 @@ class Shadow:
             self._backlog.reached = max(self._backlog.reached, found.came)
         self._tries.clear()
         self._since[key] = outcome.seen
-        if outcome.item.spec.node_name:
+        if outcome.item.node_name:
             self._forget(key)
         elif not outcomes:
             del self._outcomes[key]
@@ -572,13 +572,13 @@ class Shadow:
         """Let a change take effect on what is tried."""
         feed = self.state.router.feed
         nominations = self.state.engine.nominations
-        if isinstance(old, Pod) and not old.spec.node_name:
+        if isinstance(old, Pod) and not old.node_name:
             nominations.remove(old)
-        if isinstance(new, Pod) and new.spec.node_name:
-            if self.state.engine.row_of(new.spec.node_name) is not None:
+        if isinstance(new, Pod) and new.node_name:
+            if self.state.engine.row_of(new.node_name) is not None:
                 feed.put(new)
             return
-        if isinstance(old, Pod) and old.spec.node_name:
+        if isinstance(old, Pod) and old.node_name:
             feed.delete(old)
         if isinstance(new, Pod):
             nominations.add(new)
