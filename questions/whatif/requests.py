@@ -59,9 +59,7 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
 
 def is_short_only(report: NodeReport) -> bool:
     """Whether nothing but too little of resources is against a node."""
-    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(
-        report.reasons
-    )
+    reasons = report.objected or report.reasons
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
 
 

@@ -85,10 +85,10 @@ class JudgedNodes:
     def scored(self, rows: Sequence[int], ranking: Ranking | None) -> dict[int, NodeReport]:
         """The reports of *rows*, which fit, best first; *ranking*: their scores."""
         if ranking is None:
-            return {row: self._report(row, True) for row in rows}
+            return {row: self._report(row) for row in rows}
         totals = ranking.totals.tolist()
         return {
-            rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at])
+            rows[at]: self._report(rows[at], scores=self.scores(ranking, at), total=totals[at])
             for at in sorted(range(len(rows)), key=lambda at: -totals[at])
         }
 
@@ -105,9 +105,8 @@ class JudgedNodes:
         found = []
         for row in rows:
             refusal = self.details.refusal(row)
-            visited = row in self.visited
             if refusal is None:
-                found.append(self._report(row, visited))
+                found.append(self._report(row))
                 continue
             objections = self.objections(row)
             judged = self.judged(row)
@@ -126,7 +125,6 @@ class JudgedNodes:
             found.append(
                 self._report(
                     row,
-                    visited,
                     refusal,
                     reasons=refusal.reasons,
                     objections=objections,
@@ -140,12 +138,10 @@ class JudgedNodes:
             *sorted((n for n in found if not n.fits), key=lambda node: node.nearness),
         ]
 
-    def _report(
-        self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any
-    ) -> NodeReport:
+    def _report(self, row: int, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
         by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
-        return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
+        return NodeReport(self.details.names[row], refusal is None, row in self.visited, **by, **found)
 
     def _excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
         """The volumes that exceed a limit on *row*."""
@@ -154,13 +150,12 @@ class JudgedNodes:
         for rule in [one.rule for one in objections if MAX_VOLUME_COUNT_EXCEEDED.text in one.reasons]:
             if judged is None:
                 return
-            nodes = judged[0].nodes.some(np.array([judged[1]]))
-            at = 0
+            node = judged[0].nodes.some(np.array([judged[1]]))
             if rule not in DISKS:
-                yield from (VolumeExcess(*found) for found in csi_excess(pod, nodes, self.cycle, at))
-            elif isinstance(count := disk_count(pod, DISKS[rule], nodes, self.cycle), DiskCount):
+                yield from (VolumeExcess(*found) for found in csi_excess(pod, node, self.cycle, 0))
+            elif isinstance(count := disk_count(pod, DISKS[rule], node, self.cycle), DiskCount):
                 yield VolumeExcess(
-                    DISKS[rule].plugin, int(count.attached[at]), int(count.new[at]), int(count.limit[at])
+                    DISKS[rule].plugin, int(count.attached[0]), int(count.new[0]), int(count.limit[0])
                 )
 
     # --- one row --------------------------------------------------------------------------------------------
@@ -298,9 +293,9 @@ class JudgedNodes:
                     )
                 )
                 asked &= objection is None or algorithm.check_all
-        nodes, at = (
-            (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
-        )
+        nodes, at = Batch.everywhere(self.cycle.table), row
+        if judged is not None:
+            nodes, at = judged[0].nodes, judged[1]
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
         return CloseUp(
             name,

@@ -448,12 +448,7 @@ class Causes:
                 ]
             # The claims for which reasons leave no node to the pod: those without a volume yet, and those
             # that another pod has.
-            reasons = frozenset(
-                [
-                    *report.reasons,
-                    *(reason for objection in report.objections for reason in objection.reasons),
-                ]
-            )
+            reasons = frozenset([*report.reasons, *report.objected])
             if reasons not in refused:
                 texts = " ".join(reasons)
                 refused[reasons] = []
@@ -576,11 +571,7 @@ class Causes:
         affected = [
             report
             for report in reports
-            if any(
-                "existing pods anti-affinity" in reason
-                for objection in report.objections
-                for reason in objection.reasons
-            )
+            if any("existing pods anti-affinity" in reason for reason in report.objected)
         ]
         if not affected:
             return

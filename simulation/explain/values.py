@@ -122,9 +122,14 @@ class NodeReport(Record):
         return self.plugins or self.predicates or ()
 
     @property
+    def objected(self) -> Names:
+        """The reasons of all objections."""
+        return tuple(reason for objection in self.objections for reason in objection.reasons)
+
+    @property
     def obstacles(self) -> int:
         """The number of things that rule out the node."""
-        return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
+        return len(self.objected or self.reasons)
 
     @property
     def nearness(self) -> tuple[int, bool, int, bool, float]:
