@@ -15,7 +15,7 @@ from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_given, take_in
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading import Notice, NoticeGroup, PathLike, grouped, refuse_unread
 from ..core.engine import Engine
-from ..exceptions import ManifestError, wrong_type
+from ..exceptions import ManifestError, check_type, wrong_type
 from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, settled_options
 from ..framework.releases import AUTO, framework_release, is_auto
@@ -268,8 +268,7 @@ def edits_of(edits: object) -> tuple[str, ...]:
     """*edits* as texts; one text is one edit. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
     found = (edits,) if isinstance(edits, str) or not isinstance(edits, Iterable) else tuple(edits)
     for each in found:
-        if not isinstance(each, str):
-            raise wrong_type("edits", each, 'a text such as "pod web/* requests.cpu=500m"')
+        check_type("edits", each, str, 'a text such as "pod web/* requests.cpu=500m"')
     return found
 
 

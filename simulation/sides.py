@@ -157,9 +157,8 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
             same_room = found.preemption is led.preemption
             side.simulation.note(found if same_room else replace(found, preemption=led.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
-        if (
-            mode == "locked"
-        ):  # pods that plugins of the first one made wait, and rejected now, lose their node for all
+        if mode == "locked":
+            # Pods that plugins of the first one made wait, and rejected now, lose their node for all.
             for rejected in leader.simulation.taken_back:
                 for side in trying[1:]:
                     side.run.give_back(rejected)

@@ -146,11 +146,8 @@ def _missing_names(pod: Pod, there: _There, devices: bool) -> Iterator[tuple[str
         elif lacks == NO_CLASS:
             yield f"StorageClass {kind}, the class of claim {key},", StorageClass, kind
         elif not volume and there.makes_none(kind):
-            yield (
-                f"a free PersistentVolume of class {kind}, which claim {key} waits for,",
-                PersistentVolume,
-                "",
-            )
+            waits = f"a free PersistentVolume of class {kind}, which claim {key} waits for,"
+            yield waits, PersistentVolume, ""
     for one in pod.spec.resource_claims if devices else ():
         template = one.resource_claim_template_name
         key, made = (f"{pod.namespace}/{name}" for name in (one.resource_claim_name, template))

@@ -328,7 +328,11 @@ class QueueBase(SchedulingQueue):
 
     def _update_parked(self, item: QueuedPod, old: Pod) -> None:
         self._parked.put(item)
-        if is_updated(old, item.pod, self.cells.finalizers_count):
+        new = item.pod
+        count = self.cells.finalizers_count
+        # It may fit now if more has changed than versions, status and, unless they count, finalizers.
+        is_same = old.metadata is new.metadata and old.spec is new.spec
+        if not is_same and _stripped(old, count) != _stripped(new, count):
             if not self.cells.update_ends_backoff:
                 self._leave_parking(item, self.clock.now)
                 return
@@ -439,14 +443,6 @@ def is_unschedulable(pod: Pod) -> bool:
     """Whether the condition PodScheduled of *pod* is False with reason Unschedulable."""
     found = scheduled_condition(pod)
     return found is not None and (found.status, found.reason) == ("False", "Unschedulable")
-
-
-def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
-    """Whether *new* may fit though *old* did not: more has changed than versions, status and, unless they
-    count, finalizers."""
-    if old.metadata is new.metadata and old.spec is new.spec:
-        return False
-    return _stripped(old, finalizers_count) != _stripped(new, finalizers_count)
 
 
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:

@@ -266,22 +266,22 @@ class Shadow:
         state = self.state
         key = item.key
         now = state.now()
+        seen = SeenEvent(self._event, now, state.put, item)
         known = state.pod(key) if isinstance(item, Pod) else None
         if (
             not isinstance(item, Pod)
             or item.is_terminal
             or item.scheduler_name not in state.engine.scheduler_names(state.scheduler_name)
         ):
-            self._held.append(SeenEvent(self._event, now, state.put, item))
+            self._held.append(seen)
         elif known is not None and known.uid == item.uid and not known.node_name:
             # A waiting pod was bound, was refused, or changed in another way.
             outcomes = self._outcomes.get(key, [])
+            was_bound = outcomes and outcomes[-1].item.node_name
             is_refused = is_unschedulable(item) and self._told.get(key) != message(item)
-            if outcomes and outcomes[-1].item.node_name:
-                outcomes[-1].item = item
-            elif item.node_name or is_refused:
+            if (item.node_name or is_refused) and not was_bound:
                 self._told[key] = message(item)
-                self._outcomes.setdefault(key, []).append(SeenEvent(self._event, now, state.put, item))
+                self._outcomes.setdefault(key, []).append(seen)
                 if key in self._backlog.waiting:
                     waiting = self._backlog.waiting[key]
                     waiting.outcome = min(waiting.outcome, self._event)
@@ -300,7 +300,7 @@ class Shadow:
             else:
                 self._enter(item)
         else:
-            self._held.append(SeenEvent(self._event, now, state.put, item))
+            self._held.append(seen)
         state.awake.set()
 
     def delete(self, item: KubeObject) -> None:
