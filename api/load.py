@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, TypeVar
 
-import attrs
+from attrs import Factory, define, evolve, frozen
 from msgspec.structs import replace
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
@@ -138,14 +138,14 @@ NOT_BOUND = f"it is Bound, but has no annotation {BIND_COMPLETED}, so the schedu
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Loaded:
     """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of
     other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
-    raw: Mapping[str, tuple[JsonObject, ...]] = attrs.Factory(dict)
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    raw: Mapping[str, tuple[JsonObject, ...]] = Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
@@ -202,7 +202,7 @@ def load_given(given: KubeObject | JsonObject, number: int, *, defaults: bool) -
     return load_documents([Document(given, f"manifest {number}")], defaults=defaults)
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Place:
     """The place of an object; written only where it is used."""
 
@@ -232,18 +232,18 @@ class _Place:
         return f"{kind} {namespace}/{name}"
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Loading:
     defaults: bool
     odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
-    objects: ByKey = attrs.Factory(dict)
-    raw: dict[str, list[JsonObject]] = attrs.Factory(dict)
-    ignored: Counter[str] = attrs.Factory(Counter)
-    numbers: Counter[tuple[str, str, str]] = attrs.Factory(Counter)
+    objects: ByKey = Factory(dict)
+    raw: dict[str, list[JsonObject]] = Factory(dict)
+    ignored: Counter[str] = Factory(Counter)
+    numbers: Counter[tuple[str, str, str]] = Factory(Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
-    validation: Validation = attrs.Factory(Validation)
+    validation: Validation = Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its
@@ -251,13 +251,13 @@ class _Loading:
         file.refuse_without_kind()
         with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
             if long_list is not None:
-                trial = attrs.evolve(
+                trial = evolve(
                     self,
                     objects=self.objects.copy(),
                     raw={kind: documents.copy() for kind, documents in self.raw.items()},
                     ignored=self.ignored.copy(),
                     numbers=self.numbers.copy(),
-                    odd=attrs.evolve(self.odd, notices=self.odd.notices.copy()),
+                    odd=evolve(self.odd, notices=self.odd.notices.copy()),
                 )
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
@@ -423,19 +423,19 @@ TABLE_HINT = (
 )
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Inventory:
     """The objects of a cluster in the given order, and what happened to the rest."""
 
     objects: tuple[KubeObject, ...] = ()
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     """What is not used -> how many times."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
     """What the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
-    config_maps: Mapping[tuple[str, str], JsonObject] = attrs.Factory(dict)
+    config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
@@ -520,7 +520,7 @@ def made_by_workloads(
         cron_jobs=cron_jobs,
         strict=defaults,
     )
-    return attrs.evolve(made, notices=(*repeated, *made.notices))
+    return evolve(made, notices=(*repeated, *made.notices))
 
 
 def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import attrs
+from attrs import Factory, frozen
 
 from ..algorithmprovider import resolve
 from ..algorithmprovider.policy import DEFAULT_PROVIDER, read_policy
@@ -93,7 +93,7 @@ _AMOUNTS = ("capacity", "allocatable", "requests", "limits")
 # --- files --------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@frozen
 class Family:
     """A file of cases and, if there is one, the file of answers next to it."""
 
@@ -135,11 +135,11 @@ def read_answers(path: Path) -> Iterator[JsonDict]:
 # --- one case -----------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Manner:
     """The manner of running cases. ``engine``: fields of the Engine, such as ``memory_bytes``."""
 
-    engine: JsonObject = attrs.Factory(dict)
+    engine: JsonObject = Factory(dict)
     release: Release | None = None
     """One that is not quite that of the case, in its place."""
     details: bool = True
@@ -348,7 +348,7 @@ class ConformanceDocument(DocumentRecord):
     families: tuple[FamilyConformance, ...]
 
 
-@attrs.frozen
+@frozen
 class FamilyReport:
     """The results of one family."""
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
-import attrs
 import msgspec
+from attrs import Factory, define
 from msgspec import UNSET, Meta, UnsetType
 
 from ..algorithmprovider import resolve
@@ -60,7 +60,7 @@ def answer_script(case: JsonDict) -> JsonDict:
     return {"name": case["name"], "steps": list(player.play(case["script"]))}
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Player:
     """A queue, and what its callers know: the objects of the API, and the pods that are being tried."""
 
@@ -69,11 +69,11 @@ class Player:
     nominations: Nominations
     move: Callable[[str], None]
     """Move pods for the event with this label."""
-    _known: dict[str, Pod] = attrs.Factory(dict)
+    _known: dict[str, Pod] = Factory(dict)
     """Key -> pod as it was last added or updated, deleted or not."""
-    _listed: dict[str, Pod] = attrs.Factory(dict)
+    _listed: dict[str, Pod] = Factory(dict)
     """Key -> pod that exists in the API."""
-    _flights: dict[str, tuple[QueuedPod, int]] = attrs.Factory(dict)
+    _flights: dict[str, tuple[QueuedPod, int]] = Factory(dict)
     """Key -> popped pod and its cycle, until its attempt fails."""
 
     def __attrs_post_init__(self) -> None:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import count, islice, pairwise
 
-import attrs
+from attrs import evolve, frozen
 from msgspec.structs import replace
 
 from ..api.controlplane import (
@@ -56,7 +56,7 @@ PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """What begins so is a taint that the control plane puts on a node for a time."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class NodeKind:
     """A node of which copies can be added."""
 
@@ -101,7 +101,7 @@ class NodeKind:
             slices=tuple(item for item in of_kind(ResourceSlice, known) if item.spec.node_name == name),
         )
         pods = of_kind(Pod, known) if with_daemons else ()
-        return attrs.evolve(found, daemons=tuple(found.daemons_among(pods)))
+        return evolve(found, daemons=tuple(found.daemons_among(pods)))
 
     def daemons_among(
         self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
@@ -196,7 +196,7 @@ _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 _COPIES = re.compile(r"x([1-9]\d{0,3})")
 
 
-@attrs.frozen
+@frozen
 class Edit:
     """Changes of all objects of a kind that are chosen by name or by labels; or such objects go, come or are
     drained."""
@@ -263,7 +263,7 @@ class Edit:
                         raise EditError(
                             f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
                         )
-            return attrs.evolve(found, changes=tuple(changes))
+            return evolve(found, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:
         """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
@@ -281,7 +281,7 @@ class Edit:
         is_copy = self.verb == "copy"
         if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
-        return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
+        return evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
     def chooses(self, namespace: str, name: str, labels: Labels) -> bool:
         """Whether an object of the kind is meant."""
@@ -494,7 +494,7 @@ def _read(after: JsonObject, before: JsonObject, where: str, defaults: bool) -> 
 # --- what they do to a cluster ------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@frozen
 class Edited:
     """The effect of an edit."""
 
@@ -512,7 +512,7 @@ class Edited:
         )
 
 
-@attrs.frozen
+@frozen
 class Edits:
     """Edits in order. An edit that is about no object at all is an error."""
 
@@ -561,7 +561,7 @@ class Edits:
                     raw |= {edit.kind: tuple(after)} if after else {}
                     about += len(chosen)
                     changes += len(pairs)
-                    found[at] = attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
+                    found[at] = evolve(part, objects=applied(part.objects, pairs), raw=raw)
                 told.append(_told(edit, about, changes, found))
         return found, told
 
@@ -570,7 +570,7 @@ class Edits:
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on.
         Raises :class:`EditError`."""
-        pairs, told = attrs.evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
+        pairs, told = evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
         return applied(objects, pairs), told
 
     def pairs(self, objects: Sequence[KubeObject], *, priorities: bool) -> tuple[list[Pair], list[Edited]]:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from itertools import count
 
-import attrs
+from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
 from ..api.controlplane import claims_made_for, templates_in
@@ -51,7 +51,7 @@ class BudgetUse(Record):
     """Those that it allows in the end."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Allowance:
     """One budget: how many more pods it lets go now."""
 
@@ -72,13 +72,13 @@ def _number(wanted: IntOrString | None, whole: int) -> int:
     return -(-int(digits) * whole // 100) if digits != text else int(digits)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Budgets:
     """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready
     gives it back."""
 
-    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.Factory(dict)
-    _found: dict[object, tuple[Allowance, ...]] = attrs.Factory(dict)
+    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = Factory(dict)
+    _found: dict[object, tuple[Allowance, ...]] = Factory(dict)
 
     @classmethod
     def of(
@@ -169,7 +169,7 @@ MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a static pod's image in the API."""
 
 
-@attrs.frozen
+@frozen
 class Sorted:
     """The pods of one node, each list in the order in which they were given."""
 
@@ -180,7 +180,7 @@ class Sorted:
     """Why nothing is evicted at all."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class DrainFlags:
     """The flags of ``kubectl drain`` that matter to a simulation, with their defaults."""
 
@@ -245,7 +245,7 @@ KUBELET = "Node"
 SAME_NAME = "StatefulSet"
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Replacements:
     """Makes replacements, and gives them names that no other pod has."""
 
@@ -256,7 +256,7 @@ class Replacements:
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""
     _made: int = 0
-    _tried: dict[str, int] = attrs.Factory(dict)
+    _tried: dict[str, int] = Factory(dict)
     """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-import attrs
+from attrs import frozen
 
 from ..api.objects import JsonDict, Quantity
 from ..api.reading.formats.yamlvalues import yaml_values
@@ -42,7 +42,7 @@ class EditError(KubeclassicError):
         super().__init__(one_line(text))
 
 
-@attrs.frozen
+@frozen
 class Step:
     """One step into a manifest: a key of an object, or with *is_item* items of a list: one by name or number,
     or ``*`` for all."""
@@ -265,7 +265,7 @@ _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
 _NANO = 10**9
 
 
-@attrs.frozen
+@frozen
 class FieldChange:
     """One change: at *path*, by *operator*, with the text *value*."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-import attrs
+from attrs import Factory, evolve, field, frozen
 
 from ..api.cluster import Cluster
 from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_given, take_in
@@ -48,15 +48,15 @@ nodes, or the nearest."""
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class Input:
     """A cluster that was read, and a new scheduler for it."""
 
     scenario: Scenario
     """Its warnings also say what the release does not read."""
     spec: SchedulerSpec
-    engine: Engine = attrs.field(
-        default=attrs.Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
+    engine: Engine = field(
+        default=Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
     )
     order: str
     """In which order pods that wait are tried."""
@@ -72,7 +72,7 @@ class Input:
         named = ours if release is None else ()
         by_nodes = ours if is_auto(release) else ()
         scenario = with_release_notices(self.scenario, ours, named, by_nodes, [release])
-        return attrs.evolve(self, scenario=scenario).checked()
+        return evolve(self, scenario=scenario).checked()
 
     def checked(self) -> Input:
         """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and
@@ -83,9 +83,7 @@ class Input:
 
     def with_pods(self, pods: Sequence[Pod]) -> Input:
         """The same, with what the release does not read of *pods*, which are to come."""
-        return attrs.evolve(
-            self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)
-        ).checked()
+        return evolve(self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)).checked()
 
     def load(self, path: PathLike, raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
         """A file that is read besides the cluster, as the cluster was."""
@@ -108,7 +106,7 @@ class Input:
         return grouped(self.scenario.warnings)
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class ComparisonInput:
     """A cluster that was read, and a new scheduler for each of several configurations, by its name."""
 
@@ -231,7 +229,7 @@ def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: An
 
     Raises as :class:`~kubeclassic.Scheduler` does.
     """
-    options = attrs.evolve(options_given(scheduler, cluster), **changes)
+    options = evolve(options_given(scheduler, cluster), **changes)
     return SchedulerSpec.of(options, asked_extenders(options.extenders)).read()
 
 
@@ -333,7 +331,7 @@ def _inventory(
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
-        found = attrs.evolve(
+        found = evolve(
             found,
             objects=(*there.objects, *found.objects),
             ignored={**cluster.ignored, **found.ignored},
@@ -343,7 +341,7 @@ def _inventory(
     if edits is None:
         return found
     objects, more = edits.of_pods(found.objects, priorities=priorities)
-    return attrs.evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
+    return evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
 
 
 def _loaded(number: int, part: Part, defaults: bool) -> Loaded:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-import attrs
+from attrs import Factory, define, field, frozen
 from msgspec.structs import replace
 
 from ..api.objects import Pod
@@ -96,14 +96,14 @@ def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, st
 # --- a side -------------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Side:
     """A scheduler by its name, with its own copy of the cluster."""
 
     name: str
     simulation: Simulation
-    run: Run = attrs.field(init=False)
-    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = attrs.Factory(dict)
+    run: Run = field(init=False)
+    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.run = self.simulation.begin()
@@ -128,7 +128,7 @@ def algorithm_for(pod: Pod, engine: Engine) -> Algorithm:
     return engine.algorithm_of(pod) or engine.algorithm
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class SidesStep:
     """One cycle of each side that tries a pod; details of decisions are there until the next one."""
 
@@ -265,7 +265,7 @@ class Cause(Record):
     text: str = ""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class SideView:
     """The latest decision of a side on a pod, and its view of each node in question."""
 

@@ -9,7 +9,7 @@ from itertools import compress, count
 from operator import is_not
 from typing import TYPE_CHECKING, Literal
 
-import attrs
+from attrs import Factory, define, evolve, frozen
 
 from ..api.controlplane import quota_notices
 from ..api.garbage import no_garbage_collection
@@ -45,17 +45,17 @@ CLUSTER = "cluster"
 """How messages name a cluster that no files are known of."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Scenario:
     """A cluster and the pods that wait for a node, both in the order in which they were given."""
 
     objects: tuple[KubeObject, ...]
     """Nodes, pods with a node, and everything else that the scheduler reads."""
     pending: tuple[Pod, ...]
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     """Why an object is ignored -> how many."""
     warnings: tuple[Notice, ...] = ()
-    config_maps: Mapping[tuple[str, str], JsonObject] = attrs.Factory(dict)
+    config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     set_aside: tuple[Pod, ...] = ()
     """The pods that are ignored."""
@@ -77,7 +77,7 @@ class Scenario:
         return len(self.nodes)
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Files:
     """The contents of files, before a scheduler is chosen."""
 
@@ -148,8 +148,8 @@ class Files:
         objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
         all_edited = (*self.edited, *edited)
         warnings = (*found.warnings, *idle_notices(all_edited))
-        return attrs.evolve(
-            sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names, self.where),
+        return evolve(
+            sorted_out(evolve(found, objects=objects, warnings=warnings), names, self.where),
             edited=all_edited,
         )
 
@@ -344,7 +344,7 @@ WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'
 OutcomeWord = Literal["placed", "unschedulable", "evicted", "gated", "waiting"]
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Eviction:
     """A pod that had to leave a node, to make room for another."""
 
@@ -357,14 +357,14 @@ class Eviction:
     """The pod that its owner made in its place, if evicted pods are rescheduled."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Outcome:
     """The end of a pod: a host, or why it has none."""
 
     pod: Pod
     host: str | None = None
     error: str | None = None
-    reasons: Mapping[str, int] = attrs.Factory(dict)
+    reasons: Mapping[str, int] = Factory(dict)
     """Why it fits on no node, as the decision has it: reason -> nodes, that of most nodes first."""
     is_gated: bool = False
     """It was not tried, as a PreEnqueue plugin holds it back."""
@@ -394,7 +394,7 @@ class Outcome:
         return "placed" if self.host is not None else "gated" if self.is_gated else "unschedulable"
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Simulation:
     """The pods of *scenario*, tried in *order* by *engine*, which must be new.
 
@@ -414,16 +414,16 @@ class Simulation:
     """Whether decisions keep feasible nodes, reasons and scores."""
     replacements: Replacements | None = None
     """Makes the pods that owners put in place of evicted ones; None: evicted pods do not come back."""
-    outcomes: dict[str, Outcome] = attrs.Factory(dict)
+    outcomes: dict[str, Outcome] = Factory(dict)
     """By pod, of those tried so far."""
-    evictions: list[Eviction] = attrs.Factory(list)
+    evictions: list[Eviction] = Factory(list)
     """In order."""
-    taken_back: list[Pod] = attrs.Factory(list)
+    taken_back: list[Pod] = Factory(list)
     """Pods that waited on Permit and were rejected, in order."""
     cycles: int = 0
     on_begin: Callable[[], None] | None = None
     """Called when the scheduler knows the cluster, before the first cycle."""
-    _origins: dict[str, str] = attrs.Factory(dict)
+    _origins: dict[str, str] = Factory(dict)
     """Replacement -> the evicted pod."""
     _run: Run | None = None
     _seen: int = 0
@@ -492,9 +492,7 @@ class Simulation:
                     give_back(victim, run)
                 if (lost := outcomes.get(victim.key)) is not None:
                     error = f"evicted to make room for {key}"
-                    outcomes[victim.key] = attrs.evolve(
-                        lost, pod=victim, host=None, error=error, eviction=eviction
-                    )
+                    outcomes[victim.key] = evolve(lost, pod=victim, host=None, error=error, eviction=eviction)
         # Made anew, as each pod has one: to copy the one before takes twice the time.
         outcomes[key] = Outcome(
             pod=pod,
@@ -512,10 +510,10 @@ class Simulation:
             # Plugins allowed a waiting pod, or rejected it.
             waited = outcomes[ended.pod.key]
             if failure is None:
-                after = attrs.evolve(waited, is_waiting=False, error=None)
+                after = evolve(waited, is_waiting=False, error=None)
             else:
                 text = waited.error if waited.eviction else failure.text
-                after = attrs.evolve(
+                after = evolve(
                     waited, is_waiting=False, host=None, error=text, reasons=reasons_in(failure.text)
                 )
                 self.taken_back.append(ended.pod)

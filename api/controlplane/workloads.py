@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import Annotated, Any
 
-import attrs
+from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
@@ -203,7 +203,7 @@ _Place = tuple[str, str, str]
 """Namespace, kind and name."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class LostReplicaSet:
     """A ReplicaSet that is not in the input, as its pods show it."""
 
@@ -215,20 +215,20 @@ class LostReplicaSet:
     """Its UID as its pods have it."""
 
 
-@attrs.define(repr=False, slots=False)
+@define(repr=False, slots=False)
 class Ownership:
     """Control among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in
     another form."""
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
-    _by_owner: dict[_Place, list[Pod]] = attrs.Factory(dict)
+    _by_owner: dict[_Place, list[Pod]] = Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
-    _orphans: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
+    _orphans: dict[str, dict[Map[str], list[Pod]]] = Factory(dict)
     """Namespace -> labels -> pods without a controller."""
-    _made_by: dict[_Place, list[Workload]] = attrs.Factory(dict)
+    _made_by: dict[_Place, list[Workload]] = Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _named: dict[_Place, Workload] = attrs.Factory(dict)
+    _named: dict[_Place, Workload] = Factory(dict)
     """Namespace, kind and name -> the workload."""
 
     def __attrs_post_init__(self) -> None:
@@ -338,7 +338,7 @@ LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its sel
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Made:
     """Additions by controllers to a cluster, and oddities of their workloads."""
 
@@ -373,16 +373,16 @@ def expand(
     return Made(tuple(expansion.made), tuple(expansion.notices))
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Expansion:
     nodes: Sequence[Node]
     owners: Ownership
     cron_jobs: bool
     strict: bool
-    made: list[KubeObject] = attrs.Factory(list)
-    notices: list[Notice] = attrs.Factory(list)
-    taken: set[str] = attrs.Factory(set)
-    claims: set[str] = attrs.Factory(set)
+    made: list[KubeObject] = Factory(list)
+    notices: list[Notice] = Factory(list)
+    taken: set[str] = Factory(set)
+    claims: set[str] = Factory(set)
 
     def notice(self, workload: Workload, what: str) -> None:
         """Say what is odd about a workload."""

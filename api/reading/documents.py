@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
-import attrs
+from attrs import frozen
 
 from ...exceptions import ManifestError
 from ..objects import JsonObject
@@ -50,7 +50,7 @@ _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items
 """Keys that are never written twice by intention: a second one begins another object."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Document:
     """One document of a file; *found*: the file was found in a directory, not given by name."""
 
@@ -62,7 +62,7 @@ class Document:
     is_yaml: bool = False
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class File:
     """A file. *where* is its name in messages, *found* as in :class:`Document`."""
 

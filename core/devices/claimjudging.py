@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-import attrs
+from attrs import Factory, define, frozen
 
 from ...api.objects import DeviceSelector
 from ...exceptions import KubeclassicError
@@ -41,7 +41,7 @@ _RESERVED = frozenset(_KEYWORDS.split())
 """What CEL takes for no name of an attribute."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Expression:
     """A compiled expression; *error*: why it cannot be compiled, else empty."""
 
@@ -103,7 +103,7 @@ class Expression:
         return DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TextComparison:
     """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package
     to answer.
@@ -228,11 +228,11 @@ class AllocationError(Exception):
     """An allocation ends with an error; the text is upstream's."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Judge:
     """Asks selectors, and remembers what they answered."""
 
-    _known: dict[tuple[str, int], bool | str] = attrs.Factory(dict)
+    _known: dict[tuple[str, int], bool | str] = Factory(dict)
     """Expression and number of a make -> whether it matches, or the text of the error."""
 
     def refusing(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import attrs
+from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import (
     CapacityRequestPolicy,
@@ -108,7 +108,7 @@ MOST_DEVICES = 32
 """The devices that a claim may have."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Option:
     """A request, or one of its alternatives, with what is to be taken for it."""
 
@@ -157,7 +157,7 @@ Wanted = Sequence[Sequence[Sequence[Option]]]
 """Claim -> request -> its alternatives, to be allocated from the pools of one node."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class DevicePlanner:
     """Checks claims. The same for all nodes but for mode All."""
 
@@ -166,7 +166,7 @@ class DevicePlanner:
     judge: Judge
     consumed: Callable[[DeviceId], Amounts | None]
     """How much of a device is in use."""
-    _selected: dict[tuple[int, PoolDevice], bool] = attrs.Factory(dict)
+    _selected: dict[tuple[int, PoolDevice], bool] = Factory(dict)
 
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> Wanted:
         """The requests of *claims* on a node that reaches *pools*. Raises AllocationError."""
@@ -229,7 +229,7 @@ class DevicePlanner:
                         not self.cells.shares or has_room(device.device, request, (self.consumed(device.id),))
                     )
                 )
-            return attrs.evolve(option, count=len(found), all_devices=found)
+            return evolve(option, count=len(found), all_devices=found)
         if request.allocation_mode != "ExactCount":
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
         return option
@@ -269,7 +269,7 @@ CLOCK_EVERY = 256
 """Devices that are tried between two looks at the clock."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Together:
     """A constraint while devices come and go.
 
@@ -281,7 +281,7 @@ class Together:
     _value: DeviceAttribute | None = None
     """The value of those devices that are there."""
     _count: int = 0
-    _distinct: dict[str, DeviceAttribute] = attrs.Factory(dict)
+    _distinct: dict[str, DeviceAttribute] = Factory(dict)
     """Request -> the value that no other device may have."""
 
     def add(self, request: str, alternative: str, make: Make) -> bool:
@@ -361,7 +361,7 @@ class _Stop(Exception):
 Outcome = Sequence[Sequence[Taken]]
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class DeviceSearch:
     """One search, for the devices that one node reaches."""
 
@@ -373,23 +373,23 @@ class DeviceSearch:
     judge: Judge
     ends_at: float = float("inf")
     """When it ends without an answer, by the monotonic clock."""
-    taken: list[list[Taken]] = attrs.field(init=False)
+    taken: list[list[Taken]] = field(init=False)
     """By claim."""
-    _options: Sequence[Option] = attrs.field(init=False)
-    _together: list[list[Together]] = attrs.field(init=False)
-    _holders: dict[DeviceId, set[int]] = attrs.Factory(dict)
+    _options: Sequence[Option] = field(init=False)
+    _together: list[list[Together]] = field(init=False)
+    _holders: dict[DeviceId, set[int]] = Factory(dict)
     """Device -> the claims that take it."""
-    _may_skip: bool = attrs.field(init=False)
+    _may_skip: bool = field(init=False)
     """A device like one that led nowhere leads nowhere too."""
-    _dead_ends: set[Hashable] = attrs.Factory(set)
+    _dead_ends: set[Hashable] = Factory(set)
     """What was taken where it led nowhere, as :meth:`_state` says it."""
-    _kinds: dict[int, Hashable] = attrs.Factory(dict)
+    _kinds: dict[int, Hashable] = Factory(dict)
     """Number of a make -> all that this search reads of its devices."""
-    _shared: dict[DeviceId, list[Amounts]] = attrs.Factory(dict)
+    _shared: dict[DeviceId, list[Amounts]] = Factory(dict)
     """Device -> what this search takes of it."""
-    _counters: dict[str, dict[CounterId, int]] = attrs.Factory(dict)
+    _counters: dict[str, dict[CounterId, int]] = Factory(dict)
     """Name of a pool -> what is left of its counters."""
-    _devices: Sequence[tuple[Pool, PoolDevice]] = attrs.field(init=False)
+    _devices: Sequence[tuple[Pool, PoolDevice]] = field(init=False)
     """Those that may be taken, in order."""
     _tries: int = 0
 

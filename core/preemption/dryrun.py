@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 
-import attrs
 import numpy as np
+from attrs import Factory, define, evolve, field
 
 from ...api.meaning import selects_some
 from ...api.objects import Pod, PodDisruptionBudget
@@ -162,7 +162,7 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
     return True
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ArrayTrial:
     """A trial where only sums matter."""
 
@@ -203,7 +203,7 @@ class ArrayTrial:
 
     def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
         """Some of the rows, with their potential victims in the order in which they are to be put back."""
-        return attrs.evolve(
+        return evolve(
             self, sums=self.sums if len(at) == self.sums.n else self.sums.some(at), potential=potential
         )
 
@@ -231,7 +231,7 @@ class ArrayTrial:
 # --- where they are not -------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class OverlayTrial:
     """A trial of any pod: each of its pods comes and goes by itself, and rules see all of it."""
 
@@ -239,7 +239,7 @@ class OverlayTrial:
     nominations: Nominations
     potential: PotentialVictims
     overlay: Overlay
-    _waiting: Nominated | None = attrs.field(default=None, init=False)
+    _waiting: Nominated | None = field(default=None, init=False)
 
     @classmethod
     def of(
@@ -262,7 +262,7 @@ class OverlayTrial:
         return self._judge(np.arange(self.overlay.n))
 
     def some(self, at: Rows, potential: PotentialVictims) -> OverlayTrial:
-        return attrs.evolve(
+        return evolve(
             self,
             overlay=self.overlay if len(at) == self.overlay.n else self.overlay.some(at),
             potential=potential,
@@ -332,7 +332,7 @@ Environment = tuple[int, int, int]
 """Revisions of what the outcome of every row follows from: node objects, affinity terms, budgets."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Outcomes:
     """The outcomes of the dry run for pods of one template and priority on each row of a table.
 
@@ -341,16 +341,16 @@ class Outcomes:
     ``victims``: int64[most, rows], their places in the layout.
     """
 
-    known: Mask = attrs.field(init=False)
-    occupied: Mask = attrs.field(init=False)
-    fits: Mask = attrs.field(init=False)
-    criteria: Ints = attrs.field(init=False)
-    started: Ints = attrs.field(init=False)
-    victims: Ints = attrs.field(init=False)
+    known: Mask = field(init=False)
+    occupied: Mask = field(init=False)
+    fits: Mask = field(init=False)
+    criteria: Ints = field(init=False)
+    started: Ints = field(init=False)
+    victims: Ints = field(init=False)
     _environment: Environment | None = None
     _seen: int = NEVER
     """The revision of the table that ``known`` follows."""
-    _coming: dict[int, list[Template]] = attrs.Factory(dict)
+    _coming: dict[int, list[Template]] = Factory(dict)
     """Row -> the pods nominated to it."""
 
     @property
@@ -400,14 +400,14 @@ class Outcomes:
 
 
 @rebuilt_from("layout", "limit")
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class DryRuns:
     """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any
     case."""
 
     layout: PodLayout
     limit: int = 1 << 26
-    _kept: dict[tuple[Hashable, ...], Outcomes] = attrs.Factory(dict)
+    _kept: dict[tuple[Hashable, ...], Outcomes] = Factory(dict)
     """By pod, the least recently used first."""
     _held: int = 0
     """Bytes of these."""
@@ -482,7 +482,7 @@ class DryRuns:
 # 1.24.
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ClaimUsers:
     """The users of claims, by node.
 
@@ -492,9 +492,9 @@ class ClaimUsers:
     """
 
     table: NodeTable
-    counts: dict[str, Counter[str]] = attrs.Factory(dict)
+    counts: dict[str, Counter[str]] = Factory(dict)
     """Node -> claim -> its users."""
-    _entries: dict[str, dict[int, Entry]] = attrs.Factory(dict)
+    _entries: dict[str, dict[int, Entry]] = Factory(dict)
     """Node -> the pods with claims that are counted there, by identity."""
     _seen: int = NEVER
 
@@ -555,7 +555,7 @@ class ClaimUsers:
 
     def copy(self) -> ClaimUsers:
         """The same, which changes by itself."""
-        return attrs.evolve(
+        return evolve(
             self,
             counts={node: Counter(users) for node, users in self.counts.items()},
             entries={node: dict(entries) for node, entries in self._entries.items()},

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
 
-import attrs
 import numpy as np
+from attrs import Factory, define, evolve
 
 from ...api.objects import Pod
 from ..arrays import Batch, Mask, Rows
@@ -200,7 +200,7 @@ def victims_beside(
     leaving = np.zeros_like(potential.there)
     for place, i in np.argwhere(potential.there).tolist() if uids else ():
         leaving[place, i] = potential.entry(place, i).pod.uid in uids
-    others = attrs.evolve(potential, there=potential.there & ~leaving)
+    others = evolve(potential, there=potential.there & ~leaving)
     return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
 
 
@@ -214,7 +214,7 @@ MOST_KEPT = 64
 """Templates that refusals are kept of."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class UnschedulableTemplate:
     """The failures of one template on all rows that a pass visits."""
 
@@ -233,7 +233,7 @@ class UnschedulableTemplate:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
-    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = attrs.Factory(dict)
+    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = Factory(dict)
     """The errors that were made of the counts, each with the names to blame."""
 
     @classmethod
@@ -262,12 +262,12 @@ class UnschedulableTemplate:
 
 
 @rebuilt_from("quick_path")
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class UnschedulableCache:
     """The refusals of one scheduler by template, those of the latest templates only."""
 
     quick_path: QuickPath
-    _kept: dict[Template, UnschedulableTemplate] = attrs.Factory(dict)
+    _kept: dict[Template, UnschedulableTemplate] = Factory(dict)
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those of the templates *in_use* alone."""

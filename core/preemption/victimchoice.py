@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import attrs
 import numpy as np
+from attrs import Factory, define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from ..arrays import NO_INTS, Ints, Mask, NodeTable, Rows, grown
@@ -45,7 +45,7 @@ def instant(text: str) -> int:
 
 
 @rebuilt_from("table", "by_start_time", "sorts_again")
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class PodLayout:
     """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of
     a row as a list, by row.
@@ -58,17 +58,17 @@ class PodLayout:
     by_start_time: bool
     sorts_again: bool = False
     """Victims are sorted by importance at the end, too."""
-    priority: Ints = attrs.field(factory=lambda: np.full((8, 8), NO_PRIORITY, np.int64))
-    template: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
-    started: Ints = attrs.field(factory=lambda: np.zeros((8, 8), np.int64))
-    entries: NDArray[np.object_] = attrs.field(factory=lambda: np.zeros(8, np.object_))
-    templates: list[Template] = attrs.Factory(list)
+    priority: Ints = field(factory=lambda: np.full((8, 8), NO_PRIORITY, np.int64))
+    template: Ints = field(factory=lambda: np.zeros((8, 8), np.int64))
+    started: Ints = field(factory=lambda: np.zeros((8, 8), np.int64))
+    entries: NDArray[np.object_] = field(factory=lambda: np.zeros(8, np.object_))
+    templates: list[Template] = Factory(list)
     """By number; the arrays hold numbers."""
-    _numbers: dict[Template, int] = attrs.Factory(dict)
-    _footprints: dict[str, Ints] = attrs.Factory(dict)
+    _numbers: dict[Template, int] = Factory(dict)
+    _footprints: dict[str, Ints] = Factory(dict)
     _seen: int = 0
     """The revision of the table that the rows were laid out at."""
-    _laid: Mask = attrs.field(factory=lambda: np.zeros(8, np.bool_))
+    _laid: Mask = field(factory=lambda: np.zeros(8, np.bool_))
     """Rows that are laid out as they are now."""
     _ranked: tuple[list[str], Ints] | None = None
     """Names that were compared, and their ranks."""
@@ -138,7 +138,7 @@ class PodLayout:
         return known
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class PotentialVictims:
     """The pods that may have to leave k rows, by place, in the order in which they are put back.
 
@@ -186,7 +186,7 @@ class PotentialVictims:
             return self
         order = np.argsort(~protected, axis=0, kind="stable")
         there, protected = (np.take_along_axis(mask, order, axis=0) for mask in (self.there, protected))
-        return attrs.evolve(self, there=there, protected=protected, order=order)
+        return evolve(self, there=there, protected=protected, order=order)
 
     def sorted_again(self, victim: Mask) -> tuple[PotentialVictims, Mask]:
         """The same by importance, protected or not, and *victim*, bool[places, k], in that order."""
@@ -203,7 +203,7 @@ class PotentialVictims:
         there, protected, victim = (
             np.take_along_axis(mask, again, axis=0) for mask in (self.there, self.protected, victim)
         )
-        return attrs.evolve(
+        return evolve(
             self, there=there, protected=protected, order=np.take_along_axis(self.order, again, axis=0)
         ), victim
 
@@ -240,7 +240,7 @@ ODD = -1
 """When a pod started whose start time is of another form than the API's."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Candidates:
     """k nodes where the pod would fit, and who would have to leave each.
 

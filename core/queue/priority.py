@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 
-import attrs
+from attrs import Factory, define, field
 from msgspec.structs import replace
 
 from ...api.meaning import seconds_since_1970, selects
@@ -38,7 +38,7 @@ from .backoff import (
 )
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
+@define(eq=False, kw_only=True, repr=False)
 class SchedulingQueue(ABC):
     """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that
     are due come first.
@@ -160,7 +160,7 @@ TIMEOUT = "UnschedulableTimeout"
 """The event that moves pods which were parked for too long."""
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
+@define(eq=False, kw_only=True, repr=False)
 class QueueBase(SchedulingQueue):
     """See :class:`SchedulingQueue`, which says what the public methods do."""
 
@@ -170,12 +170,12 @@ class QueueBase(SchedulingQueue):
     """Whether the first of two active pods is tried before the second."""
     _move_cycle: int = -1
     """The cycle of the last move."""
-    _active: Heap[QueuedPod] = attrs.field(init=False)
-    _waiting: Heap[QueuedPod] | BackoffHeaps = attrs.field(init=False)
+    _active: Heap[QueuedPod] = field(init=False)
+    _waiting: Heap[QueuedPod] | BackoffHeaps = field(init=False)
     """Pods that back off."""
-    _parked: Parked = attrs.Factory(Parked)
-    _backoff_timer: Timer = attrs.field(init=False)
-    _parked_timer: Timer = attrs.field(init=False)
+    _parked: Parked = Factory(Parked)
+    _backoff_timer: Timer = field(init=False)
+    _parked_timer: Timer = field(init=False)
     _parked_at_most: float = inf
 
     def __attrs_post_init__(self) -> None:
@@ -457,15 +457,15 @@ LONGEST_WAIT = 60 * SECOND
 """A wait that was not asked for in this time is forgotten."""
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
+@define(eq=False, kw_only=True, repr=False)
 class Fifo(SchedulingQueue):
     """No pod is parked, no event moves pods, nominations do not count, nor does the number of a cycle.
 
     A failed pod goes to the end at once; in a :class:`WaitingFifo` it waits first.
     """
 
-    _order: deque[str] = attrs.Factory(deque)
-    _queued: dict[str, Pod] = attrs.Factory(dict)
+    _order: deque[str] = Factory(deque)
+    _queued: dict[str, Pod] = Factory(dict)
 
     @property
     def pending(self) -> Pending:
@@ -524,7 +524,7 @@ class Fifo(SchedulingQueue):
         return None
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Wait:
     """The wait of one pod."""
 
@@ -534,16 +534,16 @@ class Wait:
     is_running: bool = False
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
+@define(eq=False, kw_only=True, repr=False)
 class WaitingFifo(Fifo):
     """A FIFO with the scheduler's error function in front: a failed pod waits and then goes to the end."""
 
     doubles: bool
     """Whether a pod's wait grows with each failure."""
-    _known: dict[str, Pod] = attrs.Factory(dict)
+    _known: dict[str, Pod] = Factory(dict)
     """The pods without a node as the API has them, which is asked when a wait ends."""
-    _waits: dict[str, Wait] = attrs.Factory(dict)
-    _running: list[tuple[int, int, str, Wait]] = attrs.Factory(list)
+    _waits: dict[str, Wait] = Factory(dict)
+    _running: list[tuple[int, int, str, Wait]] = Factory(list)
     """A heap of (end, number, key of the pod, its wait)."""
     _started: int = 0
 
@@ -601,11 +601,11 @@ class WaitingFifo(Fifo):
         return self._running[0][0] if self._running else None
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
+@define(eq=False, kw_only=True, repr=False)
 class PriorityQueue(QueueBase):
     """See :class:`~kubeclassic.core.queue.priority.SchedulingQueue`, which says what the methods do."""
 
-    _backoff: Backoff = attrs.field(init=False)
+    _backoff: Backoff = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-import attrs
 import numpy as np
+from attrs import Factory, define, field
 from msgspec.structs import replace
 
 from ...api.objects import (
@@ -45,7 +45,7 @@ from .match import VolumeMatcher, can_provision, is_bound_to, requested_size, st
 Kind = TypeVar("Kind", bound=KubeObject)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class AssumeCache(Generic[Kind]):
     """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with
     every change.
@@ -57,9 +57,9 @@ class AssumeCache(Generic[Kind]):
     """The kind as upstream's errors write it, such as ``v1.PersistentVolume``."""
     group: Callable[[Kind], str] = attrgetter("namespace")
     version: int = 0
-    _latest: dict[str, Kind] = attrs.Factory(dict)
-    _stored: dict[str, Kind] = attrs.Factory(dict)
-    _groups: dict[str, list[str]] = attrs.Factory(dict)
+    _latest: dict[str, Kind] = Factory(dict)
+    _stored: dict[str, Kind] = Factory(dict)
+    _groups: dict[str, list[str]] = Factory(dict)
 
     def get(self, key: str) -> Kind:
         """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""
@@ -178,7 +178,7 @@ def basic_checks(
     return None
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class VolumeBinder:
     """See :class:`~kubeclassic.core.binding.Binder`, which says what the methods do. It also knows its own
     assumptions."""
@@ -189,11 +189,11 @@ class VolumeBinder:
     skips_nodes: bool = False
     """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then
     stay."""
-    volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
-    claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
-    _decisions: dict[str, dict[str, VolumeDecision]] = attrs.Factory(dict)
+    volumes: AssumeCache[PersistentVolume] = field(init=False)
+    claims: AssumeCache[PersistentVolumeClaim] = field(init=False)
+    _decisions: dict[str, dict[str, VolumeDecision]] = Factory(dict)
     """Pod -> node -> what was decided or, later, assumed."""
-    _asked: dict[str, NodeTable] = attrs.Factory(dict)
+    _asked: dict[str, NodeTable] = Factory(dict)
     """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
-import attrs
 import msgspec
+from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import JsonObject
 from ...exceptions import KubeclassicError, one_line
@@ -62,12 +62,12 @@ def fits_a_header(text: str) -> bool:
 NO_HEADER = "got a character that no header can have"
 
 
-@attrs.frozen
+@frozen
 class Grant:
     """The credentials of a request: headers, and for TLS perhaps a certificate with its key."""
 
-    headers: Headers = attrs.field(factory=dict, repr=False)
-    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
+    headers: Headers = field(factory=dict, repr=False)
+    certificate: CertifiedKey | None = field(default=None, repr=False)
 
 
 class Credentials(Protocol):
@@ -80,11 +80,11 @@ class Credentials(Protocol):
         """The server has answered 401. Whether it is worth asking once more with a new grant."""
 
 
-@attrs.frozen
+@frozen
 class Fixed:
     """A header that does not change; an empty one is none."""
 
-    header: str = attrs.field(default="", repr=False)
+    header: str = field(default="", repr=False)
 
     async def grant(self, now: float) -> Grant:
         """The header."""
@@ -99,12 +99,12 @@ ANONYMOUS = Fixed()
 """No credentials, or none but a certificate of the kubeconfig."""
 
 
-@attrs.define
+@define
 class TokenFile:
     """A bearer token in a file, which is read again every minute and after a refusal."""
 
     path: Path
-    _token: str = attrs.field(default="", init=False, repr=False)
+    _token: str = field(default="", init=False, repr=False)
     _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
@@ -133,7 +133,7 @@ class TokenFile:
         return found or self._token
 
 
-@attrs.define
+@define
 class CertificateFiles:
     """A client's certificate and key in files, which are read again every minute and after a refusal; *inner*
     gives the headers.
@@ -144,7 +144,7 @@ class CertificateFiles:
     certificate: Path
     key: Path
     inner: Credentials = ANONYMOUS
-    _pair: CertifiedKey | None = attrs.field(default=None, init=False, repr=False)
+    _pair: CertifiedKey | None = field(default=None, init=False, repr=False)
     _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
@@ -157,7 +157,7 @@ class CertificateFiles:
                     raise CredentialsError(f"{error.filename}: cannot be read: {_reason(error)}") from None
             self._read_at = now
         found = await self.inner.grant(now)
-        return found if found.certificate is not None else attrs.evolve(found, certificate=self._pair)
+        return found if found.certificate is not None else evolve(found, certificate=self._pair)
 
     def refused(self) -> bool:
         """The files may have a new certificate."""
@@ -174,7 +174,7 @@ class KubeconfigError(KubeclassicError):
     """A kubeconfig, or a file or program that it names, is not usable."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Access:
     """An API server, and the way to it."""
 
@@ -186,11 +186,11 @@ class Access:
     """The server's certificate is not checked."""
     server_name: str = ""
     """The name in the server's certificate; empty: that of ``server``."""
-    proxy: str = attrs.field(default="", repr=False)
+    proxy: str = field(default="", repr=False)
     """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
-    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
+    certificate: CertifiedKey | None = field(default=None, repr=False)
     """The client's certificate and key, in PEM."""
-    headers: Headers = attrs.field(factory=dict, repr=False)
+    headers: Headers = field(factory=dict, repr=False)
     """Headers of every request."""
     credentials: Credentials = ANONYMOUS
 
@@ -226,26 +226,26 @@ class ExecCredential(msgspec.Struct, rename="camel"):
     api_version: Any = None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PluginRun:
     """A run of the program, and who waits for it."""
 
-    waiting: list[Future[Grant]] = attrs.Factory(list)
-    stop: threading.Event = attrs.Factory(threading.Event)
+    waiting: list[Future[Grant]] = Factory(list)
+    stop: threading.Event = Factory(threading.Event)
     """Set to end the program."""
     worker: threading.Thread | None = None
 
 
-@attrs.define
+@define
 class ExecPlugin:
     """A program that prints an ExecCredential. It runs again when that has expired, and after a refusal."""
 
     where: str
     command: str
     api_version: str = VERSIONS[0]
-    arguments: Sequence[str] = attrs.field(default=(), repr=False)
-    environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    cluster: JsonObject | None = attrs.field(default=None, repr=False)
+    arguments: Sequence[str] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(factory=dict, repr=False)
+    cluster: JsonObject | None = field(default=None, repr=False)
     """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
     is_interactive: bool = False
     """It may ask at the terminal."""
@@ -253,13 +253,13 @@ class ExecPlugin:
     """How to install it."""
     seconds: float = SECONDS
     """How long it may run, unless it may ask at the terminal."""
-    _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
+    _grant: Grant | None = field(default=None, init=False, repr=False)
     _failure: CredentialsError | None = None
     """What the last run ended with, if it gave no grant."""
     _failed_at: float = -math.inf
     _refused_at: float = -math.inf
     _expires: float | None = None
-    _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _guard: threading.Lock = field(factory=threading.Lock, init=False, repr=False)
     """Held while one of the fields of the last and the present run is read or set."""
     _run: PluginRun | None = None
 
@@ -451,7 +451,7 @@ def user_agent() -> str:
         return "kubeclassic"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class HttpTransport:
     """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all
     connections.
@@ -462,9 +462,9 @@ class HttpTransport:
 
     access: Access
     wall_clock: Callable[[], float] = time.time
-    _sessions: dict[CertifiedKey | None, aiohttp.ClientSession] = attrs.Factory(dict)
+    _sessions: dict[CertifiedKey | None, aiohttp.ClientSession] = Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
-    _refused: dict[CertifiedKey | None, KubeconfigError] = attrs.Factory(dict)
+    _refused: dict[CertifiedKey | None, KubeconfigError] = Factory(dict)
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:

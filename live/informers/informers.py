@@ -14,7 +14,7 @@ import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import partial
 
-import attrs
+from attrs import Factory, define, evolve, field
 from msgspec.structs import replace
 
 from ...api.cluster import Follower
@@ -50,7 +50,7 @@ DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Store:
     """The objects of *kind* by key, decoded. One that cannot be decoded, or has no name, is reported once,
     and its last good state stays."""
@@ -59,8 +59,8 @@ class Store:
     handler: Follower
     report: Report
     """Is told of objects that cannot be decoded, one line each."""
-    _objects: dict[str, KubeObject] = attrs.Factory(dict)
-    _unreadable: set[str] = attrs.Factory(set)
+    _objects: dict[str, KubeObject] = Factory(dict)
+    _unreadable: set[str] = Factory(set)
     """Keys of objects that were reported."""
 
     async def replace(self, manifests: Iterable[Manifest]) -> None:
@@ -140,7 +140,7 @@ ABSENT_PAUSE = 60.0
 """Seconds between two looks whether the server has the resource by now."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Reflector:
     """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
 
@@ -159,7 +159,7 @@ class Reflector:
     """Is told of lists and watches that failed, one line each."""
     field_selector: str = ""
     sends_duration: bool = True
-    synced: asyncio.Event = attrs.Factory(asyncio.Event)
+    synced: asyncio.Event = Factory(asyncio.Event)
     """Set after the first list."""
     resource_version: str = ""
     """The last one seen."""
@@ -173,8 +173,8 @@ class Reflector:
     """The last resourceVersion was refused by a list."""
     _is_paged: bool = False
     """The first list came in pages, so the server has no watch cache."""
-    _pauses: Pauses = attrs.field(init=False)
-    _watch_pauses: Pauses = attrs.field(init=False)
+    _pauses: Pauses = field(init=False)
+    _watch_pauses: Pauses = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._pauses = Pauses(*self.cells.pauses, self.random)
@@ -222,7 +222,7 @@ class Reflector:
                 self.lost_at = None
                 self.synced.set()
                 return
-            self.resource = attrs.evolve(self.resource, group_version=found)
+            self.resource = evolve(self.resource, group_version=found)
             self.report(f"{self.resource.plural}: the API server has no {before}, so {found} is read")
             await self._list()
         self.is_absent = False
@@ -329,7 +329,7 @@ FORGOTTEN_AFTER = 120.0
 """Seconds without a pause after which the next one is the shortest."""
 
 
-@attrs.define
+@define
 class Pauses:
     """Pauses in seconds that double from *shortest* to *longest*; *random* (0 to 1) adds up to the pause
     itself.
@@ -344,7 +344,7 @@ class Pauses:
     shortest: float
     longest: float
     random: Callable[[], float]
-    _base: float = attrs.field(default=attrs.Factory(lambda self: self.shortest, takes_self=True), init=False)
+    _base: float = field(default=Factory(lambda self: self.shortest, takes_self=True), init=False)
     _last: float = float("-inf")
 
     def next(self, now: float) -> float:
@@ -378,7 +378,7 @@ def informers_of(
     return Informers(transport, replace(release.client, resources=resources), handler, report)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Informers:
     """Lists and watches all kinds of *cells* through *transport*, and calls *handler* for every change, on
     the running loop.
@@ -393,7 +393,7 @@ class Informers:
     report: Report
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
-    reflectors: dict[str, Reflector] = attrs.Factory(dict)
+    reflectors: dict[str, Reflector] = Factory(dict)
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:

@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-import attrs
+from attrs import Factory, define, evolve, field
 from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -104,7 +104,7 @@ LAST_EVENTS = 2.0
 """Seconds at the end for events that are not sent yet."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@define(eq=False, kw_only=True)
 class Process:
     """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
 
@@ -119,18 +119,18 @@ class Process:
     """Decisions keep their details."""
     is_dry: bool = False
     """Nothing is written, and so no leader is elected."""
-    log: Log = attrs.Factory(Log)
+    log: Log = Factory(Log)
     wall: Callable[[], float] = time.time
-    identity: str = attrs.Factory(new_identity)
+    identity: str = Factory(new_identity)
     lease_thread: LeaseThread | None = None
     """Where the lease is renewed; None: over *link*, beside everything else."""
-    metrics: SchedulerMetrics = attrs.field(init=False)
-    scheduler: LiveScheduler = attrs.field(init=False)
-    informers: Informers = attrs.field(init=False)
-    elector: Elector | None = attrs.field(init=False, default=None)
-    urls: list[str] = attrs.Factory(list)
+    metrics: SchedulerMetrics = field(init=False)
+    scheduler: LiveScheduler = field(init=False)
+    informers: Informers = field(init=False)
+    elector: Elector | None = field(init=False, default=None)
+    urls: list[str] = Factory(list)
     """Where it listens, once it does."""
-    ending: str = attrs.field(init=False, default="")
+    ending: str = field(init=False, default="")
     """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
@@ -140,7 +140,7 @@ class Process:
             release = replace(
                 release, queue=replace(release.queue, parked_at_most=self.settings.longest_parked)
             )
-            self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
+            self.engine.algorithm = evolve(self.engine.algorithm, release=release)
 
     @classmethod
     async def of(

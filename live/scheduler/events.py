@@ -13,8 +13,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import attrs
 import msgspec
+from attrs import Factory, define
 
 from ...api.objects import Pod
 from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, TransportError, loop_time, resource
@@ -58,7 +58,7 @@ def in_seconds(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Events(Recorder):
     """The events of one process. :meth:`run` sends them."""
 
@@ -70,9 +70,9 @@ class Events(Recorder):
     wall: Callable[[], float] = time.time
     component: str = ""
     """In whose name they are."""
-    _known: OrderedDict[object, Manifest] = attrs.Factory(OrderedDict)
-    _waiting: deque[Manifest] = attrs.Factory(deque)
-    _awake: asyncio.Event = attrs.Factory(asyncio.Event)
+    _known: OrderedDict[object, Manifest] = Factory(OrderedDict)
+    _waiting: deque[Manifest] = Factory(deque)
+    _awake: asyncio.Event = Factory(asyncio.Event)
     _last_name: int = 0
     _is_sending: bool = False
     _is_dropping: bool = False

@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import attrs
+from attrs import define, field
 
 from ...api.objects import JsonObject, Pod
 from ...core.bindingcycle import Failure
@@ -50,7 +50,7 @@ MAX_NOTE = 1024
 IN_CACHE = "is in the cache, so can't be assumed"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Consequences:
     """The consequences for others; the two generations of schedulers write the rest, as
     :class:`~...core.driver.Driver` has it."""
@@ -72,7 +72,7 @@ class Consequences:
         return True
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ClassicConsequences(Consequences):
     """With predicates and priorities: the pod is read again beside the rest; preemption comes after the
     condition.
@@ -180,7 +180,7 @@ class ClassicConsequences(Consequences):
         return None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class FrameworkConsequences(Consequences):
     """With profiles: preemption is part of the cycle, and one patch writes condition and nomination.
 
@@ -306,7 +306,7 @@ EXPIRY_PERIOD = 1.0
 SHORTEST_WAIT = 0.001
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class LiveScheduler(Driver):
     """Schedules the pods of *state*, which informers tell of what happens.
 
@@ -318,11 +318,11 @@ class LiveScheduler(Driver):
     """Called after each cycle, before anything follows from its decision."""
     details: bool = False
     """Decisions keep their details, which takes longer."""
-    consequences: ClassicConsequences | FrameworkConsequences = attrs.field(init=False)
-    volumes: VolumeWork = attrs.field(init=False)
-    under_way: int = attrs.field(init=False, default=0)
+    consequences: ClassicConsequences | FrameworkConsequences = field(init=False)
+    volumes: VolumeWork = field(init=False)
+    under_way: int = field(init=False, default=0)
     """How many pods are between a reserved place and their binding."""
-    claims: ClaimWork | None = attrs.field(init=False)
+    claims: ClaimWork | None = field(init=False)
     """Writes claims to devices; None where there are none."""
     is_running: bool = False
     is_stopping: bool = False

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 
-import attrs
 import numpy as np
+from attrs import define
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
@@ -30,7 +30,7 @@ CONFLICTS = 5
 """The status of a write to an object that somebody else has changed, and how often it is tried."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ClaimWork:
     """Writes what the engine notes of claims."""
 
@@ -149,7 +149,7 @@ class NotBound(KubeclassicError):
     """The volumes were written, and will not be bound to the pod's claims; the text is upstream's."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VolumeWork:
     """Binds the volumes of pods."""
 

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
 
-import attrs
 import numpy as np
+from attrs import Factory, define, field
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -67,7 +67,7 @@ MOST_ASKED = 2_000
 CONFLICT = 409
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ServedCluster(SchedulingState):
     """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own
     it.
@@ -76,13 +76,13 @@ class ServedCluster(SchedulingState):
     """
 
     defaults: bool = True
-    _given: dict[str, tuple[Node, Node | None]] = attrs.Factory(dict)
+    _given: dict[str, tuple[Node, Node | None]] = Factory(dict)
     """Name -> a node of the latest request that stands in now, and the cluster's own."""
-    _read: dict[str, tuple[JsonObject, Node]] = attrs.Factory(dict)
+    _read: dict[str, tuple[JsonObject, Node]] = Factory(dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
-    _asked: dict[str, Pod] = attrs.Factory(dict)
+    _asked: dict[str, Pod] = Factory(dict)
     """UID -> pod of an earlier question."""
-    _classes: dict[str, PriorityClass] = attrs.Factory(dict)
+    _classes: dict[str, PriorityClass] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         # Pods of all schedulers wait here: their nominations count, whichever of them tries the pod.
@@ -396,12 +396,12 @@ BEHIND = "x-seconds-behind"
 """The header that says for how many seconds the API server could not be followed."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@define(eq=False, kw_only=True)
 class ExtenderApp:
     """The application. It is told of objects by informers while it follows an API server."""
 
     cluster: ServedCluster
-    limits: ServerLimits = attrs.Factory(ServerLimits)
+    limits: ServerLimits = Factory(ServerLimits)
     write_binding: Callable[[BindingArgs], Awaitable[str | None]] | None = None
     """Writes a binding to an API server and answers its error, or None; without it bindings are kept in the
     server's cluster alone."""
@@ -409,12 +409,12 @@ class ExtenderApp:
     """The cluster is complete."""
     informers: Informers | None = None
     """What the API server is followed by."""
-    log: Log = attrs.field(factory=lambda: Log(to_standard_error))
+    log: Log = field(factory=lambda: Log(to_standard_error))
     """Told of defects, and of what cannot be read."""
-    worker: Worker = attrs.Factory(Worker)
-    metrics: Metrics = attrs.Factory(Metrics)
-    gate: ConnectionGuard = attrs.field(init=False)
-    _router: Router = attrs.field(init=False)
+    worker: Worker = Factory(Worker)
+    metrics: Metrics = Factory(Metrics)
+    gate: ConnectionGuard = field(init=False)
+    _router: Router = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         cluster = self.cluster

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
-import attrs
+from attrs import frozen
 
 from ...api.objects import JsonDict, JsonObject, Pod
 from ...api.reading import decode_kind, shown
@@ -39,7 +39,7 @@ class RequestError(KubeclassicError):
         return {"error": str(self), "where": self.where, "got": self.got, "wanted": self.wanted}
 
 
-@attrs.frozen
+@frozen
 class NodesAsked:
     """The nodes that a request is about: by name, or as objects in JSON form with their names."""
 
@@ -49,7 +49,7 @@ class NodesAsked:
     manifests: Sequence[JsonObject] | None = None
 
 
-@attrs.frozen
+@frozen
 class BindingArgs:
     """A call of bind."""
 

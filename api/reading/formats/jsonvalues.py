@@ -17,20 +17,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NoReturn
 
-import attrs
 import msgspec
+from attrs import Factory, define
 
 from ....exceptions import ManifestError
 from ...objects import JsonDict, JsonObject
 from .files import as_text
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class Repeats:
     """The keys that objects of one document had more than once. The objects are kept, so that no other object
     gets their id."""
 
-    found: dict[int, tuple[JsonObject, list[str]]] = attrs.Factory(dict)
+    found: dict[int, tuple[JsonObject, list[str]]] = Factory(dict)
 
     def add(self, made: JsonObject, key: str) -> None:
         """Remember that *made* had *key* again."""
@@ -216,7 +216,7 @@ class Uncertain(Exception):
     """The quick way cannot tell what the text holds; the exact one can."""
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Window:
     """The part of a text that is held: from the next character on."""
 
@@ -290,7 +290,7 @@ class _Window:
         return bool(piece)
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class LongList:
     """A list of Kubernetes objects whose items are still text."""
 

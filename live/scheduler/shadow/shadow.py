@@ -38,7 +38,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-import attrs
+from attrs import Factory, define, evolve, field, frozen
 
 from ....api.objects import KubeObject, Node, Pod
 from ....api.record import replace
@@ -57,7 +57,7 @@ UNORDERED = 8
 """How many pods are looked at where their order is not known."""
 
 
-@attrs.define
+@define
 class UnjudgedPod:
     """A pod whose decision was not judged yet. Events are numbered as they are seen."""
 
@@ -69,7 +69,7 @@ class UnjudgedPod:
     """The event that told what became of it; of several the first."""
 
 
-@attrs.define
+@define
 class Backlog:
     """Pods that wait for the other scheduler's decision."""
 
@@ -78,7 +78,7 @@ class Backlog:
     order for them."""
     reached: int = 0
     """The last event that the other scheduler had certainly seen at its last decision."""
-    waiting: dict[str, UnjudgedPod] = attrs.Factory(dict)
+    waiting: dict[str, UnjudgedPod] = Factory(dict)
     """In the order in which they came."""
 
     def turn(self, key: str) -> UnjudgedPod | None:
@@ -136,7 +136,7 @@ MISSES = 8
 on most pods."""
 
 
-@attrs.frozen
+@frozen
 class ShadowTrial:
     """A judgement, and where our decision leaves the visiting order and the tie-break."""
 
@@ -144,7 +144,7 @@ class ShadowTrial:
     moved: tuple[Any, int]
 
 
-@attrs.frozen
+@frozen
 class SeenChange:
     """An object before and after a change, which was seen at a time in seconds; None: there was none, or is
     none."""
@@ -157,7 +157,7 @@ class SeenChange:
 
     def reversed(self) -> SeenChange:
         """The change that undoes it."""
-        return attrs.evolve(self, old=self.new, new=self.old)
+        return evolve(self, old=self.new, new=self.old)
 
     @property
     def takes_room(self) -> bool:
@@ -213,7 +213,7 @@ SHORTEST = 0.001
 """Seconds that are not worth a wait: clocks are not exact."""
 
 
-@attrs.define
+@define
 class SeenEvent:
     """An object that counts after the decisions that were made before it; of a pod that waited, perhaps what
     became of it."""
@@ -224,7 +224,7 @@ class SeenEvent:
     item: Any
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Shadow:
     """Told of objects like a scheduler, and writes nothing. ``report`` gets a judgement for each pod that the
     other one decides on."""
@@ -233,19 +233,19 @@ class Shadow:
     report: Callable[[PodJudgement], None]
     linger: float = LINGER
     patience: float = PATIENCE
-    tally: ShadowAgreement = attrs.Factory(ShadowAgreement)
-    _backlog: Backlog = attrs.field(init=False)
-    _outcomes: dict[str, list[SeenEvent]] = attrs.Factory(dict)
+    tally: ShadowAgreement = Factory(ShadowAgreement)
+    _backlog: Backlog = field(init=False)
+    _outcomes: dict[str, list[SeenEvent]] = Factory(dict)
     """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it
     fits nowhere."""
-    _told: dict[str, str] = attrs.Factory(dict)
+    _told: dict[str, str] = Factory(dict)
     """Waiting pod -> the last message of the other one."""
-    _held: deque[SeenEvent] = attrs.Factory(deque)
-    _since: dict[str, float] = attrs.Factory(dict)
+    _held: deque[SeenEvent] = Factory(deque)
+    _since: dict[str, float] = Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
-    _tries: dict[str, ShadowTrial | None] = attrs.Factory(dict)
+    _tries: dict[str, ShadowTrial | None] = Factory(dict)
     """Our decisions on the state as it is now."""
-    _changes: deque[SeenChange] = attrs.Factory(deque)
+    _changes: deque[SeenChange] = Factory(deque)
     """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it
     took effect here."""
     _misses: int = 0
@@ -435,7 +435,7 @@ class Shadow:
         if pod is None or outcome.seen + WINDOW > self.state.now():
             return False
         if self._may_agree(trial, pod, outcome):
-            trial = attrs.evolve(trial, judgement=replace(trial.judgement, verdict=ORDER_UNKNOWN))
+            trial = evolve(trial, judgement=replace(trial.judgement, verdict=ORDER_UNKNOWN))
         self._count(key, trial)
         return True
 
