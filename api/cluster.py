@@ -9,12 +9,12 @@ from typing import IO, Any, Protocol, TypeAlias, TypeVar, overload
 from weakref import WeakSet
 
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
-from .controlplane import usage, with_defaults
+from .controlplane import usage
 from .garbage import no_garbage_collection
-from .load import Loaded, find_waiting, load, load_documents, take_in, why_not_waiting
+from .load import ByKey, Loaded, find_waiting, load, load_given, take_in, why_not_waiting
 from .meaning import ZONES, zone_of
 from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
-from .reading import Document, Notice, PathLike, kind_with_group
+from .reading import Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 
@@ -28,7 +28,7 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
         used = usage(pod)
         for resource in RESOURCES:
             if f"requests.{resource}" in used:
-                requested[pod.spec.node_name, resource] += used[f"requests.{resource}"].milli_value()
+                requested[pod.node_name, resource] += used[f"requests.{resource}"].milli_value()
     uses: dict[str, list[float | None]] = {resource: [] for resource in RESOURCES}
     for node in nodes:
         for resource, shares in uses.items():
@@ -80,8 +80,8 @@ class Cluster:
         """What in the files is not used -> how many times."""
         self.config_maps: Mapping[tuple[str, str], JsonObject] = {}
         """The manifests of ConfigMaps in the files, by namespace and name."""
-        self._objects: dict[tuple[str, str], KubeObject] = {}
-        self._classes: dict[tuple[str, str], KubeObject] = {}
+        self._objects: ByKey = {}
+        self._classes: ByKey = {}
         """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
         # *objects*, which must be several; a path is no object.
@@ -114,8 +114,12 @@ class Cluster:
         for path in paths:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
         made = cls(defaults=defaults, cron_jobs=cron_jobs)
-        loaded = load(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
-        inventory = take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
+        inventory = take_in(
+            [load(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)],
+            defaults=defaults,
+            cron_jobs=cron_jobs,
+            whole=True,
+        )
         made.warnings = inventory.warnings
         made.ignored = inventory.ignored
         made.config_maps = inventory.config_maps
@@ -129,8 +133,9 @@ class Cluster:
         )
 
     def _repr_html_(self) -> str:
-        on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
-        uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
+        pods = self.pods
+        on = Counter(pod.node_name for pod in pods if not pod.is_terminal)
+        uses = uses_of(self.nodes, [pod for pod in pods if pod.node_name])
         rows = [
             {
                 "node": node.name,
@@ -142,10 +147,10 @@ class Cluster:
         nodes = table_of("nodes", rows, ("node", "pods", *RESOURCES))
         return View(
             title="Cluster",
-            verdict=f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait.",
+            verdict=f"{len(self.nodes):,} nodes with {len(pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait.",
             facts={
                 "nodes": len(self.nodes),
-                "pods": len(self.pods),
+                "pods": len(pods),
                 "waiting": len(self.pending),
                 "warnings": len(self.warnings) or None,
             },
@@ -155,8 +160,12 @@ class Cluster:
     # --- copies and pickles: objects never change, so that copies share them --------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {"_objects": dict(self._objects), "_classes": dict(self._classes), "_followers": None}
-        return {**vars(self), **own}
+        return {
+            **vars(self),
+            "_objects": dict(self._objects),
+            "_classes": dict(self._classes),
+            "_followers": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -255,11 +264,11 @@ class Cluster:
                 isinstance(known, Pod)
                 and isinstance(item, Pod)
                 and known.uid == item.uid
-                and known.spec.node_name not in ("", item.spec.node_name)
+                and known.node_name not in ("", item.node_name)
             ):
                 raise ManifestError(
-                    f"Pod {known.key}: spec.nodeName: expected {known.spec.node_name}, "
-                    f'got "{item.spec.node_name}": pods do not move'
+                    f"Pod {known.key}: spec.nodeName: expected {known.node_name}, "
+                    f'got "{item.node_name}": pods do not move'
                 )
         for item in found:
             old = self._objects[item.identity]
@@ -272,7 +281,7 @@ class Cluster:
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist.
         """
-        found: dict[tuple[str, str], KubeObject] = {}
+        found: ByKey = {}
         for given in items:
             if isinstance(given, str):
                 item = self.find(given)
@@ -335,13 +344,10 @@ class Cluster:
         """*items* as objects, then what their workloads would make."""
         parts = list[Loaded]()
         for number, item in enumerate(tuple[object, ...](items), 1):
-            if isinstance(item, KubeObject):
-                parts.append(Loaded((with_defaults(item) if self.defaults else item,)))
-                continue
-            if not isinstance(item, Mapping):
+            if not isinstance(item, KubeObject | Mapping):
                 reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
                 raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
-            parts.append(load_documents([Document(item, f"manifest {number}")], defaults=self.defaults))
+            parts.append(load_given(item, number, defaults=self.defaults))
         inventory = take_in(
             parts,
             self.objects if any(part.raw for part in parts) else tuple(self._classes.values()),

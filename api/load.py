@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import IO, Any, TypeVar
 
-import attrs
+from attrs import Factory, define, evolve, frozen
 from msgspec.structs import replace
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
@@ -29,7 +29,6 @@ from .controlplane import (
 from .garbage import no_garbage_collection
 from .objects import (
     BIND_COMPLETED,
-    DEFAULT_SCHEDULER,
     KINDS,
     JsonObject,
     KubeObject,
@@ -46,11 +45,12 @@ from .reading import (
     File,
     Notice,
     Oddities,
-    PathLike,
+    Paths,
     Validation,
     check_nesting,
     decode_kind,
     describe,
+    each_path,
     has_only,
     is_built_in,
     is_simulator_export,
@@ -66,7 +66,7 @@ from .reading.formats.jsonvalues import Uncertain, whole_value
 # --- Manifests of workloads, each with a name; of two with one name the last counts -------------------------
 
 
-Identity: TypeAlias = tuple[str, str, str]
+Identity = tuple[str, str, str]
 """Kind, namespace, name."""
 
 GIVEN_BEFORE = "was given before, the last one counts"
@@ -127,6 +127,9 @@ def metadata_of(manifest: JsonObject) -> JsonObject:
 
 
 K = TypeVar("K", bound=KubeObject)
+ByKey = dict[tuple[str, str], KubeObject]
+"""Objects by kind and key."""
+
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
 NO_KIND = "no kind, ignored"
@@ -135,14 +138,14 @@ NOT_BOUND = f"it is Bound, but has no annotation {BIND_COMPLETED}, so the schedu
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Loaded:
     """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of
     other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
-    raw: Mapping[str, tuple[JsonObject, ...]] = attrs.Factory(dict)
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    raw: Mapping[str, tuple[JsonObject, ...]] = Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     warnings: tuple[Notice, ...] = ()
 
     def of(self, kind: type[K]) -> list[K]:
@@ -151,7 +154,7 @@ class Loaded:
 
 
 def load(
-    paths: PathLike | Iterable[PathLike],
+    paths: Paths,
     *,
     stdin: IO[Any] | None = None,
     defaults: bool = True,
@@ -170,7 +173,7 @@ def load(
     every object has its own as ``manifest``. Raises :class:`~kubeclassic.exceptions.ManifestError` with the
     place.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given = each_path(paths)
     for path in given:
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
@@ -192,7 +195,14 @@ def load_documents(
     return loading.result()
 
 
-@attrs.define(repr=False)
+def load_given(given: KubeObject | JsonObject, number: int, *, defaults: bool) -> Loaded:
+    """An object that is given, or what the manifest *number* says."""
+    if isinstance(given, KubeObject):
+        return Loaded((with_defaults(given) if defaults else given,))
+    return load_documents([Document(given, f"manifest {number}")], defaults=defaults)
+
+
+@define(repr=False)
 class _Place:
     """The place of an object; written only where it is used."""
 
@@ -217,22 +227,23 @@ class _Place:
     def about(self) -> str:
         """The object, as ``Pod shop/web-0``."""
         kind, namespace, name = identity_of({**self.data, "kind": self.kind})
-        is_namespaced = self.kind not in KINDS or KINDS[self.kind].namespaced
-        return f"{kind} {namespace}/{name}" if is_namespaced else f"{kind} {name}"
+        if self.kind in KINDS and not KINDS[self.kind].namespaced:
+            return f"{kind} {name}"
+        return f"{kind} {namespace}/{name}"
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Loading:
     defaults: bool
     odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
-    objects: dict[tuple[str, str], KubeObject] = attrs.Factory(dict)
-    raw: dict[str, list[JsonObject]] = attrs.Factory(dict)
-    ignored: Counter[str] = attrs.Factory(Counter)
-    numbers: Counter[tuple[str, str, str]] = attrs.Factory(Counter)
+    objects: ByKey = Factory(dict)
+    raw: dict[str, list[JsonObject]] = Factory(dict)
+    ignored: Counter[str] = Factory(Counter)
+    numbers: Counter[tuple[str, str, str]] = Factory(Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
-    validation: Validation = attrs.Factory(Validation)
+    validation: Validation = Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its
@@ -240,13 +251,13 @@ class _Loading:
         file.refuse_without_kind()
         with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
             if long_list is not None:
-                trial = attrs.evolve(
+                trial = evolve(
                     self,
                     objects=self.objects.copy(),
                     raw={kind: documents.copy() for kind, documents in self.raw.items()},
                     ignored=self.ignored.copy(),
                     numbers=self.numbers.copy(),
-                    odd=attrs.evolve(self.odd, notices=self.odd.notices.copy()),
+                    odd=evolve(self.odd, notices=self.odd.notices.copy()),
                 )
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
@@ -266,22 +277,24 @@ class _Loading:
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
-        whole = _Place.of(document.data, document.where)
+        data = document.data
+        where = document.where
+        whole = _Place.of(data, where)
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
             place = whole.item(int(in_item[1])) if in_item else whole
             self.odd.note_repeated([in_item[2] if in_item else path], place, place.about)
-        kind = document.data.get("kind")
+        kind = data.get("kind")
         if isinstance(kind, str) and kind:
-            self._take(kind, document.data, document.where)
-        elif is_simulator_export(document.data):
-            self._take_items("", simulator_items(document.data, document.where), document.where)
-            if document.data.get(CONFIG):
-                self.odd.tell(document.where, NOT_READ)
+            self._take(kind, data, where)
+        elif is_simulator_export(data):
+            self._take_items("", simulator_items(data, where), where)
+            if data.get(CONFIG):
+                self.odd.tell(where, NOT_READ)
         elif document.found:
-            self.odd.tell(document.where, NO_KIND)
+            self.odd.tell(where, NO_KIND)
         else:
-            raise without_kind(document.where, document.data)
+            raise without_kind(where, data)
 
     def _is_taken(self, pod: Pod | None) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""
@@ -411,19 +424,19 @@ TABLE_HINT = (
 )
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Inventory:
     """The objects of a cluster in the given order, and what happened to the rest."""
 
     objects: tuple[KubeObject, ...] = ()
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     """What is not used -> how many times."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
     """What the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
-    config_maps: Mapping[tuple[str, str], JsonObject] = attrs.Factory(dict)
+    config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
@@ -451,7 +464,7 @@ def take_in(
     claims = (
         claim
         for item in found
-        if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
+        if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.node_name)
         for claim in claims_of_volumes(item)
     )
     given = tuple({item.identity: item for item in (*claims, *found)}.values())
@@ -467,11 +480,13 @@ def take_in(
         warnings += part.warnings
         if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
             warnings.append(Notice("kind Table", TABLE_HINT))
-    lacks = missing_kinds((*known, *objects), lacks_classes) if whole else ()
+    warnings += (*made.notices, *refused)
+    if whole:
+        warnings += missing_kinds((*known, *objects), lacks_classes)
     return Inventory(
         objects=objects,
         ignored=ignored,
-        warnings=(*warnings, *made.notices, *refused, *lacks),
+        warnings=tuple(warnings),
         refused=refused,
         refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)),
         config_maps=config_maps(parts),
@@ -506,7 +521,7 @@ def made_by_workloads(
         cron_jobs=cron_jobs,
         strict=defaults,
     )
-    return attrs.evolve(made, notices=(*repeated, *made.notices))
+    return evolve(made, notices=(*repeated, *made.notices))
 
 
 def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:
@@ -522,13 +537,11 @@ def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) ->
     one of these."""
     if pod.is_terminal:
         return "finished"
-    if pod.spec.node_name:
+    if pod.node_name:
         return ON_A_NODE
     if pod.is_terminating:
         return "being deleted"
-    is_other = (
-        scheduler_names is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
-    )
+    is_other = scheduler_names is not None and pod.scheduler_name not in scheduler_names
     return "for another scheduler" if is_other else None
 
 
@@ -540,16 +553,14 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
     everyone = tuple(pods)
     is_key = "/" in name
     named = [pod for pod in everyone if (pod.key if is_key else pod.metadata.name) == name]
-    found = [pod for pod in named if not pod.spec.node_name]
+    found = [pod for pod in named if not pod.node_name]
     if len(found) == 1:
         return found[0]
     if found:
         raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{name}"')
     if named:
-        raise is_placed(name, named[0].spec.node_name)
-    near = did_you_mean(
-        name, [key for pod in everyone if not pod.spec.node_name for key in (pod.key, pod.name)]
-    )
+        raise is_placed(name, named[0].node_name)
+    near = did_you_mean(name, [key for pod in everyone if not pod.node_name for key in (pod.key, pod.name)])
     raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
 
 

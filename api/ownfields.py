@@ -9,29 +9,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-from .objects import JsonObject, KubeObject, Pod, Quantity, ResourceClaim, attributes, is_value, json_names
+from .objects import (
+    JsonDict,
+    JsonObject,
+    KubeObject,
+    Pod,
+    Quantity,
+    ResourceClaim,
+    attributes,
+    is_value,
+    json_names,
+)
 from .reading import decode_kind
 
-Json: TypeAlias = Any
 
-
-def compact_json(value: Json) -> bytes:
+def compact_json(value: Any) -> bytes:
     """*value* as JSON without spaces, in ASCII: halves of surrogate pairs are no UTF-8."""
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def current_manifest(item: KubeObject) -> dict[str, Json]:
+def current_manifest(item: KubeObject) -> JsonDict:
     """The JSON form of *item*: its manifest, if it kept that, with all that the object says otherwise."""
     given = item.manifest or {}
-    written: dict[str, Json] = _merged(given, decode_kind(item.kind, given, strict=False), item)
+    written: JsonDict = _merged(given, decode_kind(item.kind, given, strict=False), item)
     written["metadata"] = {**written.get("metadata", {}), "name": item.name}
     if item.namespaced:
         written["metadata"] |= {"namespace": item.namespace, "uid": item.uid}
     if isinstance(item, Pod):
         # What the scheduler itself changes, and may take back.
-        written["spec"] = {**written.get("spec", {}), "nodeName": item.spec.node_name}
+        written["spec"] = {**written.get("spec", {}), "nodeName": item.node_name}
         written["status"] = {
             **written.get("status", {}),
             "nominatedNodeName": item.status.nominated_node_name,
@@ -39,13 +47,13 @@ def current_manifest(item: KubeObject) -> dict[str, Json]:
     return written
 
 
-def own_fields(value: Any) -> dict[str, Json]:
+def own_fields(value: Any) -> JsonDict:
     """The fields of an object, or of a part of one, that are not the default."""
-    found: dict[str, Json] = _merged({}, type(value)(), value)
+    found: JsonDict = _merged({}, type(value)(), value)
     return found
 
 
-def _merged(given: Json, was: Any, now: Any) -> Json:
+def _merged(given: Any, was: Any, now: Any) -> Any:
     """*given*, which said *was*, as it has to be to say *now*."""
     if is_value(type(now)):
         was = type(now)() if was is None else was
@@ -92,7 +100,7 @@ def _merged(given: Json, was: Any, now: Any) -> Json:
 NO_CLASSES: Mapping[str, JsonObject] = {}
 
 
-def with_finalizers(manifest: JsonObject, claim: ResourceClaim) -> dict[str, Json]:
+def with_finalizers(manifest: JsonObject, claim: ResourceClaim) -> JsonDict:
     """The claim of *manifest* with the finalizers of *claim*: for an update of the claim itself, which comes
     before that of its status."""
     return {
@@ -106,7 +114,7 @@ def with_status(
     claim: ResourceClaim,
     classes: Mapping[str, JsonObject] = NO_CLASSES,
     names_requests: bool = False,
-) -> dict[str, Json]:
+) -> JsonDict:
     """The claim of *manifest* with the devices and users of *claim*: for an update of its status. *classes*:
     manifests, by name.
 
@@ -123,7 +131,7 @@ def with_status(
             # What the classes of the requests that were chosen tell drivers, and then what the claim does.
             devices = manifest.get("spec", {}).get("devices", {})
             chosen = {one.request.partition("/")[0]: one.request for one in allocation.results}
-            found: list[dict[str, Json]] = []
+            found: list[JsonDict] = []
             asked = []
             for one in devices.get("requests", ()):
                 # Its class, or that of the alternative of it that was chosen.
@@ -145,8 +153,11 @@ def with_status(
                 times = sum(bool({name, whole} & concerned) for name, whole in chosen.items())
                 found += [{"source": "FromClaim", **one}] * (times if concerned else 1)
             made = own_fields(allocation)
-            config = {"config": found} if found else {}
-            made["devices"] = {"results": [], **made.get("devices", {}), **config}
+            made["devices"] = {
+                "results": [],
+                **made.get("devices", {}),
+                **({"config": found} if found else {}),
+            }
         status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
     else:
         status.pop("devices", None)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError
+from .objects import JsonDict
 from .words import is_bytes
 
 Row: TypeAlias = "Mapping[str, Any]"
@@ -23,13 +24,13 @@ MOST_COLUMNS = 64
 """A field with more fields inside than that, such as one for each node, is left out."""
 
 
-def rows_of(record: Row) -> dict[str, list[dict[str, Any]]]:
+def rows_of(record: Row) -> dict[str, list[JsonDict]]:
     """Name -> rows, for each list of objects in *record*.
 
     >>> rows_of({"pods": [{"pod": "a", "requests": {"cpu": 1}, "victims": ["b", "c"]}], "count": 1})
     {'pods': [{'pod': 'a', 'requests.cpu': 1, 'victims': 'b, c'}]}
     """
-    tables: dict[str, list[dict[str, Any]]] = {}
+    tables: dict[str, list[JsonDict]] = {}
     for table, value in record.items():
         if (
             not isinstance(value, Sequence)
@@ -63,7 +64,7 @@ LIBRARIES = ("pandas", "polars")
 """The first that is installed is taken."""
 
 
-def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: str | None = None) -> Any:
+def make_frame(rows: Sequence[Row], columns: Sequence[str], library: str | None = None) -> Any:
     """A DataFrame with a row for each of *rows* and exactly these *columns*; what a row lacks is missing
     there.
 
@@ -319,7 +320,7 @@ class Table:
             rows=[[row[at] for at in kept] for row in self.rows],
         )
 
-    def records(self, form: str = "data") -> list[dict[str, Any]]:
+    def records(self, form: str = "data") -> list[JsonDict]:
         """The rows as data: the name of a column -> its value."""
 
         def plain(value: Any) -> Any:
@@ -342,7 +343,7 @@ class Table:
         ]
 
 
-def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
+def table_of(name: str, records: Sequence[Row], first: Sequence[str] = ()) -> Table:
     """A table of *records*, which may lack fields: a column a field, those of *first* before all others."""
     names = list(dict.fromkeys([*first, *(name for record in records for name in record)]))
     return Table(
@@ -668,9 +669,7 @@ class View:
         found = [part for section in self.sections for part in section.shown(form) if isinstance(part, Table)]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
-    def frame(
-        self, name: str | None = None, library: str | None = None, record: Mapping[str, Any] | None = None
-    ) -> Any:
+    def frame(self, name: str | None = None, library: str | None = None, record: Row | None = None) -> Any:
         """A table as a DataFrame: by default the first. The lists of *record* are tables too, and their
         fields columns.
 

@@ -54,7 +54,7 @@ from .volumes import VolumeBinder, basic_checks
 if TYPE_CHECKING:
     from .equivalence import EquivalenceCache
     from .queue.backoff import Clock
-    from .queue.base import SchedulingQueue
+    from .queue.priority import SchedulingQueue
     from .router import EventRouter
 
 MAX_PRIORITY = 10

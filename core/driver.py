@@ -24,7 +24,7 @@ from .cluster.listings import Listings
 from .decision import Decision, Preemption
 from .engine import Engine
 from .queue.backoff import Clock, QueuedPod
-from .queue.base import SchedulingQueue
+from .queue.priority import SchedulingQueue
 from .router import EventRouter
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Map, Node, Pod, StorageClass
 from .engine import Engine
-from .queue.base import SchedulingQueue
+from .queue.priority import SchedulingQueue
 from .run import EventFeed
 
 ADD = "Add"
@@ -129,7 +129,7 @@ class EventRouter:
     def _is_queued(self, pod: Pod | None) -> bool:
         if pod is None or pod.spec.node_name:
             return False
-        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        name = pod.scheduler_name
         return self.scheduler_name is None or name in (self.engine.profiles or (self.scheduler_name,))
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:

@@ -23,7 +23,7 @@ import attrs
 
 from ..api import objects as o
 from ..api.load import metadata_of
-from ..api.objects import KINDS, Map, OneOf, Part, Quantity, annotated
+from ..api.objects import KINDS, JsonDict, Map, OneOf, Part, Quantity, annotated
 from ..api.reading import Mismatch, newer
 from .client.api import Manifest
 
@@ -53,10 +53,35 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
     annotations that no rule reads are left out.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
-    found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(r"[-+]?\d{1,19}")), **PUBLIC_FORMS})
+    # The labels that an expression with Gt or Lt names.
+    numeric = set()
+    stack: list[Any] = [*items]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, dict):
+            if top.get("operator") in ("Gt", "Lt") and isinstance(top.get("key"), str):
+                numeric.add(top["key"])
+            stack += top.values()
+        elif isinstance(top, list | tuple):
+            stack += top
+    found = Names({**dict.fromkeys(numeric, re.compile(r"[-+]?\d{1,19}")), **PUBLIC_FORMS})
     for item in items:
         _redacted(item, found)
-    found.rank(salt, _claims_of_pods(items))
+    # The names of claims of generic ephemeral volumes, with pod and volume: rules put them together.
+    claims = {}
+    for pod in (item for item in items if item["kind"] == "Pod"):
+        name = metadata_of(pod).get("name")
+        spec = pod.get("spec")
+        volumes = spec.get("volumes") if isinstance(spec, dict) else None
+        for volume in volumes if isinstance(volumes, list) else ():
+            if (
+                isinstance(volume, dict)
+                and volume.get("ephemeral")
+                and isinstance(name, str)
+                and isinstance(volume.get("name"), str)
+            ):
+                claims[f"{name}-{volume['name']}"] = name, volume["name"]
+    found.rank(salt, claims)
     return Redaction(
         tuple(_redacted(item, found) for item in items), salt.hex(), found.names, found.namespaces
     )
@@ -76,39 +101,6 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
         # missing.
         redacted["spec"] = {**(redacted.get("spec") or {}), "replicas": 0}
     return redacted
-
-
-def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
-    """The names of claims of generic ephemeral volumes, with pod and volume: rules put them together."""
-    found = {}
-    for pod in (item for item in items if item["kind"] == "Pod"):
-        name = metadata_of(pod).get("name")
-        spec = pod.get("spec")
-        volumes = spec.get("volumes") if isinstance(spec, dict) else None
-        for volume in volumes if isinstance(volumes, list) else ():
-            if (
-                isinstance(volume, dict)
-                and volume.get("ephemeral")
-                and isinstance(name, str)
-                and isinstance(volume.get("name"), str)
-            ):
-                found[f"{name}-{volume['name']}"] = name, volume["name"]
-    return found
-
-
-def _numeric_keys(value: Any) -> frozenset[str]:
-    """The labels that an expression with Gt or Lt names."""
-    found = set()
-    stack = [value]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, dict):
-            if top.get("operator") in ("Gt", "Lt") and isinstance(top.get("key"), str):
-                found.add(top["key"])
-            stack += top.values()
-        elif isinstance(top, list | tuple):
-            stack += top
-    return frozenset(found)
 
 
 PUBLIC_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "kube-node-lease"})
@@ -197,10 +189,9 @@ def _ranked(texts: Iterable[str], salt: bytes) -> dict[str, str]:
     return {text: f"r{rank:06d}x{digest[:_DIGITS]}" for rank, (text, digest) in enumerate(digests)}
 
 
-Json = Any
-Fields = dict[str, Json]
+Fields = JsonDict
 """An object in JSON form."""
-Shape = Callable[[Names, Json], Json]
+Shape = Callable[[Names, Any], Any]
 """Renames a value; None leaves it out."""
 
 
@@ -211,11 +202,11 @@ def _text(rename: Callable[[Names, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
-def _object(rename: Callable[[Names, Fields], Json]) -> Shape:
+def _object(rename: Callable[[Names, Fields], Any]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, dict) else None
 
 
-def _keep(to: Names, value: Json) -> Json:
+def _keep(to: Names, value: Any) -> Any:
     """A number, an enumeration, a time, the name of a driver or a key; or a list of such."""
     if isinstance(value, list):
         return [item for item in value if not isinstance(item, list | dict)]
@@ -227,7 +218,7 @@ def _amounts(to: Names, value: Fields) -> Fields:
     return {key: item for key, item in value.items() if not isinstance(item, list | dict)}
 
 
-def _quota(to: Names, value: Fields) -> Json:
+def _quota(to: Names, value: Fields) -> Any:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
     found = {}
     for key, item in _amounts(to, value).items():
@@ -236,12 +227,12 @@ def _quota(to: Names, value: Fields) -> Json:
     return found
 
 
-def _labels(to: Names, value: Fields) -> Json:
+def _labels(to: Names, value: Fields) -> Any:
     """Labels, or what selects by equality: keys stay."""
     return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
 
 
-def _requirement(to: Names, value: Fields, is_field: bool = False) -> Json:
+def _requirement(to: Names, value: Fields, is_field: bool = False) -> Any:
     """Key, operator and values of a requirement on labels; *is_field*: on a node's field, which is its name."""
     kept: Fields = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
@@ -251,7 +242,7 @@ def _requirement(to: Names, value: Fields, is_field: bool = False) -> Json:
     return kept
 
 
-def _keyed(to: Names, value: Fields) -> Json:
+def _keyed(to: Names, value: Fields) -> Any:
     """A taint or toleration."""
     kept = {
         field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value
@@ -261,7 +252,7 @@ def _keyed(to: Names, value: Fields) -> Json:
     return kept
 
 
-def _avoided(to: Names, value: Json) -> Json:
+def _avoided(to: Names, value: Any) -> Any:
     """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept out."""
     try:
         document = json.loads(value)
@@ -276,7 +267,7 @@ def _avoided(to: Names, value: Json) -> Json:
     )
 
 
-def _condition(to: Names, value: Fields) -> Json:
+def _condition(to: Names, value: Fields) -> Any:
     """A condition that rules know; what others are called may say whose cluster it is."""
     if value.get("type") not in CONDITIONS:
         return None
@@ -290,7 +281,7 @@ def _condition(to: Names, value: Fields) -> Json:
     return kept
 
 
-def _version(to: Names, value: Json) -> Json:
+def _version(to: Names, value: Any) -> Any:
     """The release of a kubelet, without what its distribution adds."""
     found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
     return found[0] if found else None
@@ -429,8 +420,7 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
     parts = [part for part in get_args(annotation) if part is not NoneType and part is not ...]
     way = way or _TYPES.get(annotation, "")
     if origin is Annotated:
-        is_enumeration = isinstance(parts[1], OneOf)
-        return shape_of(parts[0], way or ("keep" if is_enumeration else ""))
+        return shape_of(parts[0], way or ("keep" if isinstance(parts[1], OneOf) else ""))
     if origin in (Union, UnionType):
         return shape_of(parts[0], way or ("keep" if len(parts) > 1 else ""))
     if origin is tuple:
@@ -440,18 +430,16 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
             if isinstance(value, list)
             else None
         )
-    return WORDS[way] if way else _shape_of_fields(annotation)
-
-
-def _shape_of_fields(kind: Any) -> Shape:
+    if way:
+        return WORDS[way]
     fields = {}
-    for attribute, name, annotation in annotated(kind):
+    for attribute, name, inner in annotated(annotation):
         # A class may have the field from a class before.
-        named = (f"{base.__name__}.{attribute}" for base in kind.__mro__)
-        fields[name] = shape_of(annotation, next((_WAYS[one] for one in named if one in _WAYS), ""))
-    if issubclass(kind, o.KubeObject):
+        named = (f"{base.__name__}.{attribute}" for base in annotation.__mro__)
+        fields[name] = shape_of(inner, next((_WAYS[one] for one in named if one in _WAYS), ""))
+    if issubclass(annotation, o.KubeObject):
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
-    if kind in (o.ControllerSpec, o.ServiceSpec):
+    if annotation in (o.ControllerSpec, o.ServiceSpec):
         fields["template"] = shape_of(ControllerTemplate)
     return _object(
         lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields}

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import attrs
+from attrs import Factory, frozen
 
 from ..algorithmprovider import resolve
 from ..algorithmprovider.policy import DEFAULT_PROVIDER, read_policy
-from ..api.objects import KubeObject, Pod, Quantity
+from ..api.objects import JsonDict, JsonObject, KubeObject, Pod, Quantity
 from ..api.reading import decode, json_lines, shown
-from ..api.record import Count, DocumentRecord, Record
+from ..api.record import Count, DocumentRecord, Names, Record
 from ..core.cycle import Algorithm
 from ..core.decision import Decision
 from ..core.engine import Engine
@@ -37,9 +37,7 @@ ALL_RELEASES = tuple(BY_VERSION)
 """Every supported release, oldest first."""
 
 
-def engine_for(
-    version: str, config: Mapping[str, Any], release: Release | None = None, **engine: Any
-) -> Engine:
+def engine_for(version: str, config: JsonObject, release: Release | None = None, **engine: Any) -> Engine:
     """A scheduler of release *version*; *config* is that of a conformance case; *engine*: fields of the
     Engine.
 
@@ -53,7 +51,7 @@ def engine_for(
     return build_engine(found, preempts=config.get("preemption", True), **engine)
 
 
-def _configured(release: Release, config: Mapping[str, Any]) -> Algorithm | KubeSchedulerConfiguration:
+def _configured(release: Release, config: JsonObject) -> Algorithm | KubeSchedulerConfiguration:
     """The configuration of a case: rules, or profiles of plugins."""
     gates = config.get("featureGates")
     percentage = config.get("percentageOfNodesToScore", 0)
@@ -81,7 +79,6 @@ def _configured(release: Release, config: Mapping[str, Any]) -> Algorithm | Kube
     return read_configuration(document, gates, release)
 
 
-Json = dict[str, Any]
 Items = list[tuple[str, KubeObject]]
 LONGEST_LINE = 1 << 27
 """Bytes of one case or answer."""
@@ -96,7 +93,7 @@ _AMOUNTS = ("capacity", "allocatable", "requests", "limits")
 # --- files --------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@frozen
 class Family:
     """A file of cases and, if there is one, the file of answers next to it."""
 
@@ -125,12 +122,12 @@ def find_families(paths: Iterable[Path]) -> list[Family]:
     return found
 
 
-def read_cases(path: Path) -> Iterator[Json]:
+def read_cases(path: Path) -> Iterator[JsonDict]:
     """The cases of a file. Raises ManifestError with file and line for what is not one."""
     return (check_case(item, where) for where, item in json_lines(path))
 
 
-def read_answers(path: Path) -> Iterator[Json]:
+def read_answers(path: Path) -> Iterator[JsonDict]:
     """The answers of a file. Raises ManifestError with file and line for what is not one."""
     return (check_answer(item, where) for where, item in json_lines(path))
 
@@ -138,11 +135,11 @@ def read_answers(path: Path) -> Iterator[Json]:
 # --- one case -----------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Manner:
     """The manner of running cases. ``engine``: fields of the Engine, such as ``memory_bytes``."""
 
-    engine: Mapping[str, Any] = attrs.Factory(dict)
+    engine: JsonObject = Factory(dict)
     release: Release | None = None
     """One that is not quite that of the case, in its place."""
     details: bool = True
@@ -154,7 +151,7 @@ DECIDED = ("pod", "host", "error", "preemption")
 """The fields that say what was decided."""
 
 
-def answer_case(case: Json, manner: Manner) -> Json:
+def answer_case(case: JsonDict, manner: Manner) -> JsonDict:
     """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own
     README.md."""
     if "script" in case:
@@ -167,7 +164,7 @@ def answer_case(case: Json, manner: Manner) -> Json:
     return {"name": case["name"], "cycles": list(play(Run(engine, manner.details), case, post))}
 
 
-def scripted_post(case: Json, release: Release | None) -> ScriptedPost | None:
+def scripted_post(case: JsonDict, release: Release | None) -> ScriptedPost | None:
     """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the
     case."""
     if "extenders" not in case:
@@ -177,8 +174,8 @@ def scripted_post(case: Json, release: Release | None) -> ScriptedPost | None:
 
 
 def build(
-    case: Json,
-    engine_options: Mapping[str, Any],
+    case: JsonDict,
+    engine_options: JsonObject,
     post: ScriptedPost | None = None,
     release: Release | None = None,
 ) -> Engine:
@@ -207,7 +204,7 @@ def build(
     return engine
 
 
-def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Json]:
+def play(run: Run, case: JsonDict, post: ScriptedPost | None = None) -> Iterator[JsonDict]:
     """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted; *post*
     noted the requests."""
     # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
@@ -219,7 +216,7 @@ def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Jso
         yield decision.record(details=run.details) | ({} if post is None else {CALLS: post.taken_calls()})
 
 
-def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
+def read_items(case: JsonDict, *, keeps_manifests: bool = False) -> Items:
     """The steps of *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete``
     for events."""
     items = []
@@ -262,7 +259,7 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
 
 
 def differences(
-    ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()
+    ours: JsonDict, theirs: JsonDict, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()
 ) -> list[str]:
     """The differences of two answers, as ``path: expected ..., got ...``; empty where they are identical.
 
@@ -338,7 +335,7 @@ class FamilyConformance(Record):
     steps: Count
     """Steps of all scripts of the queue."""
     identical: Count
-    different: tuple[str, ...]
+    different: Names
     """The names of the cases that differ."""
 
 
@@ -351,7 +348,7 @@ class ConformanceDocument(DocumentRecord):
     families: tuple[FamilyConformance, ...]
 
 
-@attrs.frozen
+@frozen
 class FamilyReport:
     """The results of one family."""
 

@@ -12,17 +12,16 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
-import attrs
 import msgspec
+from attrs import Factory, define
 from msgspec import UNSET, Meta, UnsetType
 
 from ..algorithmprovider import resolve
-from ..api.objects import Namespace, Pod
+from ..api.objects import JsonDict, Namespace, Pod
 from ..api.reading import decode, shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.backoff import Clock, QueuedPod, nanoseconds
-from ..core.queue.base import SchedulingQueue
-from ..core.queue.priority import make_queue
+from ..core.queue.priority import SchedulingQueue, make_queue
 from ..exceptions import CacheError, ManifestError, did_you_mean
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by
@@ -30,12 +29,11 @@ from ..framework.queue.events import EVENTS
 from ..framework.queue.queue import queue_for
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 
-Json = dict[str, Any]
 START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 """When every script begins, in nanoseconds since 1970."""
 
 
-def answer_script(case: Json) -> Json:
+def answer_script(case: JsonDict) -> JsonDict:
     """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or
     the text of a refusal."""
     release = find_any_release(case["version"])
@@ -62,7 +60,7 @@ def answer_script(case: Json) -> Json:
     return {"name": case["name"], "steps": list(player.play(case["script"]))}
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Player:
     """A queue, and what its callers know: the objects of the API, and the pods that are being tried."""
 
@@ -71,17 +69,17 @@ class Player:
     nominations: Nominations
     move: Callable[[str], None]
     """Move pods for the event with this label."""
-    _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    _known: dict[str, Pod] = Factory(dict)
     """Key -> pod as it was last added or updated, deleted or not."""
-    _listed: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    _listed: dict[str, Pod] = Factory(dict)
     """Key -> pod that exists in the API."""
-    _flights: dict[str, tuple[QueuedPod, int]] = attrs.field(init=False, factory=dict)
+    _flights: dict[str, tuple[QueuedPod, int]] = Factory(dict)
     """Key -> popped pod and its cycle, until its attempt fails."""
 
     def __attrs_post_init__(self) -> None:
         self.nominations.lister = self._listed
 
-    def play(self, script: list[Json]) -> Iterator[Json]:
+    def play(self, script: list[JsonDict]) -> Iterator[JsonDict]:
         """The steps: what the queue holds after each operation."""
         for operation in script:
             try:
@@ -101,7 +99,7 @@ class Player:
                 }
             )
 
-    def _perform(self, op: str, operation: Json) -> Json:
+    def _perform(self, op: str, operation: JsonDict) -> JsonDict:
         queue = self.queue
         given = operation.get("pod")
         if isinstance(given, dict):
@@ -135,12 +133,11 @@ class Player:
         elif op == "unschedulable":
             flight = self._flights.pop(operation["pod"], None)
             if flight is not None:
+                popped, cycle = flight
                 if "object" in operation:
-                    popped = flight[0].read_again(_pod(operation["object"]))
-                else:
-                    popped = flight[0]
+                    popped = popped.read_again(_pod(operation["object"]))
                 popped.plugins = frozenset(operation.get("plugins", ()))
-                queue.add_unschedulable(popped, flight[1])
+                queue.add_unschedulable(popped, cycle)
         elif given in self._known:
             pod = self._known[given]
             match op:
@@ -156,7 +153,7 @@ class Player:
         return {}
 
 
-def _pod(document: Json) -> Pod:
+def _pod(document: JsonDict) -> Pod:
     pod = decode({"kind": "Pod", **document}, "pod", strict=False)
     assert isinstance(pod, Pod)
     return pod
@@ -178,8 +175,8 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename="ca
 class CaseConfig(_Form):
     """The configuration of a case's scheduler."""
 
-    policy: Json | None = None
-    profile: Json | None = None
+    policy: JsonDict | None = None
+    profile: JsonDict | None = None
     provider: str | None = None
     feature_gates: dict[str, bool] | None = None
     preemption: bool = True
@@ -193,11 +190,11 @@ class CaseProblem(_Form):
 
     name: str
     version: str
-    pending: list[Json]
+    pending: list[JsonDict]
     config: CaseConfig | None = None
-    objects: list[Json] = []
+    objects: list[JsonDict] = []
     nominated: dict[str, str] | None = None
-    extenders: dict[str, dict[str, dict[str, Json]]] = {}
+    extenders: dict[str, dict[str, dict[str, JsonDict]]] = {}
     """URL prefix -> role -> pod -> reply."""
 
 
@@ -205,15 +202,15 @@ class CaseEvent(_Form):
     """An event of an object among the pods that wait."""
 
     event: Literal["add", "update", "delete"]
-    object: Json
+    object: JsonDict
 
 
-_POD = ("pod", Json)
+_POD = ("pod", JsonDict)
 _KEY = ("pod", str)
 OPERATIONS: Mapping[str, Sequence[Any]] = {
     **dict.fromkeys(("add", "addIfNotPresent", "update"), (_POD,)),
     "pop": (),
-    "unschedulable": [_KEY, ("object", Json, {}), ("plugins", list[str], [])],
+    "unschedulable": [_KEY, ("object", JsonDict, {}), ("plugins", list[str], [])],
     "delete": [_KEY],
     **dict.fromkeys(("assignedPodAdded", "assignedPodUpdated"), (_POD,)),
     "move": [("event", str, "")],
@@ -234,8 +231,8 @@ class CaseScript(_Form):
     name: str
     version: str
     pod_priority: bool
-    script: Annotated[list[Json], Meta(min_length=1)]
-    namespaces: list[Json] = []
+    script: Annotated[list[JsonDict], Meta(min_length=1)]
+    namespaces: list[JsonDict] = []
 
 
 class CasePreemption(msgspec.Struct, rename="camel"):
@@ -251,12 +248,12 @@ class CaseCycle(_Form):
     host: str | None = None
     error: str | None = None
     feasible: list[str] | None = None
-    failed: Json | None = None
-    priorities: Json | None = None
-    scores: Json | None = None
+    failed: JsonDict | None = None
+    priorities: JsonDict | None = None
+    scores: JsonDict | None = None
     preemption: CasePreemption | None = None
     allocations: dict[str, list[str]] = {}
-    http: list[Json] = []
+    http: list[JsonDict] = []
 
 
 class ScriptStep(_Form):
@@ -288,7 +285,7 @@ FIELDS = tuple(field for field in CaseCycle.__struct_fields__ if field != CALLS)
 STEP_FIELDS = ScriptStep.__struct_fields__
 
 
-def check_case(case: Any, where: str) -> Json:
+def check_case(case: Any, where: str) -> JsonDict:
     """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with
     *where*, its file and line."""
     if isinstance(case, dict) and "script" in case:
@@ -315,13 +312,13 @@ def check_case(case: Any, where: str) -> Json:
     return found
 
 
-def check_answer(answer: Any, where: str) -> Json:
+def check_answer(answer: Any, where: str) -> JsonDict:
     """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its
     file and line."""
     return _checked(answer, CaseAnswer, where)
 
 
-def _checked(value: Any, form: type[msgspec.Struct], where: str) -> Json:
+def _checked(value: Any, form: type[msgspec.Struct], where: str) -> JsonDict:
     try:
         msgspec.convert(value, form)
     except msgspec.ValidationError as error:
@@ -329,5 +326,5 @@ def _checked(value: Any, form: type[msgspec.Struct], where: str) -> Json:
         raise ManifestError(
             ": ".join(filter(None, [where, path.strip("."), f"{told[:1].lower()}{told[1:]}"]))
         ) from None
-    found: Json = value
+    found: JsonDict = value
     return found

@@ -1,36 +1,183 @@
-"""Edits of a cluster in words, for what-ifs without touching files: ``pod web/* requests.cpu=500m``."""
+"""Edits of a cluster in words, for what-ifs without touching files: ``pod web/* requests.cpu=500m``; and the
+kinds of nodes that can be added, each a node of which copies are made, with its drivers, devices and pods of
+DaemonSets."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import count, islice, pairwise
-from typing import Any, TypeAlias
 
-import attrs
+from attrs import evolve, frozen
 from msgspec.structs import replace
 
-from ..api.controlplane import WORKLOADS, admit, claims_made_for, slice_of_more, templates_in
+from ..api.controlplane import (
+    WORKLOADS,
+    admit,
+    claims_made_for,
+    runs_on,
+    slice_of_more,
+    slices_like,
+    target_node,
+    templates_in,
+)
 from ..api.load import REFUSED, Loaded, identity_of, load_documents
-from ..api.meaning import Matcher, SelectorError, parse_selector
-from ..api.objects import Device, KubeObject, Node, Pod, ResourceClaim, ResourceSlice, of_kind
+from ..api.meaning import Labels, Matcher, SelectorError, parse_selector
+from ..api.objects import (
+    CSINode,
+    Device,
+    JsonDict,
+    JsonObject,
+    KubeObject,
+    Map,
+    Node,
+    Pod,
+    PodStatus,
+    ResourceClaim,
+    ResourceSlice,
+    of_kind,
+)
 from ..api.ownfields import current_manifest
 from ..api.reading import Document
 from ..api.words import kind_words
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
 from ..predicates.checknodeunschedulable import UNSCHEDULABLE
-from .drainrules import stays_with_node
-from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, Json, path_for
-from .nodekinds import NodeKind
-from .replacements import Replacements, claims_left_by, made_new
+from .evictions import Replacements, claims_left_by, is_daemon, made_new, stays_with_node
+from .fieldchanges import AMOUNTS, HUGE_PAGES, NATIVE, REMOVE, EditError, FieldChange, path_for
+
+# --- nodes to add -------------------------------------------------------------------------------------------
+
+HOSTNAME = "kubernetes.io/hostname"
+PASSING = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""What begins so is a taint that the control plane puts on a node for a time."""
+
+
+@frozen(kw_only=True)
+class NodeKind:
+    """A node of which copies can be added."""
+
+    name: str
+    """The name of the template, or of the node that is copied."""
+    node: Node
+    """As each copy is, but for its name and its label for that."""
+    csi: CSINode | None
+    """The CSI drivers of each copy."""
+    slices: tuple[ResourceSlice, ...] = ()
+    """The devices of the node that is copied: each copy has as many."""
+    is_copy: bool = False
+    """It is a copy of a node of the cluster."""
+    cost: Decimal = Decimal(1)
+    """Of one copy."""
+    daemons: tuple[Pod, ...] = ()
+    """What DaemonSets run on each copy; their names and nodes are those of the copied kind."""
+    taken: frozenset[str] = frozenset()
+    """Names that no copy may have."""
+
+    @classmethod
+    def like(cls, name: str, known: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
+        """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without
+        pressure."""
+        nodes = {item.name: item for item in of_kind(Node, known)}
+        node = new_node(nodes[name])
+        taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
+        conditions = tuple(
+            replace(found, status="True" if found.type == "Ready" else "False")
+            for found in node.status.conditions
+        )
+        found = cls(
+            name=name,
+            is_copy=True,
+            taken=frozenset(nodes),
+            node=replace(
+                node,
+                spec=replace(node.spec, unschedulable=False, taints=taints),
+                status=replace(node.status, conditions=conditions),
+            ),
+            csi=next((item for item in of_kind(CSINode, known) if item.name == name), None),
+            slices=tuple(item for item in of_kind(ResourceSlice, known) if item.spec.node_name == name),
+        )
+        pods = of_kind(Pod, known) if with_daemons else ()
+        return evolve(found, daemons=tuple(found.daemons_among(pods)))
+
+    def daemons_among(
+        self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
+    ) -> Iterator[Pod]:
+        """The pods of the DaemonSets of *pods*, but for those *described* elsewhere, on each node, with the
+        names of the DaemonSets."""
+        samples: dict[tuple[str, str], list[Pod]] = {}
+        for pod in pods:
+            owner = pod.metadata.controller
+            if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
+                samples.setdefault((pod.namespace, owner.name), []).append(pod)
+        for (namespace, name), found in samples.items():
+            # Without its node, and without the affinity to it that its controller has put in place of any
+            # other.
+            where = {target_node(pod) for pod in found}
+            free = found[0]
+            affinity = free.spec.affinity
+            if affinity is not None and affinity.node_affinity is not None:
+                affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
+            free = replace(free, spec=replace(free.spec, node_name="", affinity=affinity))
+            if (namespace, name) not in described and (
+                self.name in where if self.is_copy else runs_on(free.spec, self.node)
+            ):
+                metadata = replace(
+                    free.metadata, name=name, uid="", resource_version="", creation_timestamp=None
+                )
+                yield replace(free, metadata=metadata, status=PodStatus(), manifest=None)
+
+    def names(self, count: int) -> list[str]:
+        """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
+        found: list[str] = []
+        number = 0
+        while len(found) < count:
+            number += 1
+            if (name := f"{self.name}-{number}") not in self.taken:
+                found.append(name)
+        return found
+
+    def copies(self, count: int) -> list[KubeObject]:
+        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of
+        DaemonSets on it."""
+        made: list[KubeObject] = []
+        for name in self.names(count):
+            labels = Map({**self.node.labels, HOSTNAME: name})
+            made.append(
+                replace(
+                    self.node, metadata=replace(self.node.metadata, name=name, labels=labels), manifest=None
+                )
+            )
+            if self.csi is not None:
+                made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
+            made += slices_like(self.slices, self.name, name)
+            for pod in self.daemons:
+                made.append(
+                    replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name)
+                )
+        return made
+
+
+def new_node(node: Node) -> Node:
+    """*node* as one that has just come: without a UID, and with no image pulled."""
+    metadata = replace(
+        node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
+    )
+    return replace(
+        node,
+        metadata=metadata,
+        spec=replace(node.spec, provider_id=""),
+        status=replace(node.status, images=()),
+    )
+
 
 # --- edits --------------------------------------------------------------------------------------------------
 
 
-Pair: TypeAlias = tuple[KubeObject | None, KubeObject | None]
+Pair = tuple[KubeObject | None, KubeObject | None]
 """An object before and after an edit; None: it is not there."""
 WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
 VERBS: Mapping[str, str] = {
@@ -49,7 +196,7 @@ _FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
 _COPIES = re.compile(r"x([1-9]\d{0,3})")
 
 
-@attrs.frozen
+@frozen
 class Edit:
     """Changes of all objects of a kind that are chosen by name or by labels; or such objects go, come or are
     drained."""
@@ -77,73 +224,66 @@ class Edit:
         >>> Edit.parse("copy node a x3").count
         3
         """
-        try:
-            return cls._parse(text)
-        except (EditError, UnknownNameError) as error:
-            raise EditError(f"{shown(text)}: {error}") from None
-
-    @classmethod
-    def _parse(cls, text: str) -> Edit:
-        try:
-            words = shlex.split(text)
-        except ValueError:
-            raise EditError("a quote does not end") from None
-        verb = words[0] if words and words[0] in VERBS else ""
-        if len(words) < 3:
-            raise EditError(
-                f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}"
-            )
-        word, chosen, *rest = words[bool(verb) :]
-        kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
-        is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
-        try:
-            labels = parse_selector(chosen if is_labels else "")
-        except SelectorError as error:
-            raise EditError(f"selector: {error}") from None
-        found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
-        if verb:
-            return found._with_words(rest)
-        changes = []
-        for change in rest:
-            field, operator, value = FieldChange.split(change)
-            path = path_for(kind, field)
-            changes.append(FieldChange(path, operator, value))
-            for before, step in pairwise(path):
-                name = step.name
-                if (
-                    before.name not in AMOUNTS
-                    or not step.is_free
-                    or operator == REMOVE
-                    or "/" in name
-                    or name.startswith(HUGE_PAGES)
-                ):
-                    continue
-                if name not in NATIVE:
-                    near = did_you_mean(name, NATIVE)
-                    raise EditError(
-                        f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
-                    )
-        return attrs.evolve(found, changes=tuple(changes))
+        with _named(text):
+            try:
+                words = shlex.split(text)
+            except ValueError:
+                raise EditError("a quote does not end") from None
+            verb = words[0] if words and words[0] in VERBS else ""
+            if len(words) < 3:
+                raise EditError(
+                    f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}"
+                )
+            word, chosen, *rest = words[bool(verb) :]
+            kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
+            is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
+            try:
+                labels = parse_selector(chosen if is_labels else "")
+            except SelectorError as error:
+                raise EditError(f"selector: {error}") from None
+            found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
+            if verb:
+                return found._with_words(rest)
+            changes = []
+            for change in rest:
+                field, operator, value = FieldChange.split(change)
+                path = path_for(kind, field)
+                changes.append(FieldChange(path, operator, value))
+                for before, step in pairwise(path):
+                    name = step.name
+                    if (
+                        before.name in AMOUNTS
+                        and step.is_free
+                        and operator != REMOVE
+                        and "/" not in name
+                        and not name.startswith(HUGE_PAGES)
+                        and name not in NATIVE
+                    ):
+                        near = did_you_mean(name, NATIVE)
+                        raise EditError(
+                            f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
+                        )
+            return evolve(found, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:
         """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
         to = ""
         copies = [found for word in rest if (found := _COPIES.fullmatch(word))]
         left = [word for word in rest if not _COPIES.fullmatch(word)]
-        if self.kind == "ResourceSlice" and left[:1] == ["to"]:
+        is_of_devices = self.kind == "ResourceSlice"
+        if is_of_devices and left[:1] == ["to"]:
             to = "".join(left[1:2])
             left = left[2:]
         if self.verb in OF_VERBS:
-            is_known = self.kind in OF_VERBS.get(self.verb, ())
+            is_known = self.kind in OF_VERBS[self.verb]
         else:
             is_known = self.kind not in WORKLOADS
         is_copy = self.verb == "copy"
-        is_of_devices = self.kind == "ResourceSlice"
         if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
-        return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
+        return evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
-    def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
+    def chooses(self, namespace: str, name: str, labels: Labels) -> bool:
         """Whether an object of the kind is meant."""
         if self.names is None:
             return self.labels(labels)
@@ -176,7 +316,7 @@ class Edit:
             or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
         ]
 
-    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
+    def made(self, manifest: JsonDict) -> JsonDict:
         """A copy of *manifest* with all changes. Raises :class:`EditError`."""
         for change in self.changes:
             manifest = change.made(manifest)
@@ -253,7 +393,7 @@ class Edit:
         if self.verb == "cordon":
             return
         names = {item.name for item in of_kind(Node, chosen)}
-        on = [item for item in of_kind(Pod, there) if item.spec.node_name in names]
+        on = [item for item in of_kind(Pod, there) if item.node_name in names]
         yield from ((pod, None) for pod in on if self.verb == "delete" and stays_with_node(pod))
         leaving = [pod for pod in on if not stays_with_node(pod)]
         yield from ((pod, None) for pod in leaving)
@@ -336,9 +476,7 @@ def _kind(word: str) -> str:
     return found
 
 
-def _read(
-    after: Mapping[str, Any], before: Mapping[str, Any], where: str, defaults: bool
-) -> tuple[KubeObject, ...]:
+def _read(after: JsonObject, before: JsonObject, where: str, defaults: bool) -> tuple[KubeObject, ...]:
     """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
     try:
         was, found = (
@@ -356,7 +494,7 @@ def _read(
 # --- what they do to a cluster ------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@frozen
 class Edited:
     """The effect of an edit."""
 
@@ -374,7 +512,7 @@ class Edited:
         )
 
 
-@attrs.frozen
+@frozen
 class Edits:
     """Edits in order. An edit that is about no object at all is an error."""
 
@@ -394,7 +532,7 @@ class Edits:
         late = list[Edit]()
         for edit in self.edits:
             follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
-            (late if (edit.kind == "Pod" or bool(edit.verb)) or follows else early).append(edit)
+            (late if edit.kind == "Pod" or edit.verb or follows else early).append(edit)
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
@@ -403,7 +541,7 @@ class Edits:
         told = []
         found = list(parts)
         for edit in self.split()[0]:
-            with _named(edit):
+            with _named(edit.text):
                 about = changes = 0
                 for at, part in enumerate(found):
                     chosen = edit.chosen(part.objects)
@@ -423,7 +561,7 @@ class Edits:
                     raw |= {edit.kind: tuple(after)} if after else {}
                     about += len(chosen)
                     changes += len(pairs)
-                    found[at] = attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
+                    found[at] = evolve(part, objects=applied(part.objects, pairs), raw=raw)
                 told.append(_told(edit, about, changes, found))
         return found, told
 
@@ -432,7 +570,7 @@ class Edits:
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on.
         Raises :class:`EditError`."""
-        pairs, told = attrs.evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
+        pairs, told = evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
         return applied(objects, pairs), told
 
     def pairs(self, objects: Sequence[KubeObject], *, priorities: bool) -> tuple[list[Pair], list[Edited]]:
@@ -444,7 +582,7 @@ class Edits:
         there = tuple(objects)
         for edit in self.edits:
             there = applied(there, pairs)
-            with _named(edit):
+            with _named(edit.text):
                 chosen = edit.chosen(there)
                 pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
                 told.append(
@@ -469,12 +607,12 @@ def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeO
 
 
 @contextmanager
-def _named(edit: Edit) -> Iterator[None]:
-    """A context whose errors name *edit*."""
+def _named(text: str) -> Iterator[None]:
+    """A context whose errors name the edit that is written as *text*."""
     try:
         yield
-    except EditError as error:
-        raise EditError(f"{shown(edit.text)}: {error}") from None
+    except (EditError, UnknownNameError) as error:
+        raise EditError(f"{shown(text)}: {error}") from None
 
 
 def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
-import attrs
+from attrs import frozen
 
-from ..api.objects import Quantity
+from ..api.objects import JsonDict, Quantity
 from ..api.reading.formats.yamlvalues import yaml_values
 from ..exceptions import KubeclassicError, ManifestError, QuantityError, one_line
-
-Json: TypeAlias = Any
 
 LABELS = ("labels", "annotations", "nodeSelector", "matchLabels")
 AMOUNTS = ("requests", "limits", "allocatable", "capacity")
@@ -44,7 +42,7 @@ class EditError(KubeclassicError):
         super().__init__(one_line(text))
 
 
-@attrs.frozen
+@frozen
 class Step:
     """One step into a manifest: a key of an object, or with *is_item* items of a list: one by name or number,
     or ``*`` for all."""
@@ -58,7 +56,7 @@ class Step:
         return f"[{self.name}]" if self.is_item else f".{self.name}"
 
 
-Path: TypeAlias = tuple[Step, ...]
+Path = tuple[Step, ...]
 
 
 def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
@@ -99,7 +97,7 @@ def text_of(path: Path) -> str:
     return "".join(map(str, path)).removeprefix(".")
 
 
-def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
+def changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
     """A copy of *value* where *change* made something else of what is at *path*; objects on the way are made
     where there are none.
 
@@ -132,7 +130,7 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     return {**before, name: after}
 
 
-def _kind_of(value: Json) -> str:
+def _kind_of(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     if isinstance(value, dict):
@@ -228,7 +226,7 @@ _SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def keyed_item(field: str, text: str) -> dict[str, Json] | None:
+def keyed_item(field: str, text: str) -> JsonDict | None:
     """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises
     :class:`EditError`.
 
@@ -267,7 +265,7 @@ _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
 _NANO = 10**9
 
 
-@attrs.frozen
+@frozen
 class FieldChange:
     """One change: at *path*, by *operator*, with the text *value*."""
 
@@ -291,15 +289,15 @@ class FieldChange:
             f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"'
         )
 
-    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
+    def made(self, manifest: JsonDict) -> JsonDict:
         """A copy of *manifest* with the change. Raises :class:`EditError`."""
         try:
-            after: dict[str, Json] = changed(manifest, self.path, self._at)
+            after: JsonDict = changed(manifest, self.path, self._at)
         except EditError as error:
             raise EditError(f"{text_of(self.path)}: {error}") from None
         return after
 
-    def _at(self, before: Json) -> Json:
+    def _at(self, before: Any) -> Any:
         name = self.path[-1].name
         value = self.value
         if self.operator == "=":  # a key of its own choice has a text, whatever it looks like
@@ -350,7 +348,7 @@ class FieldChange:
         return left or None
 
 
-def read_value(text: str) -> Json:
+def read_value(text: str) -> Any:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises
     :class:`EditError`."""
     try:

@@ -8,15 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-import attrs
+from attrs import Factory, evolve, field, frozen
 
 from ..api.cluster import Cluster
-from ..api.controlplane import with_defaults
-from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_documents, take_in
+from ..api.load import RAW_KINDS, Inventory, Loaded, load, load_given, take_in
 from ..api.objects import KubeObject, Node, Pod
-from ..api.reading import Document, Notice, NoticeGroup, PathLike, grouped, refuse_unread
+from ..api.reading import Notice, NoticeGroup, PathLike, grouped, refuse_unread
 from ..core.engine import Engine
-from ..exceptions import ManifestError, wrong_type
+from ..exceptions import ManifestError, check_type, wrong_type
 from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, settled_options
 from ..framework.releases import AUTO, framework_release, is_auto
@@ -49,15 +48,15 @@ nodes, or the nearest."""
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class Input:
     """A cluster that was read, and a new scheduler for it."""
 
     scenario: Scenario
     """Its warnings also say what the release does not read."""
     spec: SchedulerSpec
-    engine: Engine = attrs.field(
-        default=attrs.Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
+    engine: Engine = field(
+        default=Factory(lambda self: self.spec.engine(self.scenario.config_maps), takes_self=True)
     )
     order: str
     """In which order pods that wait are tried."""
@@ -73,7 +72,7 @@ class Input:
         named = ours if release is None else ()
         by_nodes = ours if is_auto(release) else ()
         scenario = with_release_notices(self.scenario, ours, named, by_nodes, [release])
-        return attrs.evolve(self, scenario=scenario).checked()
+        return evolve(self, scenario=scenario).checked()
 
     def checked(self) -> Input:
         """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and
@@ -84,9 +83,7 @@ class Input:
 
     def with_pods(self, pods: Sequence[Pod]) -> Input:
         """The same, with what the release does not read of *pods*, which are to come."""
-        return attrs.evolve(
-            self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)
-        ).checked()
+        return evolve(self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)).checked()
 
     def load(self, path: PathLike, raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
         """A file that is read besides the cluster, as the cluster was."""
@@ -109,7 +106,7 @@ class Input:
         return grouped(self.scenario.warnings)
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False)
 class ComparisonInput:
     """A cluster that was read, and a new scheduler for each of several configurations, by its name."""
 
@@ -232,7 +229,7 @@ def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: An
 
     Raises as :class:`~kubeclassic.Scheduler` does.
     """
-    options = attrs.evolve(options_given(scheduler, cluster), **changes)
+    options = evolve(options_given(scheduler, cluster), **changes)
     return SchedulerSpec.of(options, asked_extenders(options.extenders)).read()
 
 
@@ -269,8 +266,7 @@ def edits_of(edits: object) -> tuple[str, ...]:
     """*edits* as texts; one text is one edit. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
     found = (edits,) if isinstance(edits, str) or not isinstance(edits, Iterable) else tuple(edits)
     for each in found:
-        if not isinstance(each, str):
-            raise wrong_type("edits", each, 'a text such as "pod web/* requests.cpu=500m"')
+        check_type("edits", each, str, 'a text such as "pod web/* requests.cpu=500m"')
     return found
 
 
@@ -329,13 +325,13 @@ def _inventory(
         (there, *loaded), edited = edits.of_loaded([there, *loaded])
     found = take_in(loaded, there.objects, defaults=defaults, priorities=priorities, whole=True)
     if cluster is not None:
-        taken = {(item.kind, item.key) for item in found.objects}
+        taken = {item.identity for item in found.objects}
         for item in there.objects:
-            if (item.kind, item.key) in taken:
+            if item.identity in taken:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
-        found = attrs.evolve(
+        found = evolve(
             found,
             objects=(*there.objects, *found.objects),
             ignored={**cluster.ignored, **found.ignored},
@@ -345,12 +341,10 @@ def _inventory(
     if edits is None:
         return found
     objects, more = edits.of_pods(found.objects, priorities=priorities)
-    return attrs.evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
+    return evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
 
 
 def _loaded(number: int, part: Part, defaults: bool) -> Loaded:
     if isinstance(part, str | os.PathLike):
         return load(part, defaults=defaults)
-    if isinstance(part, KubeObject):
-        return Loaded((with_defaults(part) if defaults else part,))
-    return load_documents([Document(part, f"manifest {number}")], defaults=defaults)
+    return load_given(part, number, defaults=defaults)

@@ -13,10 +13,10 @@ import numpy as np
 from ..api.load import REFUSED
 from ..api.meaning import ZONES
 from ..api.objects import Node, Pod
-from ..api.record import Count, Counts, Meta, Record, Size, derive, says
+from ..api.record import Count, Counts, Meta, Names, Record, Size, derive, says
 from ..api.view import Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
-from ..core.arrays import Floats, Ints, Mask
+from ..core.arrays import Ints, Mask
 from ..core.engine import Engine
 from ..core.pods import PODS
 from .reasons import shortage_of
@@ -31,8 +31,8 @@ UNITS: Mapping[str, Unit] = {"cpu": "millicores", "memory": "bytes", "ephemeral-
 class FreeRoom:
     """The nodes of a scheduler at one moment: N nodes, R resources, the last of which is ``pods``."""
 
-    names: tuple[str, ...]
-    resources: tuple[str, ...]
+    names: Names
+    resources: Names
     """Those that any node has, or any pod requests."""
     allocatable: Ints
     """int64[R, N]: millicores, bytes, pieces."""
@@ -102,7 +102,7 @@ class FreeRoom:
         return np.array([name in names for name in self.names], np.bool_)
 
 
-def short_of(reasons: list[str]) -> tuple[str, ...]:
+def short_of(reasons: list[str]) -> Names:
     """The resources that are missing, if *reasons* against a node say nothing else; empty if they do.
 
     >>> short_of(["Insufficient cpu", "Too many pods"]), short_of(["Insufficient cpu", "node(s) had taints"])
@@ -236,7 +236,7 @@ def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     for name, allocatable, requested in FreeRoom.of(engine).each():
         having = allocatable > 0
         tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
-        counts: list[int] = np.bincount(tenths, minlength=TENTHS).tolist()
+        counts = np.bincount(tenths, minlength=TENTHS).tolist()
         if any(counts):
             found[name] = counts
     return found
@@ -253,7 +253,7 @@ def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> l
     >>> grouped([("a", "n2"), ("b", None), ("c", "n2")], ["n1", "n2"])
     [[], ['a', 'c']]
     """
-    found: Mapping[str, list[str]] = defaultdict(list)
+    found = defaultdict(list)
     for pod, node in places:
         if node is not None:
             found[node].append(pod)
@@ -354,10 +354,9 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
                 shares = later if earlier == later else Figure(f"{earlier} -> {later}")
             row += [has, *([requested, free] if use.allocatable or use.requested else [None, None]), shares]
             row += [use.use_before, use.use, use.free, use.requested, use.allocatable]
+            then = ""
             if use.requested_before != use.requested:
                 then = f", {rounded(name, use.requested_before)} before"
-            else:
-                then = ""
             if use.allocatable:
                 amount = f"{rounded(name, use.allocatable)}{' cores' if name == 'cpu' else ''}"
                 said.append([short_name(name), f"{rounded(name, use.requested)} of {amount} requested{then}"])
@@ -379,7 +378,7 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
     room = FreeRoom.of(engine)
     free = dict(zip(room.resources, room.free, strict=True))
     kinds = Counter(tuple(engine.template_of(pod).requests.items()) for pod in pods)
-    weights: Floats = np.zeros(len(room.names))
+    weights = np.zeros(len(room.names))
     for asked, count in kinds.items():
         misfit = free[PODS] < 1
         for name, number in asked:
@@ -476,15 +475,13 @@ def usages(engine: Engine, *, digits: int = 6) -> Iterator[Usage]:
         used = int(requested.sum())
         least = float(shares.min())
         most = float(shares.max())
-        use = round(used / total, digits) if having.any() else 0.0
-        imbalance = Imbalance(round(float(shares.std()), digits), round(most - least, digits))
         yield Usage(
             name,
             UNITS.get(name, "pieces"),
             total,
             used,
-            use,
+            round(used / total, digits) if having.any() else 0.0,
             round(least, digits),
             round(most, digits),
-            imbalance,
+            Imbalance(round(float(shares.std()), digits), round(most - least, digits)),
         )

@@ -8,7 +8,7 @@ that has the field.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -62,7 +62,7 @@ from ..framework.releases import (
 )
 from .simulate import Scenario
 
-Known: TypeAlias = Callable[[Algorithm], object]
+Known = Callable[[Algorithm], object]
 
 NO_CSI_NODES = "no CSINode in the input, so limits of CSI volumes are ignored (kubectl get csinodes)"
 NO_NAMESPACES = "no Namespace in the input, although pods select some by labels (kubectl get namespaces)"
@@ -80,14 +80,19 @@ class NewerField:
     path: str
     thing: str
     """What it is, in words."""
+    gate: str
+    """The gate that it needs in releases that have the gate; empty for none."""
     has: Callable[[Any], object]
     """Whether an object of the kind has it."""
-    is_read: Known
-    gate: str = ""
-    """The gate that it needs in releases that have the gate."""
+    is_read: Known = attrs.field()
+    """By default as its gate says."""
     otherwise: str = ""
     """Why it is not read although its gate is on."""
     kind: type[KubeObject] = Pod
+
+    @is_read.default
+    def _by_gate(self) -> Known:
+        return lambda algorithm: algorithm.enabled(self.gate)
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """A notice that *algorithm* does not read it."""
@@ -109,10 +114,6 @@ class NewerField:
                 what += f" without --feature-gates {gate}=true"
                 wanted = gate
         return Unread(where, what, self.thing, why, self.path, version, wanted)
-
-
-def _by(gate: str) -> Known:
-    return lambda algorithm: algorithm.enabled(gate)
 
 
 def _asked(algorithm: Algorithm, pod: Pod) -> int:
@@ -142,8 +143,7 @@ def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[
 def _is_unmerged(term: PodAffinityTerm) -> bool:
     """Whether a term has label keys that no API server has put into its selector."""
     selector = term.label_selector
-    keys = {*term.match_label_keys, *term.mismatch_label_keys}
-    return not keys <= {
+    return not {*term.match_label_keys, *term.mismatch_label_keys} <= {
         one.key
         for one in (() if selector is None else selector.match_expressions)
         if one.operator in ("In", "NotIn")
@@ -159,6 +159,7 @@ WITH_SIDECAR = replace(
 NAMESPACES = NewerField(
     "namespaceSelector of pod affinity",
     "selectors of namespaces",
+    "",
     lambda pod: (
         pod.spec.affinity and any(term.namespace_selector is not None for term in affinity_terms(pod))
     ),
@@ -168,44 +169,44 @@ FIELDS = (
     NewerField(
         "spec.preemptionPolicy",
         "preemption policy",
+        "NonPreemptingPriority",
         lambda pod: pod.spec.preemption_policy == "Never",
         lambda algorithm: (
             algorithm.release.preemption.never_policy and algorithm.gates.get("NonPreemptingPriority", True)
         ),
-        "NonPreemptingPriority",
     ),
     NewerField(
         "spec.overhead",
         "overhead",
+        "PodOverhead",
         lambda pod: pod.spec.overhead,
         lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(overhead=CPU))),
-        "PodOverhead",
     ),
     NewerField(
         "spec.schedulingGates",
         "scheduling gates",
-        lambda pod: pod.spec.scheduling_gates,
-        _by("PodSchedulingReadiness"),
         "PodSchedulingReadiness",
+        lambda pod: pod.spec.scheduling_gates,
     ),
     NewerField(
         "spec.resourceClaims",
         "resource claims",
+        "DynamicResourceAllocation",
         lambda pod: pod.spec.resource_claims,
         _reads_claims,
-        "DynamicResourceAllocation",
         "the profile does not run plugin DynamicResources",
     ),
     NewerField(
         "spec.resources",
         "pod-level requests",
+        "PodLevelResources",
         lambda pod: pod.spec.requests,
         lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))),
-        "PodLevelResources",
     ),
     NewerField(
         "spec.topologySpreadConstraints",
         "spread constraints",
+        SPREADING,
         lambda pod: pod.spec.topology_spread_constraints,
         lambda algorithm: (
             framework_release(algorithm.release.version) is not None
@@ -215,88 +216,84 @@ FIELDS = (
                 if SPREADING in effect.adds
             )
         ),
-        SPREADING,
     ),
     NewerField(
         "minDomains of topologySpreadConstraints",
         "least numbers of domains",
-        _constraints(lambda one: one.min_domains is not None),
-        _by("MinDomainsInPodTopologySpread"),
         "MinDomainsInPodTopologySpread",
+        _constraints(lambda one: one.min_domains is not None),
     ),
     NewerField(
         "matchLabelKeys of topologySpreadConstraints",
         "label keys of spread constraints",
-        _constraints(lambda one: one.match_label_keys),
-        _by("MatchLabelKeysInPodTopologySpread"),
         "MatchLabelKeysInPodTopologySpread",
+        _constraints(lambda one: one.match_label_keys),
     ),
     NewerField(
         "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints",
         "spread constraints' node policies",
+        "NodeInclusionPolicyInPodTopologySpread",
         _constraints(
             lambda one: (
                 one.node_affinity_policy not in (None, "", "Honor")
                 or one.node_taints_policy not in (None, "", "Ignore")
             )
         ),
-        _by("NodeInclusionPolicyInPodTopologySpread"),
-        "NodeInclusionPolicyInPodTopologySpread",
     ),
     NAMESPACES,
     NewerField(
         "matchLabelKeys of pod affinity",
         "label keys of affinity terms",
+        "MatchLabelKeysInPodAffinity",
         lambda pod: pod.spec.affinity and any(map(_is_unmerged, affinity_terms(pod))),
         lambda algorithm: False,
-        "MatchLabelKeysInPodAffinity",
     ),
     NewerField(
         "spec.volumes[].ephemeral",
         "ephemeral volumes",
+        "",
         lambda pod: any(volume.ephemeral is not None for volume in pod.spec.volumes),
         lambda algorithm: algorithm.release.volumes.ephemeral_claims,
     ),
     NewerField(
         "spec.initContainers[].restartPolicy",
         "sidecars",
-        lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers),
+        "",
+        lambda pod: any(container.is_sidecar for container in pod.spec.init_containers),
         lambda algorithm: _asked(algorithm, Pod(spec=WITH_SIDECAR)) > _asked(algorithm, Pod(spec=ALONE)),
     ),
     NewerField(
         "status.containerStatuses[].resources",
         "resizes",
+        RESIZE,
         lambda pod: (
             (pod.status.container_statuses or pod.status.init_container_statuses)
             and by_reported_and_allocated(pod, {RESIZE: True}) is not pod
         ),
         _reads_resizes,
-        RESIZE,
     ),
     NewerField(
         "status.resources",
         "pod-level resizes",
-        lambda pod: pod.spec.requests and pod.status.resources is not None,
-        _by(POD_LEVEL_GATE),
         POD_LEVEL_GATE,
+        lambda pod: pod.spec.requests and pod.status.resources is not None,
     ),
     NewerField(
         "restartPolicyRules of containers",
         "restart rules",
-        lambda pod: any(one.restarts_all for one in (*pod.spec.containers, *pod.spec.init_containers)),
-        _by("NodeDeclaredFeatures"),
         "NodeDeclaredFeatures",
+        lambda pod: any(one.restarts_all for one in pod.spec.all_containers),
     ),
     NewerField(
         "operator Gt or Lt of tolerations",
         "comparing tolerations",
-        lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
-        _by("TaintTolerationComparisonOperators"),
         "TaintTolerationComparisonOperators",
+        lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
     ),
     NewerField(
         "spec.volumes[].image",
         "image volumes",
+        "",
         lambda pod: any(volume.image is not None for volume in pod.spec.volumes),
         lambda algorithm: algorithm.release.framework.volume_images_count,
     ),
@@ -310,7 +307,7 @@ def _feature(
     def is_read(algorithm: Algorithm) -> bool:
         return gate in algorithm.release.devices.gated and algorithm.enabled(gate)
 
-    return NewerField(path, thing, has, is_read, gate, kind=kind)
+    return NewerField(path, thing, gate, has, is_read, kind=kind)
 
 
 def _devices(has: Callable[[Device], object]) -> Callable[[ResourceSlice], bool]:
@@ -402,9 +399,8 @@ def release_notices(
         and any(map(NAMESPACES.has, pods))
     ):
         yield Notice("", NO_NAMESPACES)
-    if (
-        len(found := list(_published(algorithm, objects, pending))) > 1
-    ):  # one pod has all that is published to itself
+    # One pod has all that is published to itself.
+    if len(found := list(_published(algorithm, objects, pending))) > 1:
         yield from found
 
 
@@ -546,10 +542,9 @@ def input_notices(
     """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
     nodes = of_kind(Node, objects)
     pods = of_kind(Pod, objects)
-    others = [item for item in objects if not isinstance(item, Pod)]
     found = [
         *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()),
-        *release_notices(algorithm, others, pods),
+        *release_notices(algorithm, [item for item in objects if not isinstance(item, Pod)], pods),
         *(other_release(algorithm.release, nodes) if release is None else ()),
     ]
     return tuple(dict.fromkeys(found))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-import attrs
+from attrs import Factory, define, field, frozen
 from msgspec.structs import replace
 
 from ..api.objects import Pod
-from ..api.record import Record
+from ..api.record import Names, Record
 from ..core.arrays import NO_ROWS, Rows
 from ..core.cycle import Algorithm, Priority
 from ..core.decision import Decision
@@ -20,10 +20,10 @@ from ..core.run import Run
 from .simulate import Simulation
 
 MODES = ("locked", "free")
-Mode: TypeAlias = Literal["locked", "free"]
+Mode = Literal["locked", "free"]
 """``locked``: all decide on the same state each time, and only the first one's decisions take effect;
 ``free``: each goes its own way."""
-Decided = tuple[str | None, str | None, tuple[str, ...]]
+Decided = tuple[str | None, str | None, Names]
 
 
 def decided(decision: Decision) -> Decided:
@@ -57,14 +57,14 @@ _WAYS = {
     for name, rule in rule_facts().items()
     if rule.kind in ("priority", "argument")
 }
-SUCCESSORS: Mapping[str, tuple[str, ...]] = {
+SUCCESSORS: Mapping[str, Names] = {
     name: way[at:]
     for rule, plugins in _WAYS.items()
     for way in [(rule, *plugins)]
     for at, name in enumerate(way[:-1], 1)
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
-OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+OF_ARGUMENTS: Mapping[str, Names] = {
     "requestedtocapacityratio": ("NodeResourcesFit",),
     "nodelabel": _WAYS["labelPreference"],
     "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
@@ -96,14 +96,14 @@ def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, st
 # --- a side -------------------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Side:
     """A scheduler by its name, with its own copy of the cluster."""
 
     name: str
     simulation: Simulation
-    run: Run = attrs.field(init=False)
-    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = attrs.Factory(dict)
+    run: Run = field(init=False)
+    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.run = self.simulation.begin()
@@ -128,7 +128,7 @@ def algorithm_for(pod: Pod, engine: Engine) -> Algorithm:
     return engine.algorithm_of(pod) or engine.algorithm
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class SidesStep:
     """One cycle of each side that tries a pod; details of decisions are there until the next one."""
 
@@ -146,7 +146,7 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
     which all decide."""
     for pod, trying, is_retry in _turns(sides, mode):
         leader = trying[0]
-        position = trying[0].engine.position
+        position = leader.engine.position
         led = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
         decisions = {leader.name: led}
         for side in trying[1:]:
@@ -157,9 +157,8 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
             same_room = found.preemption is led.preemption
             side.simulation.note(found if same_room else replace(found, preemption=led.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
-        if (
-            mode == "locked"
-        ):  # pods that plugins of the first one made wait, and rejected now, lose their node for all
+        if mode == "locked":
+            # Pods that plugins of the first one made wait, and rejected now, lose their node for all.
             for rejected in leader.simulation.taken_back:
                 for side in trying[1:]:
                     side.run.give_back(rejected)
@@ -202,9 +201,9 @@ class JudgedNode(Record):
 
     node: str
     state: Literal["fits", "turned down", "not visited", "not asked"]
-    rules: tuple[str, ...] = ()
+    rules: Names = ()
     """The rules that reject it."""
-    reasons: tuple[str, ...] = ()
+    reasons: Names = ()
     scores: Mapping[str, WeighedScore] = {}
     """By rule."""
     total: int | None = None
@@ -266,7 +265,7 @@ class Cause(Record):
     text: str = ""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class SideView:
     """The latest decision of a side on a pod, and its view of each node in question."""
 

@@ -7,21 +7,31 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
 from operator import is_not
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import attrs
+from attrs import Factory, define, evolve, frozen
 
 from ..api.controlplane import quota_notices
 from ..api.garbage import no_garbage_collection
-from ..api.load import NO_KIND, ON_A_NODE, TABLE_HINT, Inventory, Loaded, load, take_in, why_not_waiting
-from ..api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod, ResourceQuota, of_kind
-from ..api.reading import Notice, PathLike, grouped
+from ..api.load import (
+    NO_KIND,
+    ON_A_NODE,
+    TABLE_HINT,
+    ByKey,
+    Inventory,
+    Loaded,
+    load,
+    take_in,
+    why_not_waiting,
+)
+from ..api.objects import DEFAULT_SCHEDULER, JsonObject, KubeObject, Node, Pod, ResourceQuota, of_kind
+from ..api.reading import Notice, PathLike, Paths, each_path, grouped
 from ..core.cluster.cache import Cache
 from ..core.decision import Decision, reasons_in
 from ..core.engine import Engine
 from ..core.run import EventFeed, Run
 from ..exceptions import ManifestError
-from .replacements import Replacements, give_back, with_claims
+from .evictions import Replacements, give_back, with_claims
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -35,17 +45,17 @@ CLUSTER = "cluster"
 """How messages name a cluster that no files are known of."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Scenario:
     """A cluster and the pods that wait for a node, both in the order in which they were given."""
 
     objects: tuple[KubeObject, ...]
     """Nodes, pods with a node, and everything else that the scheduler reads."""
     pending: tuple[Pod, ...]
-    ignored: Mapping[str, int] = attrs.Factory(dict)
+    ignored: Mapping[str, int] = Factory(dict)
     """Why an object is ignored -> how many."""
     warnings: tuple[Notice, ...] = ()
-    config_maps: Mapping[tuple[str, str], Mapping[str, Any]] = attrs.Factory(dict)
+    config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
     """Manifests of ConfigMaps, by namespace and name."""
     set_aside: tuple[Pod, ...] = ()
     """The pods that are ignored."""
@@ -53,7 +63,7 @@ class Scenario:
     """The pods that the API server would refuse, and why."""
     edited: tuple[Edited, ...] = ()
     """What each edit did, in order; those of pods last."""
-    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    daemon_sets: tuple[JsonObject, ...] = ()
     """Manifests of DaemonSets, which would make pods for more nodes."""
 
     @property
@@ -67,7 +77,7 @@ class Scenario:
         return len(self.nodes)
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Files:
     """The contents of files, before a scheduler is chosen."""
 
@@ -83,7 +93,7 @@ class Files:
     @classmethod
     def read(
         cls,
-        paths: PathLike | Iterable[PathLike],
+        paths: Paths,
         pods: Iterable[PathLike] = (),
         *,
         defaults: bool = True,
@@ -101,7 +111,7 @@ class Files:
         parsed = parsed_edits(edits, defaults)
         where = named(paths)
         read = load(
-            [*([paths] if isinstance(paths, str | os.PathLike) else paths), *pods],
+            [*each_path(paths), *pods],
             defaults=defaults,
             strict_fields=strict_fields,
             keeps_manifests=keeps_manifests,
@@ -138,8 +148,8 @@ class Files:
         objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
         all_edited = (*self.edited, *edited)
         warnings = (*found.warnings, *idle_notices(all_edited))
-        return attrs.evolve(
-            sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names, self.where),
+        return evolve(
+            sorted_out(evolve(found, objects=objects, warnings=warnings), names, self.where),
             edited=all_edited,
         )
 
@@ -159,9 +169,9 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     return Edits.parse(given, defaults=defaults)
 
 
-def named(paths: PathLike | Iterable[PathLike]) -> str:
+def named(paths: Paths) -> str:
     """The files that were given, as messages name them."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given = each_path(paths)
     return ", ".join(
         "standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]
     ) + ", ..." * (len(given) > 3)
@@ -191,9 +201,9 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
         elif isinstance(item, Pod):
             pending.append(item)
     warnings += [
-        Notice(f"Pod {pod.key} on {pod.spec.node_name}", GONE, about=f"Pod {pod.key}")
+        Notice(f"Pod {pod.key} on {pod.node_name}", GONE, about=f"Pod {pod.key}")
         for pod in of_kind(Pod, there)
-        if pod.spec.node_name not in nodes
+        if pod.node_name not in nodes
     ]
     warnings += quota_notices(pending, of_kind(ResourceQuota, there))
     return Scenario(
@@ -247,8 +257,6 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
 # --- differences of two clusters ----------------------------------------------------------------------------
 
 
-ByKey = dict[tuple[str, str], KubeObject]
-"""Objects by kind and key."""
 Event = tuple[str, KubeObject]
 """``put``, ``replace`` or ``delete``, and the object."""
 
@@ -265,8 +273,8 @@ def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[
     now = now[start : len(now) - end]
     held = set(map(id, now))
     kept = set(map(id, before))
-    gone = {(item.kind, item.key): item for item in before if id(item) not in held}
-    come = {(item.kind, item.key): item for item in now if id(item) not in kept}
+    gone = {item.identity: item for item in before if id(item) not in held}
+    come = {item.identity: item for item in now if id(item) not in kept}
     for key in [key for key, item in come.items() if gone.get(key) == item]:
         del gone[key], come[key]
     return gone, come
@@ -274,12 +282,12 @@ def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[
 
 def is_handed_on(item: KubeObject) -> bool:
     """Whether a scheduler hands *item* on to the next one: nodes, and pods that are on one."""
-    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.spec.node_name))
+    return isinstance(item, Node) or (isinstance(item, Pod) and bool(item.node_name))
 
 
 def pods_of_nodes(names: Collection[str], objects: Iterable[KubeObject]) -> Iterator[Pod]:
     """The pods of *objects* on the nodes of these *names*, in order."""
-    return (item for item in of_kind(Pod, objects) if item.spec.node_name in names)
+    return (item for item in of_kind(Pod, objects) if item.node_name in names)
 
 
 def events_between(
@@ -292,16 +300,16 @@ def events_between(
     """
     gone, come = differing(before, now)
     nodes = of_kind(Node, come.values())
-    new = [node for node in nodes if (node.kind, node.key) not in gone]
+    new = [node for node in nodes if node.identity not in gone]
     if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
         return None
     if new and (of_kind(Node, now)[-len(new) :] != new or any(one.name in cache.infos for one in new)):
         return None
-    replaced = [node for node in nodes if (node.kind, node.key) in gone]
+    replaced = [node for node in nodes if node.identity in gone]
     for node in replaced:
         # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
         # would be another.
-        old = gone[node.kind, node.key]
+        old = gone[node.identity]
         assert isinstance(old, Node)
         if (
             cache.zone_key(node.labels) != cache.zone_key(old.labels)
@@ -309,7 +317,7 @@ def events_between(
         ):
             return None
     found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
-    if mixed := {item.spec.node_name for item in of_kind(Pod, (*gone.values(), *come.values()))}:
+    if mixed := {item.node_name for item in of_kind(Pod, (*gone.values(), *come.values()))}:
         found += [
             *(("delete", pod) for pod in pods_of_nodes(mixed, before)),
             *(("put", pod) for pod in pods_of_nodes(mixed, now)),
@@ -336,7 +344,7 @@ WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'
 OutcomeWord = Literal["placed", "unschedulable", "evicted", "gated", "waiting"]
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Eviction:
     """A pod that had to leave a node, to make room for another."""
 
@@ -349,14 +357,14 @@ class Eviction:
     """The pod that its owner made in its place, if evicted pods are rescheduled."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Outcome:
     """The end of a pod: a host, or why it has none."""
 
     pod: Pod
     host: str | None = None
     error: str | None = None
-    reasons: Mapping[str, int] = attrs.Factory(dict)
+    reasons: Mapping[str, int] = Factory(dict)
     """Why it fits on no node, as the decision has it: reason -> nodes, that of most nodes first."""
     is_gated: bool = False
     """It was not tried, as a PreEnqueue plugin holds it back."""
@@ -386,7 +394,7 @@ class Outcome:
         return "placed" if self.host is not None else "gated" if self.is_gated else "unschedulable"
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Simulation:
     """The pods of *scenario*, tried in *order* by *engine*, which must be new.
 
@@ -406,16 +414,16 @@ class Simulation:
     """Whether decisions keep feasible nodes, reasons and scores."""
     replacements: Replacements | None = None
     """Makes the pods that owners put in place of evicted ones; None: evicted pods do not come back."""
-    outcomes: dict[str, Outcome] = attrs.Factory(dict)
+    outcomes: dict[str, Outcome] = Factory(dict)
     """By pod, of those tried so far."""
-    evictions: list[Eviction] = attrs.Factory(list)
+    evictions: list[Eviction] = Factory(list)
     """In order."""
-    taken_back: list[Pod] = attrs.Factory(list)
+    taken_back: list[Pod] = Factory(list)
     """Pods that waited on Permit and were rejected, in order."""
     cycles: int = 0
     on_begin: Callable[[], None] | None = None
     """Called when the scheduler knows the cluster, before the first cycle."""
-    _origins: dict[str, str] = attrs.Factory(dict)
+    _origins: dict[str, str] = Factory(dict)
     """Replacement -> the evicted pod."""
     _run: Run | None = None
     _seen: int = 0
@@ -484,9 +492,7 @@ class Simulation:
                     give_back(victim, run)
                 if (lost := outcomes.get(victim.key)) is not None:
                     error = f"evicted to make room for {key}"
-                    outcomes[victim.key] = attrs.evolve(
-                        lost, pod=victim, host=None, error=error, eviction=eviction
-                    )
+                    outcomes[victim.key] = evolve(lost, pod=victim, host=None, error=error, eviction=eviction)
         # Made anew, as each pod has one: to copy the one before takes twice the time.
         outcomes[key] = Outcome(
             pod=pod,
@@ -504,10 +510,10 @@ class Simulation:
             # Plugins allowed a waiting pod, or rejected it.
             waited = outcomes[ended.pod.key]
             if failure is None:
-                after = attrs.evolve(waited, is_waiting=False, error=None)
+                after = evolve(waited, is_waiting=False, error=None)
             else:
                 text = waited.error if waited.eviction else failure.text
-                after = attrs.evolve(
+                after = evolve(
                     waited, is_waiting=False, host=None, error=text, reasons=reasons_in(failure.text)
                 )
                 self.taken_back.append(ended.pod)

@@ -1,14 +1,17 @@
 """The API server's admission of new pods and claims: priority classes, the default storage class, limits and
-quotas.
+quotas; and the defaults that it fills in before it stores an object, as far as scheduling reads them.
 
 Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
-Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault
+Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault;
+pkg/apis/core/v1/defaults.go, pkg/apis/storage/v1/defaults.go, pkg/apis/apps/v1beta1/defaults.go
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import gt, lt
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from operator import gt, is_, lt
+from typing import Any, TypeVar
 
 import attrs
 from msgspec.structs import replace
@@ -16,23 +19,37 @@ from msgspec.structs import replace
 from ..meaning import Amounts, AmountsOf, compile_selector, limits_of, requests_of, total_of, uses
 from ..objects import (
     BETA_CLASS,
+    DEFAULT_SCHEDULER,
+    NO_STRINGS,
     Container,
+    ContainerPort,
+    JsonObject,
     KubeObject,
     LabelSelector,
     LimitRange,
     LimitRangeItem,
+    LimitRangeSpec,
     Map,
+    Node,
     ObjectMeta,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PodAffinityTerm,
     PriorityClass,
+    Quantities,
     Quantity,
+    ReplicaSet,
+    ReplicationController,
     Requirement,
     ResourceQuota,
     ResourceRequirements,
     ScopedResourceSelectorRequirement,
+    StatefulSet,
     StorageClass,
+    Volume,
+    VolumeSource,
+    notation,
 )
 from ..reading import Notice
 
@@ -101,17 +118,18 @@ def _with_priority(
 ) -> Pod | str:
     """The pod with the priority of its class or of the *default*, or why it is refused, in upstream's words; a
     priority without a class stays."""
-    name = pod.spec.priority_class_name
-    given = pod.spec.preemption_policy
-    if not name and pod.spec.priority is not None:
+    spec = pod.spec
+    name = spec.priority_class_name
+    given = spec.preemption_policy
+    if not name and spec.priority is not None:
         return pod
     chosen = classes.get(name) if name else default
     if name and chosen is None:
         return f"no PriorityClass with name {name} was found"
     priority, wanted = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
-    if pod.spec.priority not in (None, priority):
+    if spec.priority not in (None, priority):
         return (
-            f"the integer value of priority ({pod.spec.priority}) must not be provided in pod spec; "
+            f"the integer value of priority ({spec.priority}) must not be provided in pod spec; "
             f"priority admission controller computed {priority} from the given PriorityClass name"
         )
     if given and wanted and given != wanted:
@@ -122,9 +140,7 @@ def _with_priority(
     name = name or (chosen.name if chosen else "")
     return replace(
         pod,
-        spec=replace(
-            pod.spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given
-        ),
+        spec=replace(spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given),
     )
 
 
@@ -170,8 +186,10 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
         def merged(container: Container, limits: Amounts = limits, requests: Amounts = requests) -> Container:
             if limits.keys() <= container.limits.keys() and requests.keys() <= container.requests.keys():
                 return container
-            amounts = Map({**limits, **container.limits}), Map({**requests, **container.requests})
-            return replace(container, resources=ResourceRequirements(limits=amounts[0], requests=amounts[1]))
+            resources = ResourceRequirements(
+                limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests})
+            )
+            return replace(container, resources=resources)
 
         containers = tuple(map(merged, spec.containers))
         init_containers = tuple(map(merged, spec.init_containers))
@@ -195,7 +213,7 @@ def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
 
 def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
     if item.type == CONTAINER:
-        for container in (*pod.spec.containers, *pod.spec.init_containers):
+        for container in pod.spec.all_containers:
             yield from _checked(item, container.requests, container.limits)
     elif item.type == POD:
         yield from _checked(item, _of_pod(pod, requests_of), _of_pod(pod, limits_of))
@@ -335,8 +353,9 @@ def hard(quota: ResourceQuota) -> Amounts:
 
 def _restricted(quota: ResourceQuota) -> Iterator[str]:
     """The resources of *quota* that pods use."""
-    prefixes = (_HUGE_PAGES, _REQUESTS)
-    return (name for name in hard(quota) if name in POD_RESOURCES or name.startswith(prefixes))
+    return (
+        name for name in hard(quota) if name in POD_RESOURCES or name.startswith((_HUGE_PAGES, _REQUESTS))
+    )
 
 
 def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
@@ -354,7 +373,7 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
         case "PriorityClass":
             name = pod.spec.priority_class_name
             asked = Requirement(key=scope.scope_name, operator=scope.operator, given_values=scope.values)
-            labels: Map[str] = Map({scope.scope_name: name} if name else {})
+            labels = Map({scope.scope_name: name} if name else {})
             return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
         case "CrossNamespacePodAffinity":
             return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
@@ -363,10 +382,9 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
 
 def is_best_effort(pod: Pod) -> bool:
     """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
     amounts = (
         found.get(name)
-        for one in containers
+        for one in pod.spec.all_containers
         for found in (one.requests, one.limits)
         for name in ("cpu", "memory")
     )
@@ -390,8 +408,9 @@ def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
     """The refusal of *pod* by *quota* whatever is used: some container does not say how much it needs; None
     if there is none."""
     required = REQUIRED.intersection(_restricted(quota))
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    missing = {name for one in containers for name in required - _named(one.requests, one.limits).keys()}
+    missing = {
+        name for one in pod.spec.all_containers for name in required - _named(one.requests, one.limits).keys()
+    }
     return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
 
 
@@ -442,3 +461,185 @@ def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Itera
 
 def _sum(used: Amounts, name: str, quantity: Quantity) -> Quantity:
     return used[name] + quantity if name in used else quantity
+
+
+# --- defaults -----------------------------------------------------------------------------------------------
+
+_K = TypeVar("_K", bound=KubeObject)
+S = TypeVar("S", bound=VolumeSource)
+
+_CACHED = 1 << 15
+
+
+def with_defaults(decoded: _K) -> _K:
+    """*decoded* with the API's defaults; the same object if there is nothing to fill in."""
+    complete = _COMPLETE.get(type(decoded))
+    return decoded if complete is None else complete(decoded)
+
+
+def with_default_selector(decoded: _K, document: JsonObject) -> _K:
+    """A controller with a selector from its template's labels, if it has none and its kind and API version
+    have that default.
+
+    *document* is the controller in JSON form: decoded objects do not hold the template.
+    """
+    if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)):
+        return decoded
+    found: Any = document
+    for part in ("spec", "template", "metadata", "labels"):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    labels = Map(found) if isinstance(found, Mapping) else NO_STRINGS
+    if not labels or decoded.selector:
+        return decoded
+    if isinstance(decoded, ReplicationController):
+        return replace(decoded, spec=replace(decoded.spec, selector=labels))
+    if decoded.selector is None and document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1"):
+        return replace(decoded, spec=replace(decoded.spec, selector=LabelSelector(match_labels=labels)))
+    return decoded
+
+
+# --- defaults of resources ----------------------------------------------------------------------------------
+
+
+def _rounded(amounts: Quantities) -> Quantities:
+    """The API server stores resource lists in thousandths."""
+    rounded = {name: amount.rounded_to_milli() for name, amount in amounts.items()}
+    return amounts if rounded == amounts else Map(rounded)
+
+
+# --- defaults of pods ---------------------------------------------------------------------------------------
+
+
+def _pod(pod: Pod) -> Pod:
+    """*pod* with requests from limits, protocols, host ports of pods in the host's network and so on."""
+    spec = pod.spec
+    given = (
+        spec.scheduler_name,
+        spec.host_network,
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.volumes,
+    )
+    if not _needed((), *given):
+        return pod
+    amounts = [held for one in spec.all_containers for held in (one.requests, one.limits)]
+    return replace(pod, spec=replace(spec, **_needed(notation(spec.overhead, *amounts), *given)))
+
+
+@lru_cache(maxsize=_CACHED)
+def _needed(
+    written: tuple[object, ...],
+    scheduler_name: str,
+    host_network: bool,
+    containers: tuple[Container, ...],
+    init_containers: tuple[Container, ...],
+    overhead: Quantities,
+    volumes: tuple[Volume, ...],
+) -> JsonObject:
+    """The attributes that a pod's specification with these gets defaults in."""
+    changes = {
+        "scheduler_name": (scheduler_name, scheduler_name or DEFAULT_SCHEDULER),
+        "containers": (containers, _containers(containers, host_network)),
+        "init_containers": (init_containers, _containers(init_containers, host_network)),
+        "overhead": (overhead, _rounded(overhead)),
+        "volumes": (volumes, _each(_volume, volumes)),
+    }
+    return {name: changed for name, (given, changed) in changes.items() if given != changed}
+
+
+def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """*complete* for each value; the same tuple if nothing changes."""
+    completed = tuple([complete(value) for value in values])
+    return values if all(map(is_, completed, values)) else completed
+
+
+def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[Container, ...]:
+    def complete_port(port: ContainerPort) -> ContainerPort:
+        protocol = port.protocol or "TCP"
+        host_port = port.container_port if host_network and not port.host_port else port.host_port
+        if (protocol, host_port) == (port.protocol, port.host_port):
+            return port
+        return replace(port, protocol=protocol, host_port=host_port)
+
+    def complete(container: Container) -> Container:
+        limits = _rounded(container.limits)
+        requests = _rounded(container.requests)
+        absent = {name: amount for name, amount in limits.items() if name not in requests}
+        ports = _each(complete_port, container.ports)
+        if not absent and (limits, requests, ports) == (
+            container.limits,
+            container.requests,
+            container.ports,
+        ):
+            return container
+        return replace(
+            container,
+            resources=ResourceRequirements(
+                limits=limits, requests=Map({**requests, **absent}) if absent else requests
+            ),
+            ports=ports,
+        )
+
+    return _each(complete, containers)
+
+
+def _volume(source: S) -> S:
+    if source.rbd is None or source.rbd.pool:
+        return source
+    return replace(source, rbd=replace(source.rbd, pool="rbd"))
+
+
+# --- defaults of nodes and volumes --------------------------------------------------------------------------
+
+
+def _node(node: Node) -> Node:
+    status = node.status
+    capacity = _rounded(status.capacity)
+    allocatable = _rounded(status.allocatable) or capacity
+    if allocatable is status.allocatable and capacity is status.capacity:
+        return node
+    return replace(node, status=replace(status, allocatable=allocatable, capacity=capacity))
+
+
+def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
+    """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound
+    if it has a claim."""
+    given = _volume(volume.spec)
+    spec = replace(given, capacity=_rounded(given.capacity), volume_mode=given.volume_mode or "Filesystem")
+    return replace(volume, spec=spec).in_phase(volume.phase or ("Bound" if spec.claim_ref else "Available"))
+
+
+def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    spec = replace(
+        claim.spec,
+        resources=replace(claim.spec.resources, requests=_rounded(claim.spec.requests)),
+        volume_mode=claim.spec.volume_mode or "Filesystem",
+    )
+    return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
+
+
+def _limit_range(found: LimitRange) -> LimitRange:
+    """Containers get the greatest limit as default limit, that as default request, and else the smallest
+    request."""
+    limits = []
+    for item in found.spec.limits:
+        if item.type == "Container":
+            default = Map({**item.max, **item.default})
+            item = replace(
+                item, default=default, default_request=Map({**item.min, **default, **item.default_request})
+            )
+        limits.append(item)
+    return replace(found, spec=LimitRangeSpec(limits=tuple(limits)))
+
+
+_COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
+    Pod: _pod,
+    Node: _node,
+    PersistentVolume: _persistent_volume,
+    PersistentVolumeClaim: _persistent_volume_claim,
+    StorageClass: lambda found: (
+        found if found.volume_binding_mode else replace(found, volume_binding_mode="Immediate")
+    ),
+    LimitRange: _limit_range,
+}

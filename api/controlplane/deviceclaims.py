@@ -43,7 +43,7 @@ def with_device_claims(
     templates = templates_in((*known, *objects))
     found = list[KubeObject]()
     for item in objects if templates else ():
-        if isinstance(item, Pod) and item.spec.resource_claims and not item.spec.node_name:
+        if isinstance(item, Pod) and item.spec.resource_claims and not item.node_name:
             item, claims = claims_made_for(item, templates)
             found += claims
         found.append(item)
@@ -85,9 +85,8 @@ def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
 
 def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
-    name = f"{pod.name}-{name}"
     return ObjectMeta(
-        name=name,
+        name=f"{pod.name}-{name}",
         namespace=pod.namespace,
         labels=like.labels,
         annotations=like.annotations,
@@ -103,10 +102,12 @@ def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[
             pool = replace(
                 one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}"
             )
-            metadata = replace(one.metadata, name=f"{one.name}-{name}", uid="")
             found.append(
                 replace(
-                    one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None
+                    one,
+                    metadata=replace(one.metadata, name=f"{one.name}-{name}", uid=""),
+                    spec=replace(one.spec, node_name=name, pool=pool),
+                    manifest=None,
                 )
             )
     return tuple(found)

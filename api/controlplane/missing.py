@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -54,7 +54,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     hand lacks what it lacks on purpose.
     """
     everyone = [item for item in objects if isinstance(item, Pod)]
-    waiting = [pod for pod in everyone if not (pod.spec.node_name or pod.is_terminal or pod.is_terminating)]
+    waiting = [pod for pod in everyone if not (pod.node_name or pod.is_terminal or pod.is_terminating)]
     there = _There.of(objects)
     for pod in waiting:
         owner = pod.metadata.controller
@@ -71,7 +71,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     nodes = [item for item in objects if isinstance(item, Node)]
     yield from _without_effect(waiting, nodes)
     is_dump = any(node.metadata.uid and node.metadata.creation_timestamp for node in nodes)
-    has_pods = any(pod.metadata.uid or pod.spec.node_name or not is_dump for pod in everyone)
+    has_pods = any(pod.metadata.uid or pod.node_name or not is_dump for pod in everyone)
     if not has_pods and (is_dump or any(node.status.kubelet_version for node in nodes)):
         yield Notice("", NO_PODS)
     if not is_dump:
@@ -83,7 +83,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     # A waiting pod may preempt those on nodes that have a lower priority.
     highest = max((pod.priority for pod in waiting), default=0)
     if not there.has(PodDisruptionBudget) and any(
-        pod.spec.node_name and pod.priority < highest for pod in everyone
+        pod.node_name and pod.priority < highest for pod in everyone
     ):
         yield Notice("", NO_BUDGETS)
 
@@ -98,8 +98,11 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
         by_end.setdefault(name.rpartition("/")[2], name)
     for pod in waiting if nodes else ():
         # The topology keys of the pod's hard constraints.
-        spread = pod.spec.topology_spread_constraints
-        hard = [one.topology_key for one in spread if one.when_unsatisfiable == "DoNotSchedule"]
+        hard = [
+            one.topology_key
+            for one in pod.spec.topology_spread_constraints
+            if one.when_unsatisfiable == "DoNotSchedule"
+        ]
         affinity = pod.spec.affinity
         for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
             hard += [term.topology_key for term in (part.required if part is not None else ())]
@@ -143,11 +146,8 @@ def _missing_names(pod: Pod, there: _There, devices: bool) -> Iterator[tuple[str
         elif lacks == NO_CLASS:
             yield f"StorageClass {kind}, the class of claim {key},", StorageClass, kind
         elif not volume and there.makes_none(kind):
-            yield (
-                f"a free PersistentVolume of class {kind}, which claim {key} waits for,",
-                PersistentVolume,
-                "",
-            )
+            waits = f"a free PersistentVolume of class {kind}, which claim {key} waits for,"
+            yield waits, PersistentVolume, ""
     for one in pod.spec.resource_claims if devices else ():
         template = one.resource_claim_template_name
         key, made = (f"{pod.namespace}/{name}" for name in (one.resource_claim_name, template))
@@ -189,7 +189,7 @@ class _There:
     def makes_none(self, name: str) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""
         storage_class = self.get(StorageClass, name)
-        volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
+        volumes = self.by_kind.get(PersistentVolume, {}).values()
         has_free = any(one.spec.storage_class_name == name and one.spec.claim_ref is None for one in volumes)
         return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and not has_free
 

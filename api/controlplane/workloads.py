@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
-import attrs
+from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..meaning import Labels, SelectorError, node_selector_matches, selector_matches, set_selector, tolerates
+from ..meaning import Labels, node_selector_matches, selects_some, set_selector, tolerates
 from ..objects import (
     Affinity,
     ControllerSpec,
@@ -42,7 +42,7 @@ from ..objects import (
     claim_volume,
 )
 from ..reading import Mismatch, Notice, ReadBy, decode_kind, describe, is_built_in, one_of, read, whole
-from .defaults import with_defaults
+from .admission import with_defaults
 
 # --- Workloads as values, and which pods belong to which of them --------------------------------------------
 # A pod belongs to a workload by owner reference, else by selector, as controllers adopt pods without a
@@ -58,8 +58,8 @@ def _count(value: Any) -> int:
     return number
 
 
-Count: TypeAlias = Annotated[int, ReadBy(_count)]
-_Status: TypeAlias = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknown", optional=True)))]
+Count = Annotated[int, ReadBy(_count)]
+_Status = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknown", optional=True)))]
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -199,11 +199,11 @@ def read_workload(document: JsonObject) -> Workload:
 # --- whose a pod is -----------------------------------------------------------------------------------------
 
 HASH_LABEL = "pod-template-hash"
-_Place: TypeAlias = tuple[str, str, str]
+_Place = tuple[str, str, str]
 """Namespace, kind and name."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class LostReplicaSet:
     """A ReplicaSet that is not in the input, as its pods show it."""
 
@@ -215,20 +215,20 @@ class LostReplicaSet:
     """Its UID as its pods have it."""
 
 
-@attrs.define(repr=False, slots=False)
+@define(repr=False, slots=False)
 class Ownership:
     """Control among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in
     another form."""
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
-    _by_owner: dict[_Place, list[Pod]] = attrs.Factory(dict)
+    _by_owner: dict[_Place, list[Pod]] = Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
-    _orphans: dict[str, dict[Map[str], list[Pod]]] = attrs.Factory(dict)
+    _orphans: dict[str, dict[Map[str], list[Pod]]] = Factory(dict)
     """Namespace -> labels -> pods without a controller."""
-    _made_by: dict[_Place, list[Workload]] = attrs.Factory(dict)
+    _made_by: dict[_Place, list[Workload]] = Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _named: dict[_Place, Workload] = attrs.Factory(dict)
+    _named: dict[_Place, Workload] = Factory(dict)
     """Namespace, kind and name -> the workload."""
 
     def __attrs_post_init__(self) -> None:
@@ -255,7 +255,7 @@ class Ownership:
         named = self._by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
         selector = workload.effective_selector
         groups = self._orphans.get(workload.namespace, {})
-        for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:
+        for labels in [labels for labels in groups if groups[labels] and selects_some(selector, labels)]:
             named += groups.pop(labels)
         return [pod for pod in named if pod.metadata.controller is None or workload.controls(pod.metadata)]
 
@@ -323,18 +323,8 @@ def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -
     the first."""
     candidates = (deployments.get(replica_set.rpartition("-")[0]), *deployments.values())
     return next(
-        (found for found in candidates if found and matches(found.effective_selector, pod.labels)), None
+        (found for found in candidates if found and selects_some(found.effective_selector, pod.labels)), None
     )
-
-
-def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether *selector* is one that says something and matches; an invalid one matches nothing."""
-    if selector is None or selector.is_empty:
-        return False
-    try:
-        return selector_matches(selector, labels)
-    except SelectorError:
-        return False
 
 
 # --- The pods that they would still make --------------------------------------------------------------------
@@ -348,7 +338,7 @@ LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its sel
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Made:
     """Additions by controllers to a cluster, and oddities of their workloads."""
 
@@ -383,16 +373,16 @@ def expand(
     return Made(tuple(expansion.made), tuple(expansion.notices))
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Expansion:
     nodes: Sequence[Node]
     owners: Ownership
     cron_jobs: bool
     strict: bool
-    made: list[KubeObject] = attrs.Factory(list)
-    notices: list[Notice] = attrs.Factory(list)
-    taken: set[str] = attrs.Factory(set)
-    claims: set[str] = attrs.Factory(set)
+    made: list[KubeObject] = Factory(list)
+    notices: list[Notice] = Factory(list)
+    taken: set[str] = Factory(set)
+    claims: set[str] = Factory(set)
 
     def notice(self, workload: Workload, what: str) -> None:
         """Say what is odd about a workload."""
@@ -506,8 +496,12 @@ def _add_replica_set(
     selector = deployment.selector or LabelSelector(match_labels=labels)
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
     narrowed = replace(selector, match_labels=Map({**selector.match_labels, **hash_label}))
-    labelled = replace(metadata, labels=Map({**labels, **hash_label}))
-    expansion.made.append(ReplicaSet(metadata=labelled, spec=ControllerSpec(selector=narrowed)))
+    expansion.made.append(
+        ReplicaSet(
+            metadata=replace(metadata, labels=Map({**labels, **hash_label})),
+            spec=ControllerSpec(selector=narrowed),
+        )
+    )
 
 
 # --- stateful sets ------------------------------------------------------------------------------------------
@@ -547,7 +541,6 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
 def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     """One pod for each node that allows it."""
     template = workload.pod(expansion.strict)
-    namespace = workload.namespace
     covered = {target_node(pod) for pod in expansion.owners.pods_of(workload)}
     for node in expansion.nodes:
         host = node.name
@@ -558,19 +551,20 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
         base = template.spec.affinity or Affinity()
         tied = replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
         name = f"{workload.name}-{host}"
-        if f"{namespace}/{name}" in expansion.taken:
+        if f"{workload.namespace}/{name}" in expansion.taken:
             name = next(expansion.free_names(workload))
         expansion.add_pod(template, name, tolerations=daemon_tolerations(template.spec), affinity=tied)
 
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
     """As many pods as may run in parallel, but not more than still have to complete."""
-    if workload.spec.suspend or workload.is_finished:
+    spec = workload.spec
+    if spec.suspend or workload.is_finished:
         return
-    parallelism = 1 if workload.spec.parallelism is None else workload.spec.parallelism
-    to_complete = workload.spec.completions
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    to_complete = spec.completions
     if to_complete is None:
-        to_complete = 1 if workload.spec.parallelism is None else parallelism + workload.status.succeeded
+        to_complete = 1 if spec.parallelism is None else parallelism + workload.status.succeeded
     expansion.top_up(
         workload, min(parallelism, to_complete - workload.status.succeeded), {"job-name": workload.name}
     )
@@ -584,18 +578,13 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
     if not expansion.cron_jobs:
         expansion.notice(workload, "a CronJob makes no pods here unless asked (--cron-jobs)")
         return
-    metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
-    _job(
-        expansion,
-        read_workload(
-            {
-                **(workload.spec.job_template or {}),
-                "kind": "Job",
-                "apiVersion": "batch/v1",
-                "metadata": metadata,
-            }
-        ),
-    )
+    job = {
+        **(workload.spec.job_template or {}),
+        "kind": "Job",
+        "apiVersion": "batch/v1",
+        "metadata": {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace},
+    }
+    _job(expansion, read_workload(job))
 
 
 _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
@@ -657,8 +646,8 @@ def _with_added(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) ->
 
 def target_node(pod: Pod) -> str | None:
     """The node that a daemon runs on or is made for; None without one."""
-    if pod.spec.node_name:
-        return pod.spec.node_name
+    if pod.node_name:
+        return pod.node_name
     affinity = (pod.spec.affinity or Affinity()).node_affinity
     return next(
         (

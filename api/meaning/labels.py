@@ -192,6 +192,19 @@ def selector_matches(selector: LabelSelector | None, labels: Labels) -> bool:
     return compile_selector(selector)(labels)
 
 
+def selects(selector: LabelSelector | None, labels: Labels) -> bool:
+    """As :func:`selector_matches`, but an invalid one matches nothing."""
+    try:
+        return compile_selector(selector)(labels)
+    except SelectorError:
+        return False
+
+
+def selects_some(selector: LabelSelector | None, labels: Labels) -> bool:
+    """As :func:`selects`, but an empty one, which says nothing, matches nothing."""
+    return selector is not None and not selector.is_empty and selects(selector, labels)
+
+
 @lru_cache(maxsize=_CACHED)
 def compile_selector(selector: LabelSelector | None) -> Matcher:
     """The test for *selector*. Raises :class:`SelectorError` with upstream's text for an invalid one.

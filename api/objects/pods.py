@@ -223,6 +223,11 @@ class PodSpec(Part):
     active_deadline_seconds: Int64 | None = None
 
     @property
+    def all_containers(self) -> tuple[Container, ...]:
+        """The containers, and after them the init containers."""
+        return (*self.containers, *self.init_containers)
+
+    @property
     def rule_volumes(self) -> tuple[Volume, ...]:
         """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which
         no rule reads."""
@@ -278,6 +283,16 @@ class Pod(KubeObject):
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+    @property
+    def node_name(self) -> str:
+        """The node that the pod is on; empty if on none."""
+        return self.spec.node_name
+
+    @property
+    def scheduler_name(self) -> str:
+        """The scheduler, and so the profile, that the pod asks for."""
+        return self.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def priority(self) -> int:

@@ -12,20 +12,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
-import attrs
+from attrs import frozen
 
 from ...exceptions import ManifestError
 from ..objects import JsonObject
-from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
+from .formats.files import (
+    MARKS_OF_UTF_16,
+    as_text,
+    is_archive,
+    manifests_in,
+    manifests_of,
+    pieces_of,
+    read_file,
+    read_stream,
+    unpacked,
+)
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .typed import shown, without_kind
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
+Paths: TypeAlias = "PathLike | Iterable[PathLike]"
 
 _HEAD = 1 << 12
 _LONG = 1 << 18
 _LONG_PACKED = 1 << 14
-_MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
 _FOR_PEOPLE = {
     "table of kubectl get": re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n"),
     "text of kubectl describe": re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )"),
@@ -39,7 +50,7 @@ _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items
 """Keys that are never written twice by intention: a second one begins another object."""
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class Document:
     """One document of a file; *found*: the file was found in a directory, not given by name."""
 
@@ -51,7 +62,7 @@ class Document:
     is_yaml: bool = False
 
 
-@attrs.frozen(repr=False)
+@frozen(repr=False)
 class File:
     """A file. *where* is its name in messages, *found* as in :class:`Document`."""
 
@@ -119,7 +130,7 @@ class File:
             )
 
 
-def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
+def read_documents(paths: Paths, stdin: IO[Any] | None = None) -> Iterator[Document]:
     """The documents of files, directories and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing, unreadable and broken files, with line
@@ -138,12 +149,17 @@ def only_document(path: PathLike, wanted: str) -> Document:
     return documents[0]
 
 
-def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[File]:
+def each_path(paths: Paths) -> list[PathLike]:
+    """One path or several, as a list."""
+    return [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+
+
+def read_files(paths: Paths, stdin: IO[Any] | None = None) -> Iterator[File]:
     """Files, all files in directories and in archives, and ``-`` (standard input), in order.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for missing and unreadable files.
     """
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+    for path in each_path(paths):
         name = os.fspath(path)
         if name == "-":
             yield from _files_of(read_stream(stdin), "standard input", "")
@@ -174,8 +190,6 @@ def _files_of(raw: bytes, where: str, name: str) -> Iterator[File]:
     if not is_archive(content, where):
         yield File(where, name, given=content)
         return
-    from .formats.files import manifests_of
-
     for path, data in manifests_of(content, where):
         place = f"{where}: {path}"
         yield File(place, path, True, unpacked(data, place))
@@ -195,15 +209,16 @@ def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
 def parsed(content: str | bytes, where: str) -> list[Any]:
     """The values of a text, JSON or YAML, within all the bounds that files have. Raises
     :class:`~kubeclassic.exceptions.ManifestError`."""
-    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    return [value for value, _ in _values(unpacked(raw, where), where, "")[0]]
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    return [value for value, _ in _values(unpacked(content, where), where, "")[0]]
 
 
 def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, Repeats]], bool]:
     """The values of a file, and whether it is YAML: JSON if it looks like that. YAML would include JSON, but
     is slower to read."""
     content = _CHATTER.sub(lambda lines: b"\n" * lines[0].count(b"\n"), content)
-    if content.startswith(_MARKS_OF_UTF_16):
+    if content.startswith(MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content):
         if error := _ERROR.match(content):

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import attrs
 from msgspec import Meta
@@ -74,7 +74,7 @@ def shown(value: object) -> str:
 
 
 _V = TypeVar("_V")
-Reader: TypeAlias = Callable[[Any], _V]
+Reader = Callable[[Any], _V]
 """Takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`."""
 
 _NEVER_NULL = (
@@ -117,7 +117,7 @@ def reader(annotation: Any, strict: bool = False, words: FieldWords | None = Non
     if origin is tuple:
         item = parts[0]
         is_text = item is str or (get_origin(item) is Annotated and get_args(item)[0] is str)
-        null: Any = "" if is_text else item() if is_value(item) and item not in _NEVER_NULL else None
+        null = "" if is_text else item() if is_value(item) and item not in _NEVER_NULL else None
         return list_of(reader(item, strict, words), null)
     if origin is Map:
         return _map_of(reader(parts[0], strict), _NULLS.get(parts[0]))
@@ -149,7 +149,7 @@ def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -
     }
 
 
-Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]
+Table = Mapping[str, tuple[str, Reader[Any]]]
 """JSON name -> attribute and reader; where the attribute is empty the reader gives several by name."""
 
 

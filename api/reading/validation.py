@@ -38,7 +38,7 @@ from ..objects import (
 from .decode import decode_kind
 from .typed import shown
 
-Told: TypeAlias = Iterator[str]
+Told = Iterator[str]
 """Paths, with what is there and what is wanted."""
 WEIGHTS = range(1, 101)
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -110,7 +110,7 @@ def _pod_parts(pod: Pod) -> Iterator[_Part]:
         for index, container in enumerate(containers):
             yield f"spec.{name}[{index}]", container, _container
     if len(spec.containers) + len(spec.init_containers) > 1:
-        yield "spec.containers", (*spec.containers, *spec.init_containers), _names
+        yield "spec.containers", spec.all_containers, _names
     if len(spec.volumes) > 1:
         yield "spec.volumes", spec.volumes, _names
 
@@ -166,7 +166,7 @@ def _names(named: Iterable[Container | Volume], path: str) -> Told:
 
 
 def _once(keys: Iterable[Hashable], path: str, what: str) -> Told:
-    seen: set[Hashable] = set()
+    seen = set()
     for key in keys:
         if key in seen:
             text = ", ".join(map(str, key)) if isinstance(key, tuple) else key

@@ -20,7 +20,7 @@ from .score import LateRanking, Ranking
 
 if TYPE_CHECKING:
     from ..queue.backoff import Clock
-    from ..queue.base import SchedulingQueue
+    from ..queue.priority import SchedulingQueue
 
 
 class Phase(enum.Enum):

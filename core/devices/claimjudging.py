@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-import attrs
+from attrs import Factory, define, frozen
 
 from ...api.objects import DeviceSelector
 from ...exceptions import KubeclassicError
@@ -41,7 +41,7 @@ _RESERVED = frozenset(_KEYWORDS.split())
 """What CEL takes for no name of an attribute."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Expression:
     """A compiled expression; *error*: why it cannot be compiled, else empty."""
 
@@ -103,7 +103,7 @@ class Expression:
         return DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class TextComparison:
     """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package
     to answer.
@@ -139,9 +139,8 @@ class TextComparison:
             device = make.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-        if self.domain is None:
-            held = device["driver"]
-        else:
+        held = device["driver"]
+        if self.domain is not None:
             held = device["attributes"].get(self.domain, {}).get(self.name)
         if held is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
@@ -157,9 +156,8 @@ def compiled(text: str) -> Expression | TextComparison:
 def compiled_whole(text: str) -> Expression:
     """The expression *text*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` where the package is
     missing."""
-    environment = _environment()
     try:
-        program = environment.compile(text)
+        program = _environment().compile(text)
     except (RuntimeError, ValueError) as error:
         told = _STATUS.sub("", str(error), count=1).removesuffix("[INVALID_ARGUMENT]").strip()
         return Expression(text, f"compilation failed: {told}")
@@ -183,18 +181,19 @@ def _in_upstreams_words(text: str) -> str:
 @cache
 def _environment() -> Any:
     try:
-        names = ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
         cel, ext_bindings, ext_optional, ext_strings = (
-            import_module(f"cel_expr_python.{name}") for name in names
+            import_module(f"cel_expr_python.{name}")
+            for name in ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
         )
     except ImportError:
         raise KubeclassicError(MISSING) from None
+    types = cel.Type
     kinds = {
-        "string": cel.Type.STRING,
-        "bool": cel.Type.BOOL,
-        "int": cel.Type.INT,
-        "double": cel.Type.DOUBLE,
-        "value": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
+        "string": types.STRING,
+        "bool": types.BOOL,
+        "int": types.INT,
+        "double": types.DOUBLE,
+        "value": types.Map(types.STRING, types.DYN),
     }
 
     def declared(name: str, overloads: Any, is_method: bool) -> Any:
@@ -229,11 +228,11 @@ class AllocationError(Exception):
     """An allocation ends with an error; the text is upstream's."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Judge:
     """Asks selectors, and remembers what they answered."""
 
-    _known: dict[tuple[str, int], bool | str] = attrs.Factory(dict)
+    _known: dict[tuple[str, int], bool | str] = Factory(dict)
     """Expression and number of a make -> whether it matches, or the text of the error."""
 
     def refusing(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:

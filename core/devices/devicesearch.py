@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import attrs
+from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import (
     CapacityRequestPolicy,
@@ -108,7 +108,7 @@ MOST_DEVICES = 32
 """The devices that a claim may have."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Option:
     """A request, or one of its alternatives, with what is to be taken for it."""
 
@@ -157,7 +157,7 @@ Wanted = Sequence[Sequence[Sequence[Option]]]
 """Claim -> request -> its alternatives, to be allocated from the pools of one node."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class DevicePlanner:
     """Checks claims. The same for all nodes but for mode All."""
 
@@ -166,7 +166,7 @@ class DevicePlanner:
     judge: Judge
     consumed: Callable[[DeviceId], Amounts | None]
     """How much of a device is in use."""
-    _selected: dict[tuple[int, PoolDevice], bool] = attrs.Factory(dict)
+    _selected: dict[tuple[int, PoolDevice], bool] = Factory(dict)
 
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> Wanted:
         """The requests of *claims* on a node that reaches *pools*. Raises AllocationError."""
@@ -176,8 +176,9 @@ class DevicePlanner:
         requests = [self._options(claim, request, pools) for request in claim.spec.devices.requests]
         least = sum(min(option.count for option in options) for options in requests)
         if least > MOST_DEVICES:
-            told = f"number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
-            raise AllocationError(f"claim {claim.key}: {told}")
+            raise AllocationError(
+                f"claim {claim.key}: number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
+            )
         for number, constraint in enumerate(claim.spec.devices.constraints):
             if constraint.match_attribute is None and not (
                 self.cells.distinct_attribute and constraint.distinct_attribute is not None
@@ -195,15 +196,16 @@ class DevicePlanner:
             if request.exactly is not None and request.exactly.capacity is not None:
                 named.insert(0, f"request {request.name}")
             if named:
-                told = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
-                raise AllocationError(f"claim {claim.key}, {named[0]}: {told}")
+                raise AllocationError(
+                    f"claim {claim.key}, {named[0]}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
+                )
         asked: list[tuple[str, str, DeviceAsk]] = [(one.name, request.name, one) for one in alternatives]
         asked = asked or [(request.name, "", request.exactly or ExactDeviceRequest())]
         # Upstream: which devices the second alternative matches is kept under the first one's number, up to
         # 1.35.
-        apart = self.cells.alternatives_apart
         return [
-            self._option(claim.key, *one, pools, i if apart else max(i - 1, 0)) for i, one in enumerate(asked)
+            self._option(claim.key, *one, pools, i if self.cells.alternatives_apart else max(i - 1, 0))
+            for i, one in enumerate(asked)
         ]
 
     def _option(
@@ -227,7 +229,7 @@ class DevicePlanner:
                         not self.cells.shares or has_room(device.device, request, (self.consumed(device.id),))
                     )
                 )
-            return attrs.evolve(option, count=len(found), all_devices=found)
+            return evolve(option, count=len(found), all_devices=found)
         if request.allocation_mode != "ExactCount":
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
         return option
@@ -245,9 +247,9 @@ class DevicePlanner:
             raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
         found = self.class_of(request.device_class_name)
         if found is None:
-            missing = f'deviceclass.resource.k8s.io "{request.device_class_name}" not found'
+            name = request.device_class_name
             raise AllocationError(
-                f"{where}: could not retrieve device class {request.device_class_name}: {missing}"
+                f'{where}: could not retrieve device class {name}: deviceclass.resource.k8s.io "{name}" not found'
             )
         return found
 
@@ -255,8 +257,8 @@ class DevicePlanner:
         key = kept_under, device
         found = self._selected.get(key)
         if found is None:
-            matches = option.selects(device.make, self.judge, self.cells)
-            found = self._selected[key] = matches and device.is_reached
+            found = option.selects(device.make, self.judge, self.cells) and device.is_reached
+            self._selected[key] = found
         return found
 
 
@@ -267,7 +269,7 @@ CLOCK_EVERY = 256
 """Devices that are tried between two looks at the clock."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Together:
     """A constraint while devices come and go.
 
@@ -279,14 +281,14 @@ class Together:
     _value: DeviceAttribute | None = None
     """The value of those devices that are there."""
     _count: int = 0
-    _distinct: dict[str, DeviceAttribute] = attrs.Factory(dict)
+    _distinct: dict[str, DeviceAttribute] = Factory(dict)
     """Request -> the value that no other device may have."""
 
     def add(self, request: str, alternative: str, make: Make) -> bool:
         """Count a device for *request*, or for one of its alternatives, if it may come; gives whether it may."""
         if not self._concerns(request, alternative):
             return True
-        value = make.attribute(self.constraint.match_attribute or self.constraint.distinct_attribute or "")
+        value = self.value_of(make)
         if value is None:
             return False
         if self.is_compared:
@@ -313,6 +315,10 @@ class Together:
     def is_compared(self) -> bool:
         """Values have to be distinct. What may come then depends on the order in which devices came."""
         return self.compares_distinct and self.constraint.match_attribute is None
+
+    def value_of(self, make: Make) -> DeviceAttribute | None:
+        """The value of devices of *make* that is compared."""
+        return make.attribute(self.constraint.match_attribute or self.constraint.distinct_attribute or "")
 
     def _concerns(self, request: str, alternative: str) -> bool:
         named = self.constraint.requests
@@ -355,7 +361,7 @@ class _Stop(Exception):
 Outcome = Sequence[Sequence[Taken]]
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class DeviceSearch:
     """One search, for the devices that one node reaches."""
 
@@ -367,23 +373,23 @@ class DeviceSearch:
     judge: Judge
     ends_at: float = float("inf")
     """When it ends without an answer, by the monotonic clock."""
-    taken: list[list[Taken]] = attrs.field(init=False)
+    taken: list[list[Taken]] = field(init=False)
     """By claim."""
-    _options: Sequence[Option] = attrs.field(init=False)
-    _together: list[list[Together]] = attrs.field(init=False)
-    _holders: dict[DeviceId, set[int]] = attrs.Factory(dict)
+    _options: Sequence[Option] = field(init=False)
+    _together: list[list[Together]] = field(init=False)
+    _holders: dict[DeviceId, set[int]] = Factory(dict)
     """Device -> the claims that take it."""
-    _may_skip: bool = attrs.field(init=False)
+    _may_skip: bool = field(init=False)
     """A device like one that led nowhere leads nowhere too."""
-    _dead_ends: set[Hashable] = attrs.Factory(set)
+    _dead_ends: set[Hashable] = Factory(set)
     """What was taken where it led nowhere, as :meth:`_state` says it."""
-    _kinds: dict[int, Hashable] = attrs.Factory(dict)
+    _kinds: dict[int, Hashable] = Factory(dict)
     """Number of a make -> all that this search reads of its devices."""
-    _shared: dict[DeviceId, list[Amounts]] = attrs.Factory(dict)
+    _shared: dict[DeviceId, list[Amounts]] = Factory(dict)
     """Device -> what this search takes of it."""
-    _counters: dict[str, dict[CounterId, int]] = attrs.Factory(dict)
+    _counters: dict[str, dict[CounterId, int]] = Factory(dict)
     """Name of a pool -> what is left of its counters."""
-    _devices: Sequence[tuple[Pool, PoolDevice]] = attrs.field(init=False)
+    _devices: Sequence[tuple[Pool, PoolDevice]] = field(init=False)
     """Those that may be taken, in order."""
     _tries: int = 0
 
@@ -391,18 +397,18 @@ class DeviceSearch:
         self._devices = [
             (pool, device) for pool in self.pools if pool.is_whole(self.cells) for device in pool.devices
         ]
-        compares = self.cells.compares_distinct
         self.taken = [[] for _ in self.asking]
         self._together = [
-            [Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.asking
+            [Together(one, self.cells.compares_distinct) for one in claim.spec.devices.constraints]
+            for claim in self.asking
         ]
         # Where something leaves its marks, what comes later depends on the way that led there.
         self._options = [option for requests in self.wanted for options in requests for option in options]
         takes_all = any(option.all_devices is not None for option in self._options)
-        leaves_marks = takes_all and not self.cells.all_gives_back
-        leaves_marks |= self.cells.keeps_counters and any(pool.counters for pool in self.pools)
-        self._may_skip = not leaves_marks and not any(
-            one.is_compared for claim in self._together for one in claim
+        self._may_skip = not (
+            (takes_all and not self.cells.all_gives_back)
+            or (self.cells.keeps_counters and any(pool.counters for pool in self.pools))
+            or any(one.is_compared for claim in self._together for one in claim)
         )
 
     def run(self) -> Outcome | None:
@@ -481,7 +487,7 @@ class DeviceSearch:
         return is_done
 
     def _take_one(self, place: DeviceSlot, option: Option, is_chosen: bool) -> bool:
-        led_nowhere: set[object] = set()
+        led_nowhere = set()
         for at, (pool, device) in enumerate(self._devices[place.start :], place.start):
             if pool.invalid and self.cells.invalid_pool_errs:
                 raise AllocationError(pool.invalid_text)
@@ -551,10 +557,7 @@ class DeviceSearch:
                     matches.append(option.selects(make, self.judge, self.cells))
                 except AllocationError as error:
                     matches.append(str(error))
-            constraints = [one.constraint for claim in self._together for one in claim]
-            values = [
-                make.attribute(one.match_attribute or one.distinct_attribute or "") for one in constraints
-            ]
+            values = [one.value_of(make) for claim in self._together for one in claim]
             device = make.device
             found = self._kinds[make.number] = (
                 tuple(matches),
@@ -625,9 +628,9 @@ class DeviceSearch:
             for before in together[:number]:
                 before.remove(option.base, option.alternative)
             if must:
-                where = f"claim {option.claim}, request {option.name}"
                 raise AllocationError(
-                    f"{where}: cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied"
+                    f"claim {option.claim}, request {option.name}: cannot add device {'/'.join(device.id)}"
+                    " because a claim constraint would not be satisfied"
                 )
             return False
         if self._has_capacity(option, device):

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...api.objects import (
     AllocationResult,
-    Device,
     DeviceAllocationResult,
     DeviceClass,
     DeviceRequestAllocationResult,
@@ -25,7 +24,6 @@ from ...api.objects import (
     Quantity,
     Requirement,
     ResourceClaim,
-    ResourceSlice,
 )
 from ...api.record import Count, Names, Record, field
 from ..arrays import Ints, NodeTable, Rows
@@ -87,7 +85,7 @@ class Devices:
     """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
-    _kept: dict[Hashable, _Kept] = attrs.field(init=False, factory=dict)
+    _kept: dict[Hashable, _Kept] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.pools = Pools(self.table, self.listings, self.cells)
@@ -107,11 +105,12 @@ class Devices:
 
     def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
         """The outcomes of searches for *claims*, among others on *rows*."""
-        self.pools.refresh()
+        pools = self.pools
+        pools.refresh()
         key = tuple([claim.spec for claim in claims])
-        seen = self.pools.epoch, self.listings.device_classes.version
+        seen = pools.epoch, self.listings.device_classes.version
         kept = self._kept.get(key)
-        size = int(self.pools.looks.max(initial=0)) + 1
+        size = int(pools.looks.max(initial=0)) + 1
         if kept is None or kept.seen != seen:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
@@ -119,11 +118,11 @@ class Devices:
         elif len(kept.by_look) < size:
             more = np.full(max(size, 2 * len(kept.by_look)) - len(kept.by_look), UNKNOWN, np.int8)
             kept.by_look = np.concatenate([kept.by_look, more])
-        found = kept.by_look[self.pools.looks[rows]]
+        found = kept.by_look[pools.looks[rows]]
         if (found == UNKNOWN).any():
             # Search on one of the rows for each look.
             unknown = rows[found == UNKNOWN]
-            looks, first = np.unique(self.pools.looks[unknown], return_index=True)
+            looks, first = np.unique(pools.looks[unknown], return_index=True)
             ends_at = time.monotonic() + self.seconds
             for look, at in zip(looks.tolist(), first.tolist(), strict=True):
                 row = int(unknown[at])
@@ -131,7 +130,7 @@ class Devices:
                     plan = self._search(claims, row, ends_at)
                     if plan is None:
                         is_invalid = self.cells.whole_pools and any(
-                            pool.invalid for pool in self.pools.of_row[row]
+                            pool.invalid for pool in pools.of_row[row]
                         )
                         kept.by_look[look] = INVALID if is_invalid else NONE
                         continue
@@ -159,7 +158,6 @@ class Devices:
         AllocationError."""
         self.pools.refresh()
         found = self._search(claims, row)
-        node = self.table.names[row]
         if found is None:
             return None
         return [
@@ -167,7 +165,7 @@ class Devices:
                 devices=DeviceAllocationResult(
                     results=tuple(self._result(claim, number, one) for number, one in enumerate(taken))
                 ),
-                node_selector=_node_selector(taken, node),
+                node_selector=_node_selector(taken, self.table.names[row]),
             )
             for claim, taken in zip(claims, found, strict=True)
         ]
@@ -188,8 +186,10 @@ class Devices:
 
     def planner(self) -> DevicePlanner:
         """A planner of what claims ask for."""
-        consumed = self.listings.resource_claims.consumed
-        return DevicePlanner(self.listings.device_classes.get, self.cells, self.judge, consumed)
+        listings = self.listings
+        return DevicePlanner(
+            listings.device_classes.get, self.cells, self.judge, listings.resource_claims.consumed
+        )
 
     def _result(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
         driver, pool, name = one.device.id
@@ -295,16 +295,19 @@ class DeviceTotals:
         return kept[1][0][rows], kept[1][1][rows]
 
     def _count(self, device_class: DeviceClass) -> Totals:
+        size = self.table.size
         reached = ReachedRows(self.table)
-        errs = np.zeros(self.table.size, np.bool_)
-        there = np.zeros(self.table.size, np.int64)
-        used = np.zeros(self.table.size, np.int64)
+        errs = np.zeros(size, np.bool_)
+        there = np.zeros(size, np.int64)
+        used = np.zeros(size, np.int64)
         for one in self.listings.slices:
-            mask = None if bool(one.spec.per_device_node_selection) else reached.of(one.spec)
+            mask = None if one.spec.per_device_node_selection else reached.of(one.spec)
             for device in one.spec.devices:
                 rows = reached.of(device) if mask is None else mask
                 try:
-                    if self._matches(device_class, one, device):
+                    make = self.makes.of(one.spec.driver, device)
+                    selectors = device_class.spec.selectors
+                    if self.judge.refusing(make, selectors, device_class.name) is None:
                         there[rows] += 1
                         used[rows] += (
                             one.spec.driver,
@@ -315,10 +318,6 @@ class DeviceTotals:
                     errs |= rows
         there[errs] = 0
         return there, used
-
-    def _matches(self, device_class: DeviceClass, one: ResourceSlice, device: Device) -> bool:
-        make = self.makes.of(one.spec.driver, device)
-        return self.judge.refusing(make, device_class.spec.selectors, device_class.name) is None
 
 
 # --- The reason against each device that a node reaches -----------------------------------------------------
@@ -415,25 +414,26 @@ def _objections(
     devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]
 ) -> Iterator[str]:
     """The reasons against *device*, the first to count first."""
+    cells = devices.cells
     make = device.make
     # The selector of the class, and that of the request, that does not match *device*.
     yield from _unmatched(
         devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}"
     )
     yield from _unmatched(devices, device, option.request.selectors, "request")
-    if not option.selects(make, devices.judge, devices.cells):
+    if not option.selects(make, devices.judge, cells):
         yield "it has binding conditions"
-    if devices.cells.leaves_counted_devices and make.device.consumes_counters:
+    if cells.leaves_counted_devices and make.device.consumes_counters:
         yield "it consumes counters"
     if not device.is_reached:
         yield "the node does not reach it"
-    if devices.cells.taints and not tolerates(option, make.device):
+    if cells.taints and not tolerates(option, make.device):
         yield "it has a taint that the request does not tolerate"
-    is_shared = devices.cells.shares and make.device.allow_multiple_allocations
+    is_shared = cells.shares and make.device.allow_multiple_allocations
     if device.id in users and not option.admin and not is_shared:
         yield f"used by claim {users[device.id]}"
-    consumed = devices.listings.resource_claims.consumed(device.id)
-    if devices.cells.shares and not has_room(make.device, option.request, (consumed,)):
+    used = (devices.listings.resource_claims.consumed(device.id),)
+    if cells.shares and not has_room(make.device, option.request, used):
         yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""

@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
 import numpy as np
+from attrs import Factory, define, frozen
 
-from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice, ResourceSliceSpec
+from ...api.objects import (
+    Device,
+    DeviceAttribute,
+    JsonDict,
+    Map,
+    NodeSelector,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
 from ..arrays import NO_INTS, Batch, Ints, Mask, NodeTable
 from ..cluster.listings import DeviceId, Listings
 from ..matching import node_selector_mask
@@ -23,7 +31,7 @@ from .celfunctions import DeviceSelectorError, quantity_value, semver_value
 Values = Mapping[str, Any]
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Make:
     """A make of devices. Equal makes are the same object; *number* is its own."""
 
@@ -56,11 +64,11 @@ class Make:
         """
         if self._input is None:
             try:
-                attributes: dict[str, dict[str, Any]] = {}
+                attributes: dict[str, JsonDict] = {}
                 for name, attribute in self.attributes.items():
                     domain, short = _split(name, self.driver)
                     attributes.setdefault(domain, {})[short] = _value(name, attribute)
-                capacity: dict[str, dict[str, Any]] = {}
+                capacity: dict[str, JsonDict] = {}
                 for name, amount in self.device.capacity.items():
                     domain, short = _split(name, self.driver)
                     capacity.setdefault(domain, {})[short] = quantity_value(amount.value)
@@ -93,11 +101,11 @@ def _value(name: str, attribute: DeviceAttribute) -> Any:
     return attribute.value
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Makes:
     """All makes that were met."""
 
-    _known: dict[Hashable, Make] = attrs.Factory(dict)
+    _known: dict[Hashable, Make] = Factory(dict)
 
     def of(self, driver: str, device: Device) -> Make:
         """The make of *device*."""
@@ -124,7 +132,7 @@ MOST_LOOKS = 1 << 18
 """Looks that are known; after that all is begun anew."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class PoolDevice:
     """A device in a pool."""
 
@@ -140,7 +148,7 @@ class PoolDevice:
         return getattr(self.device if self.slice.spec.per_device_node_selection else self.slice.spec, name)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Pool:
     """A pool as some nodes reach it."""
 
@@ -151,11 +159,11 @@ class Pool:
     """Not all of its slices are there."""
     invalid: str
     """The name of a device that is in it twice, or another fault; empty: it is valid."""
-    counters: Mapping[CounterId, int] = attrs.Factory(dict)
+    counters: Mapping[CounterId, int] = Factory(dict)
     """How much there is of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()
     """Its devices in slices that these nodes do not reach, which take counters too."""
-    rows: list[int] = attrs.Factory(list)
+    rows: list[int] = Factory(list)
     """The rows of the nodes that reach it."""
     kind: int = 0
     """The same for pools whose devices are of the same makes in the same order."""
@@ -173,7 +181,7 @@ class Pool:
 
 
 @rebuilt_from("table", "listings", "cells")
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Pools:
     """The pools of all rows of a table, brought up to date by :meth:`refresh`.
 
@@ -183,21 +191,21 @@ class Pools:
     table: NodeTable
     listings: Listings
     cells: DeviceCells
-    makes: Makes = attrs.Factory(Makes)
+    makes: Makes = Factory(Makes)
     looks: Ints = NO_INTS
     epoch: int = 0
     """Moves when looks are numbered anew."""
-    of_row: list[tuple[Pool, ...]] = attrs.Factory(list)
+    of_row: list[tuple[Pool, ...]] = Factory(list)
     """Row -> its pools, in order of driver and name."""
-    _by_device: dict[DeviceId, list[Pool]] = attrs.Factory(dict)
-    _pools: dict[Hashable, Pool | None] = attrs.Factory(dict)
-    _faulty: dict[PoolId, Pool] = attrs.Factory(dict)
+    _by_device: dict[DeviceId, list[Pool]] = Factory(dict)
+    _pools: dict[Hashable, Pool | None] = Factory(dict)
+    _faulty: dict[PoolId, Pool] = Factory(dict)
     """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of
     that."""
-    _kinds: dict[Hashable, int] = attrs.Factory(dict)
-    _known: dict[Hashable, int] = attrs.Factory(dict)
+    _kinds: dict[Hashable, int] = Factory(dict)
+    _known: dict[Hashable, int] = Factory(dict)
     """The pools of a row, as kinds with what is in use -> its look."""
-    _nodes: list[tuple[str, Map[str]] | None] = attrs.Factory(list)
+    _nodes: list[tuple[str, Map[str]] | None] = Factory(list)
     """Row -> the name and labels of its node."""
     _seen: tuple[int, int, int] = (-1, -1, -1)
     """The revisions of slices, of node objects, and of devices in use."""
@@ -289,8 +297,9 @@ class Pools:
         return tuple(found)
 
     def _has_conditions(self, pool: Pool) -> bool:
-        conditions = (device.make.device.binding_conditions for device in pool.devices)
-        return pool.is_whole(self.cells) and any(conditions)
+        return pool.is_whole(self.cells) and any(
+            device.make.device.binding_conditions for device in pool.devices
+        )
 
     def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
@@ -355,13 +364,18 @@ def _newest(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
 def _shape(pool: Pool) -> Hashable:
     """Equal for pools in which searches cannot tell the devices apart."""
     devices = tuple((device.make.number, device.is_reached) for device in pool.devices)
-    counters = tuple(sorted(pool.counters.items())), tuple(device.make.number for device in pool.elsewhere)
-    return pool.is_incomplete, bool(pool.invalid), devices, counters
+    return (
+        pool.is_incomplete,
+        bool(pool.invalid),
+        devices,
+        tuple(sorted(pool.counters.items())),
+        tuple(device.make.number for device in pool.elsewhere),
+    )
 
 
 def _repeated(names: Iterable[str]) -> str:
     """The first of *names* that is there twice; empty: none is."""
-    seen: set[str] = set()
+    seen = set()
     return next((name for name in names if name in seen or seen.add(name)), "")  # type: ignore[func-returns-value]
 
 
@@ -383,21 +397,21 @@ def _counters(
     return _repeated(one.name for one in sets), counters
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Reach:
     """The slices that the nodes of a table reach, each in ascending order of name."""
 
-    order: dict[str, int] = attrs.Factory(dict)
+    order: dict[str, int] = Factory(dict)
     """Name of a slice -> its place among all."""
-    of_node: dict[str, list[ResourceSlice]] = attrs.Factory(dict)
-    of_all: list[ResourceSlice] = attrs.Factory(list)
-    selected: list[tuple[ResourceSlice, Mask]] = attrs.Factory(list)
+    of_node: dict[str, list[ResourceSlice]] = Factory(dict)
+    of_all: list[ResourceSlice] = Factory(list)
+    selected: list[tuple[ResourceSlice, Mask]] = Factory(list)
     """Slices with node selectors, each with the rows that match: bool[rows]."""
-    of_devices: dict[str, list[Mask]] = attrs.Factory(dict)
+    of_devices: dict[str, list[Mask]] = Factory(dict)
     """Name of a slice in which each device says its nodes -> for each of them the rows."""
-    of_pool: dict[PoolId, list[ResourceSlice]] = attrs.Factory(dict)
+    of_pool: dict[PoolId, list[ResourceSlice]] = Factory(dict)
     """All slices of each pool."""
-    counters: dict[PoolId, list[ResourceSlice]] = attrs.Factory(dict)
+    counters: dict[PoolId, list[ResourceSlice]] = Factory(dict)
     """Those that have counters."""
 
     @classmethod
@@ -445,12 +459,12 @@ class Reach:
         return sorted([*own, *others], key=lambda one: self.order[one.name]) if others else own
 
 
-@attrs.frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class ReachedRows:
     """The rows of a table that slices and devices can be reached from."""
 
     table: NodeTable
-    _known: dict[NodeSelector, Mask] = attrs.Factory(dict)
+    _known: dict[NodeSelector, Mask] = Factory(dict)
 
     def of(self, where: ResourceSliceSpec | Device) -> Mask:
         """The rows of the nodes that *where* names, by name, all, or by a selector: bool[rows]."""

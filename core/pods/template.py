@@ -400,7 +400,7 @@ class Templates:
         given = self.device_classes
         named = (
             name
-            for one in (*spec.containers, *spec.init_containers)
+            for one in spec.all_containers
             for name, amount in one.requests.items()
             if name in given and amount
         )

@@ -4,13 +4,12 @@
   framework is ``framework/cycle/preemption.py``
 * ``dryrun``: the dry run, the same for all, with two backings: overlays and arrays of sums; the protection by
   disruption budgets; outcomes, kept row by row from attempt to attempt
-* ``layout``: the pods of each row as arrays, in the order in which they are put back
-* ``victimchoice``: the node whose victims matter least
+* ``victimchoice``: the pods of each row as arrays, in the order in which they are put back, and the node
+  whose victims matter least
 """
 
 from __future__ import annotations
 
 from .dryrun import *
-from .layout import *
 from .select import *
 from .victimchoice import *

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 
-import attrs
 import numpy as np
+from attrs import Factory, define, evolve, field
 
-from ...api.meaning import SelectorError, selector_matches
+from ...api.meaning import selects_some
 from ...api.objects import Pod, PodDisruptionBudget
 from ..arrays import NEVER, Ints, Mask, NodeTable, Overlay, Rows, SumsTrial
 from ..cluster.nominations import Nominations
@@ -24,8 +24,7 @@ from ..cycle import ROWWISE, WIDE, Cycle, Predicate, Reads
 from ..decision import Nominated, Verdict, judge, judge_twice, nominated, run_effects
 from ..incremental import verify
 from ..pods import SPARE, Entry, Template, claim_keys, rebuilt_from
-from .layout import PodLayout, PotentialVictims
-from .victimchoice import GAP, Candidates
+from .victimchoice import GAP, Candidates, PodLayout, PotentialVictims
 
 # --- Disruption budgets -------------------------------------------------------------------------------------
 # Evictions that violate one, by release, for all potential victims at once.
@@ -63,23 +62,21 @@ def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: boo
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
     """
     known = list(budgets)
-    return lambda potential: _one_by_one(potential, known, exempts=exempts)
 
+    def one_by_one(potential: PotentialVictims) -> Mask:
+        found = np.zeros_like(potential.there)
+        left = [
+            (mine, np.full(found.shape[1], budget.status.disruptions_allowed, np.int64))
+            for budget, mine in _selected(potential, known, exempts)
+        ]
+        for place in range(len(found)):
+            for mine, allowed in left:
+                takes = mine[place] & ~found[place]
+                found[place] |= takes & (allowed <= 0)
+                allowed -= takes & (allowed > 0)
+        return found
 
-def _one_by_one(
-    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
-) -> Mask:
-    found = np.zeros_like(potential.there)
-    left = [
-        (mine, np.full(found.shape[1], budget.status.disruptions_allowed, np.int64))
-        for budget, mine in _selected(potential, budgets, exempts)
-    ]
-    for place in range(len(found)):
-        for mine, allowed in left:
-            takes = mine[place] & ~found[place]
-            found[place] |= takes & (allowed <= 0)
-            allowed -= takes & (allowed > 0)
-    return found
+    return one_by_one
 
 
 def _beyond_allowance(
@@ -104,8 +101,11 @@ def _selected(
     for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
         present.setdefault(templates[number].namespace, []).append(number)
     for budget in budgets:
+        # It needs a selector that is valid and not empty, and the pods need labels.
         selected = [
-            number for number in present.get(budget.namespace, ()) if selects(budget, templates[number])
+            number
+            for number in present.get(budget.namespace, ())
+            if (labels := templates[number].labels) and selects_some(budget.selector, labels)
         ]
         if selected:
             is_selected = np.zeros(len(templates), np.bool_)
@@ -117,18 +117,6 @@ def _selected(
                 if potential.entry(place, i).pod.name in names:
                     mine[place, i] = False
             yield budget, mine
-
-
-def selects(budget: PodDisruptionBudget, template: Template) -> bool:
-    """Whether *budget* is one of pods of *template*; it needs a selector that is valid and not empty, and the
-    pods need labels."""
-    selector = budget.selector
-    if budget.namespace != template.namespace or not template.labels or selector is None or selector.is_empty:
-        return False
-    try:
-        return selector_matches(selector, template.labels)
-    except SelectorError:
-        return False
 
 
 # --- The dry run --------------------------------------------------------------------------------------------
@@ -174,7 +162,7 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
     return True
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ArrayTrial:
     """A trial where only sums matter."""
 
@@ -215,7 +203,7 @@ class ArrayTrial:
 
     def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
         """Some of the rows, with their potential victims in the order in which they are to be put back."""
-        return attrs.evolve(
+        return evolve(
             self, sums=self.sums if len(at) == self.sums.n else self.sums.some(at), potential=potential
         )
 
@@ -243,7 +231,7 @@ class ArrayTrial:
 # --- where they are not -------------------------------------------------------------------------------------
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class OverlayTrial:
     """A trial of any pod: each of its pods comes and goes by itself, and rules see all of it."""
 
@@ -251,7 +239,7 @@ class OverlayTrial:
     nominations: Nominations
     potential: PotentialVictims
     overlay: Overlay
-    _waiting: Nominated | None = attrs.field(default=None, init=False)
+    _waiting: Nominated | None = field(default=None, init=False)
 
     @classmethod
     def of(
@@ -259,10 +247,14 @@ class OverlayTrial:
     ) -> OverlayTrial:
         """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
-        lower = np.flatnonzero(potential.any).tolist()
         priority = cycle.pod.priority
         overlay.remove_all(
-            [(i, entry) for i in lower for entry in overlay.pods(i) if entry.priority < priority]
+            [
+                (i, entry)
+                for i in np.flatnonzero(potential.any).tolist()
+                for entry in overlay.pods(i)
+                if entry.priority < priority
+            ]
         )
         return cls(cycle, nominations, potential, overlay)
 
@@ -270,7 +262,7 @@ class OverlayTrial:
         return self._judge(np.arange(self.overlay.n))
 
     def some(self, at: Rows, potential: PotentialVictims) -> OverlayTrial:
-        return attrs.evolve(
+        return evolve(
             self,
             overlay=self.overlay if len(at) == self.overlay.n else self.overlay.some(at),
             potential=potential,
@@ -340,7 +332,7 @@ Environment = tuple[int, int, int]
 """Revisions of what the outcome of every row follows from: node objects, affinity terms, budgets."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Outcomes:
     """The outcomes of the dry run for pods of one template and priority on each row of a table.
 
@@ -349,16 +341,16 @@ class Outcomes:
     ``victims``: int64[most, rows], their places in the layout.
     """
 
-    known: Mask = attrs.field(init=False)
-    occupied: Mask = attrs.field(init=False)
-    fits: Mask = attrs.field(init=False)
-    criteria: Ints = attrs.field(init=False)
-    started: Ints = attrs.field(init=False)
-    victims: Ints = attrs.field(init=False)
+    known: Mask = field(init=False)
+    occupied: Mask = field(init=False)
+    fits: Mask = field(init=False)
+    criteria: Ints = field(init=False)
+    started: Ints = field(init=False)
+    victims: Ints = field(init=False)
     _environment: Environment | None = None
     _seen: int = NEVER
     """The revision of the table that ``known`` follows."""
-    _coming: dict[int, list[Template]] = attrs.Factory(dict)
+    _coming: dict[int, list[Template]] = Factory(dict)
     """Row -> the pods nominated to it."""
 
     @property
@@ -408,14 +400,14 @@ class Outcomes:
 
 
 @rebuilt_from("layout", "limit")
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class DryRuns:
     """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any
     case."""
 
     layout: PodLayout
     limit: int = 1 << 26
-    _kept: dict[tuple[Hashable, ...], Outcomes] = attrs.Factory(dict)
+    _kept: dict[tuple[Hashable, ...], Outcomes] = Factory(dict)
     """By pod, the least recently used first."""
     _held: int = 0
     """Bytes of these."""
@@ -490,7 +482,7 @@ class DryRuns:
 # 1.24.
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class ClaimUsers:
     """The users of claims, by node.
 
@@ -500,9 +492,9 @@ class ClaimUsers:
     """
 
     table: NodeTable
-    counts: dict[str, Counter[str]] = attrs.Factory(dict)
+    counts: dict[str, Counter[str]] = Factory(dict)
     """Node -> claim -> its users."""
-    _entries: dict[str, dict[int, Entry]] = attrs.Factory(dict)
+    _entries: dict[str, dict[int, Entry]] = Factory(dict)
     """Node -> the pods with claims that are counted there, by identity."""
     _seen: int = NEVER
 
@@ -516,16 +508,16 @@ class ClaimUsers:
 
     def follow(self) -> None:
         """Count the pods that came and went since the last time."""
-        changed = self.table.changed.since(self._seen)
-        self._seen = self.table.changed.revision
-        for node in [name for name in self._entries if name not in self.table.row_of]:
+        table = self.table
+        changed = table.changed.since(self._seen)
+        self._seen = table.changed.revision
+        for node in [name for name in self._entries if name not in table.row_of]:
             del self._entries[node], self.counts[node]
-        rows = range(len(self.table.pods)) if changed is None else changed.tolist()
-        for row in rows:
-            node = self.table.names[row] if row < len(self.table.names) else ""
-            if self.table.row_of.get(node) != row:
+        for row in range(len(table.pods)) if changed is None else changed.tolist():
+            node = table.names[row] if row < len(table.names) else ""
+            if table.row_of.get(node) != row:
                 continue
-            now = {id(one): one for one in self.table.pods[row] if claim_keys(one.template.pod)}
+            now = {id(one): one for one in table.pods[row] if claim_keys(one.template.pod)}
             before = self._entries.get(node, {})
             if now or before:
                 self._entries[node] = now
@@ -563,7 +555,7 @@ class ClaimUsers:
 
     def copy(self) -> ClaimUsers:
         """The same, which changes by itself."""
-        return attrs.evolve(
+        return evolve(
             self,
             counts={node: Counter(users) for node, users in self.counts.items()},
             entries={node: dict(entries) for node, entries in self._entries.items()},

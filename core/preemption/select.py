@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
 
-import attrs
 import numpy as np
+from attrs import Factory, define, evolve
 
 from ...api.objects import Pod
 from ..arrays import Batch, Mask, Rows
@@ -43,8 +43,7 @@ from .dryrun import (
     is_plain,
     reprieve,
 )
-from .layout import PotentialVictims
-from .victimchoice import Candidates, pick_one_node
+from .victimchoice import Candidates, PotentialVictims, pick_one_node
 
 
 def is_eligible(cycle: Cycle) -> bool:
@@ -90,13 +89,8 @@ def preempt(
     rows = nodes[~unresolvable[nodes]]
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    return chosen(
-        cycle,
-        nominations,
-        _candidates(cycle, nominations, found, rows, runs),
-        extenders,
-        asks_later=asks_later,
-    )
+    candidates = _candidates(cycle, nominations, found, rows, runs)
+    return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
 def _candidates(
@@ -206,7 +200,7 @@ def victims_beside(
     leaving = np.zeros_like(potential.there)
     for place, i in np.argwhere(potential.there).tolist() if uids else ():
         leaving[place, i] = potential.entry(place, i).pod.uid in uids
-    others = attrs.evolve(potential, there=potential.there & ~leaving)
+    others = evolve(potential, there=potential.there & ~leaving)
     return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
 
 
@@ -220,7 +214,7 @@ MOST_KEPT = 64
 """Templates that refusals are kept of."""
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class UnschedulableTemplate:
     """The failures of one template on all rows that a pass visits."""
 
@@ -239,7 +233,7 @@ class UnschedulableTemplate:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
-    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = attrs.Factory(dict)
+    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = Factory(dict)
     """The errors that were made of the counts, each with the names to blame."""
 
     @classmethod
@@ -268,12 +262,12 @@ class UnschedulableTemplate:
 
 
 @rebuilt_from("quick_path")
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class UnschedulableCache:
     """The refusals of one scheduler by template, those of the latest templates only."""
 
     quick_path: QuickPath
-    kept: dict[Template, UnschedulableTemplate] = attrs.Factory(dict)
+    kept: dict[Template, UnschedulableTemplate] = Factory(dict)
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those of the templates *in_use* alone."""
@@ -303,8 +297,7 @@ class UnschedulableCache:
         algorithm = cycle.algorithm
         cycle.algorithm = path.algorithm
         try:
-            answers = path.boards.answers
-            answers.update(kept.answers, cycle)
+            path.boards.answers.update(kept.answers, cycle)
             if [answer.revision for answer in kept.answers] == kept.revisions:
                 return kept
             found = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
@@ -325,7 +318,6 @@ class UnschedulableCache:
         followed."""
         verdict = found.verdict
         path = self.quick_path
-        table = cycle.table
         if (
             verdict.has_errors
             or verdict.with_nominated is not None
@@ -353,7 +345,7 @@ class UnschedulableCache:
         try:
             kept = [answers.of(predicate, cycle.template) for predicate in predicates]
             answers.update(kept, cycle)
-            visited = np.zeros(table.size, np.bool_)
+            visited = np.zeros(cycle.table.size, np.bool_)
             visited[found.visited] = True
             self.kept[cycle.template] = UnschedulableTemplate.of(
                 verdict.plain, kept, visited, path.order.revision

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
-import attrs
+from attrs import Factory, define, field
 
 from ...api.objects import Pod, PodAffinityTerm
 
@@ -47,7 +47,7 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     return () if affinity is None or affinity.pod_affinity is None else affinity.pod_affinity.required
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class QueuedPod:
     """A pod in the queue, or one that was popped and is being tried. Times are nanoseconds of the queue's
     clock."""
@@ -62,8 +62,8 @@ class QueuedPod:
     """The plugins that rejected it in its last attempt; if there are none any event moves it."""
     is_gated: bool = False
     """A plugin keeps it out of the active queue."""
-    terms: tuple[PodAffinityTerm, ...] = attrs.field(
-        default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True)
+    terms: tuple[PodAffinityTerm, ...] = field(
+        default=Factory(lambda self: affinity_terms(self.pod), takes_self=True)
     )
     """Its required pod affinity."""
     entered: int | None = None
@@ -114,21 +114,21 @@ def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
     return (-one.pod.priority, one.timestamp) < (-other.pod.priority, other.timestamp)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Parked:
     """Key -> pod that was found unschedulable or is gated.
 
     Upstream: a map without order; here lists are in ascending order of the key.
     """
 
-    _all: dict[str, QueuedPod] = attrs.Factory(dict)
-    _wanting: dict[str, QueuedPod] = attrs.Factory(dict)
+    _all: dict[str, QueuedPod] = Factory(dict)
+    _wanting: dict[str, QueuedPod] = Factory(dict)
     """Those with required pod affinity."""
-    _noted: dict[str, tuple[float, bool]] = attrs.Factory(dict)
+    _noted: dict[str, tuple[float, bool]] = Factory(dict)
     """Key -> the pod's time and whether it is gated, as noted in the heaps."""
-    _times: list[tuple[float, str]] = attrs.Factory(list)
+    _times: list[tuple[float, str]] = Factory(list)
     """A heap of (time, key), with stale entries."""
-    _held_times: list[tuple[float, str]] = attrs.Factory(list)
+    _held_times: list[tuple[float, str]] = Factory(list)
     """The same for gated pods."""
 
     def __len__(self) -> int:
@@ -189,15 +189,15 @@ def _by_key(items: Iterable[QueuedPod]) -> list[QueuedPod]:
 T = TypeVar("T")
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Heap(Generic[T]):
     """Items by key; the head is one that *less* puts before all others. Equal items do not leave in the order
     in which they came."""
 
     less: Callable[[T, T], bool]
-    _items: list[T] = attrs.Factory(list)
-    _keys: list[str] = attrs.Factory(list)
-    _index: dict[str, int] = attrs.Factory(dict)
+    _items: list[T] = Factory(list)
+    _keys: list[str] = Factory(list)
+    _index: dict[str, int] = Factory(dict)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -301,7 +301,7 @@ def nanoseconds(seconds: float) -> int:
     return whole * SECOND + round((seconds - whole) * SECOND)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Clock:
     """The time in nanoseconds. Move it forward only: ``clock.now = 12 * SECOND``."""
 
@@ -314,7 +314,7 @@ class Clock:
         return self.now / SECOND
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Timer:
     """Ticks at *start* and every *period* nanoseconds after it; those up to *spent* have been.
 
@@ -323,7 +323,7 @@ class Timer:
 
     start: int
     period: int
-    spent: int = attrs.field(default=attrs.Factory(lambda self: self.start, takes_self=True))
+    spent: int = field(default=Factory(lambda self: self.start, takes_self=True))
     """The time up to which ticks are over; the first one is when the timer is made."""
 
     def next(self, wanted: float, *, after: bool = False) -> float:
@@ -348,7 +348,7 @@ class BackoffEntry(NamedTuple):
     wait: int
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class Backoff:
     """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are nanoseconds of the
     caller's clock."""
@@ -357,7 +357,7 @@ class Backoff:
     """The time after a pod's last failure that counted; from then on it starts anew. It may be infinite."""
     initial: int = SECOND
     maximum: int = 10 * SECOND
-    _steps: dict[str, BackoffEntry] = attrs.Factory(dict)
+    _steps: dict[str, BackoffEntry] = Factory(dict)
     """In ascending order of their failures."""
 
     def until(self, key: str) -> int | None:
@@ -398,15 +398,15 @@ class Backoff:
 Less = Callable[[QueuedPod, QueuedPod], bool]
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class BackoffHeaps:
     """Pods that plugins rejected, in the order of *less*, and pods that failed by an error, in the order of
     *by_end*."""
 
     less: Less
     by_end: Less
-    rejected: Heap[QueuedPod] = attrs.field(init=False)
-    errors: Heap[QueuedPod] = attrs.field(init=False)
+    rejected: Heap[QueuedPod] = field(init=False)
+    errors: Heap[QueuedPod] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.rejected, self.errors = Heap(self.less), Heap(self.by_end)

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-import attrs
 import numpy as np
+from attrs import Factory, define, field
 from msgspec.structs import replace
 
 from ...api.objects import (
@@ -45,7 +45,7 @@ from .match import VolumeMatcher, can_provision, is_bound_to, requested_size, st
 Kind = TypeVar("Kind", bound=KubeObject)
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class AssumeCache(Generic[Kind]):
     """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with
     every change.
@@ -57,9 +57,9 @@ class AssumeCache(Generic[Kind]):
     """The kind as upstream's errors write it, such as ``v1.PersistentVolume``."""
     group: Callable[[Kind], str] = attrgetter("namespace")
     version: int = 0
-    _latest: dict[str, Kind] = attrs.Factory(dict)
-    _stored: dict[str, Kind] = attrs.Factory(dict)
-    _groups: dict[str, list[str]] = attrs.Factory(dict)
+    _latest: dict[str, Kind] = Factory(dict)
+    _stored: dict[str, Kind] = Factory(dict)
+    _groups: dict[str, list[str]] = Factory(dict)
 
     def get(self, key: str) -> Kind:
         """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""
@@ -126,8 +126,10 @@ class AssumeCache(Generic[Kind]):
         if not text:
             return None
         if re.fullmatch(r"[+-]?[0-9]+", text) is None:
-            cause = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-            raise VolumeError(f'error parsing ResourceVersion "{text}" for {self.kind} "{item.key}": {cause}')
+            raise VolumeError(
+                f'error parsing ResourceVersion "{text}" for {self.kind} "{item.key}": '
+                f'strconv.ParseInt: parsing "{text}": invalid syntax'
+            )
         return int(text)
 
 
@@ -176,7 +178,7 @@ def basic_checks(
     return None
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class VolumeBinder:
     """See :class:`~kubeclassic.core.binding.Binder`, which says what the methods do. It also knows its own
     assumptions."""
@@ -187,11 +189,11 @@ class VolumeBinder:
     skips_nodes: bool = False
     """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then
     stay."""
-    volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
-    claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
-    _decisions: dict[str, dict[str, VolumeDecision]] = attrs.Factory(dict)
+    volumes: AssumeCache[PersistentVolume] = field(init=False)
+    claims: AssumeCache[PersistentVolumeClaim] = field(init=False)
+    _decisions: dict[str, dict[str, VolumeDecision]] = Factory(dict)
     """Pod -> node -> what was decided or, later, assumed."""
-    _asked: dict[str, NodeTable] = attrs.Factory(dict)
+    _asked: dict[str, NodeTable] = Factory(dict)
     """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:
@@ -205,7 +207,7 @@ class VolumeBinder:
 
     @property
     def enabled(self) -> bool:
-        return not self.cells.binding_gate or bool(self.gates.get("VolumeScheduling", False))
+        return not self.cells.binding_gate or bool(self.gates.get("VolumeScheduling"))
 
     @property
     def version(self) -> int:
@@ -336,7 +338,7 @@ class VolumeBinder:
 
         Raises :class:`VolumeError` where nothing was assumed for it. Upstream: BindPodVolumes.
         """
-        decision = self._decisions.get(pod.key, {}).get(pod.spec.node_name)
+        decision = self._decisions.get(pod.key, {}).get(pod.node_name)
         if decision is None:
             raise VolumeError(f'failed to get cached bindings for pod "{pod.key}"')
         return (*(volume for volume, _ in decision.bindings), *decision.provisionings)
@@ -348,10 +350,11 @@ class VolumeBinder:
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
         """The volumes of each of *nodes* for the claims with these keys."""
         finding = Finding.of(nodes.n)
-        gates = self.gates
-        classes = self.cells.attributes_class_gate
         matcher = VolumeMatcher(
-            nodes, self.cells, bool(gates.get("BlockVolume", False)), bool(gates.get(classes, False))
+            nodes,
+            self.cells,
+            bool(self.gates.get("BlockVolume")),
+            bool(self.gates.get(self.cells.attributes_class_gate)),
         )
         try:
             needs = self.needs(claims)
@@ -401,7 +404,7 @@ class VolumeBinder:
     def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
         """The nodes that can reach a bound volume: bool[n]."""
         nodes = matcher.nodes
-        found: Mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
+        found = np.isin(np.arange(nodes.n), matcher.reach(volume))
         plugin = plugin_of(volume.spec) if self.cells.translates_bound_volumes else None
         replaced = self._replaced(plugin, nodes) if plugin is not None else None
         if plugin is None or replaced is None:
@@ -412,40 +415,35 @@ class VolumeBinder:
             affinity = translated_affinity(plugin, volume, self.cells.beta_zones_alone)
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
-        if affinity is None:
-            by_driver = nodes.every()
-        else:
-            by_driver = node_selector_mask(affinity, nodes, fields=False)
+        by_driver = nodes.every() if affinity is None else node_selector_mask(affinity, nodes, fields=False)
         return np.where(replaced, by_driver, found)
 
     def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
         """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
         if not may_migrate(plugin, self.cells, self.gates):
             return None
-        saying = [
-            found.name
+        rows = [
+            nodes.table.row_of.get(found.name, -1)
             for found in self.listings.csi_nodes
             if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")
         ]
-        rows = [nodes.table.row_of.get(name, -1) for name in saying]
         return np.isin(nodes.indexes, rows) if rows else None
 
     def _find_unbound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         nodes = matcher.nodes
         finding.decided = finding.errors == 0
-        selected = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE in claim.annotations]
+        selected = [pair for pair in needs.delayed if SELECTED_NODE in pair[0].annotations]
         for claim, _ in selected:
             here = nodes.named(claim.annotations[SELECTED_NODE])
             finding.unbound &= here
             finding.decided &= here
-        others = [(claim, kind) for claim, kind in needs.delayed if SELECTED_NODE not in claim.annotations]
+        others = [pair for pair in needs.delayed if SELECTED_NODE not in pair[0].annotations]
         # Upstream: the sort is unstable, which makes no difference below twelve claims.
         others.sort(key=lambda pair: requested_size(pair[0]))
         for claim, _ in others:
+            name = claim.spec.storage_class_name or ""
             if self.cells.matches_by_beta_class:
                 name = claim.storage_class
-            else:
-                name = claim.spec.storage_class_name or ""
             try:
                 numbers, failed = matcher.match(claim, self.volumes.within(name))
             except VolumeError as error:

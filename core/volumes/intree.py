@@ -49,7 +49,7 @@ class InTreePlugin:
 
     ``disk_handle(disk)``: the handle of a pod's own disk. ``volume_handle(volume, zone_labels)``: that of a
     PersistentVolume of the plugin, where that is another; its zone is in the first of the labels that is not
-    empty. Both raise :class:`~.assumecache.VolumeError` where the driver has no handle for it. ``topology``:
+    empty. Both raise :class:`VolumeError` where the driver has no handle for it. ``topology``:
     the driver's own label for a node's zone.
     """
 
@@ -102,9 +102,9 @@ def _region(zones: list[str]) -> str:
     parts = {zone: zone.split("-") for zone in zones}
     odd = next((zone for zone, part in parts.items() if len(part) != 3), None)
     if odd is not None:
-        expected = "expected: {locale}-{region}-{zone}"
         raise VolumeError(
-            f"failed to get region from zones: zone in unexpected format, {expected}, got: {odd}"
+            "failed to get region from zones: zone in unexpected format, "
+            f"expected: {{locale}}-{{region}}-{{zone}}, got: {odd}"
         )
     regions = sorted({"-".join(part[:2]) for part in parts.values()})
     if len(regions) > 1:
@@ -196,17 +196,16 @@ def translated_affinity(
 ) -> NodeSelector | None:
     """The node affinity of *volume* where a driver has replaced its plugin: zones by the driver's own label.
 
-    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`~.assumecache.VolumeError` where
+    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`VolumeError` where
     that names no zone. Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20
     translateTopology).
     """
     topology = PLUGINS[plugin].topology
     affinity = volume.spec.node_affinity
+    terms = affinity.node_selector_terms if affinity else ()
     if topology is None:
         return affinity
     if beta_zones:
-        affinity = volume.spec.node_affinity
-        terms = affinity.node_selector_terms if affinity else ()
         if _names_values(terms, topology):
             return affinity
         if _names_values(terms, BETA_ZONE):
@@ -219,7 +218,6 @@ def translated_affinity(
         # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
         wanted = Requirement(key=topology, operator="In", given_values=zones)
         return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
-    terms = affinity.node_selector_terms if affinity else ()
     zone, region = _topology_labels(volume, terms)
     if _names_values(terms, zone):
         terms = _renamed(terms, zone, topology)

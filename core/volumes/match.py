@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache, reduce
 from operator import or_
 
-import attrs
 import numpy as np
+from attrs import Factory, define
 
 from ...api.meaning import Matcher, SelectorError, compile_node_term, compile_selector, everything
 from ...api.objects import (
@@ -58,7 +58,7 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     return not reference.uid or reference.uid == claim.uid
 
 
-@attrs.define(eq=False, repr=False)
+@define(eq=False, repr=False)
 class VolumeMatcher:
     """Finds volumes for one pod's claims, one claim after the other; a volume goes to at most one claim of
     the pod."""
@@ -69,12 +69,12 @@ class VolumeMatcher:
     """Gate BlockVolume."""
     attributes_classes: bool
     """Gate VolumeAttributesClass."""
-    volumes: list[PersistentVolume] = attrs.Factory(list)
+    volumes: list[PersistentVolume] = Factory(list)
     """All chosen volumes; arrays hold indexes into this list."""
-    _numbers: dict[str, int] = attrs.Factory(dict)
-    _taken: list[Ints] = attrs.Factory(list)
-    _within: dict[NodeSelector | None, Rows] = attrs.Factory(dict)
-    _labelled: dict[str, dict[str | None, Rows]] = attrs.Factory(dict)
+    _numbers: dict[str, int] = Factory(dict)
+    _taken: list[Ints] = Factory(list)
+    _within: dict[NodeSelector | None, Rows] = Factory(dict)
+    _labelled: dict[str, dict[str | None, Rows]] = Factory(dict)
     """Label key -> value -> the nodes with it."""
 
     def reach(self, volume: PersistentVolume) -> Rows:
@@ -115,8 +115,10 @@ class VolumeMatcher:
             and not self.attributes_classes
             and claim.spec.volume_attributes_class_name
         ):
-            off = f"when the feature-gate {self.cells.attributes_class_gate} is disabled"
-            raise VolumeError(f"unsupported volumeAttributesClassName is set on claim {claim.key} {off}")
+            raise VolumeError(
+                f"unsupported volumeAttributesClassName is set on claim {claim.key} when"
+                f" the feature-gate {self.cells.attributes_class_gate} is disabled"
+            )
         usable = [volume for volume in volumes if self._is_usable(volume, claim)]
         bound = [
             volume

@@ -17,7 +17,7 @@ from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
 from ...core.pods import NATIVE, PODS, Template, Templates, of_node
 from ...core.queue.backoff import SECOND, Backoff, BackoffHeaps, Clock, QueuedPod, Timer
-from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
+from ...core.queue.priority import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.priority import wants as wants_by_name
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
@@ -94,7 +94,7 @@ FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpd
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class FrameworkQueue(QueueBase):
-    """See :class:`~kubeclassic.core.queue.base.SchedulingQueue`, which says what the shared methods do.
+    """See :class:`~kubeclassic.core.queue.priority.SchedulingQueue`, which says what the shared methods do.
 
     ``less`` is the QueueSort plugin's.
     """

@@ -15,11 +15,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
-import attrs
 import msgspec
+from attrs import Factory, define, field, frozen
 
 from ...api.load import metadata_of
 from ...api.meaning import duration_text
@@ -35,7 +35,7 @@ TIMEOUT = "timeout"
 OTHER = "other"
 """Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or
 another reason."""
-Headers: TypeAlias = Mapping[str, str]
+Headers = Mapping[str, str]
 LONGEST_WAIT = 9
 """Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
 
@@ -52,7 +52,7 @@ class TransportError(KubeclassicError):
         self.cause = cause
 
 
-@attrs.frozen
+@frozen
 class Request:
     """One HTTP request. ``path`` begins with ``/``; ``query`` is encoded and has no ``?``."""
 
@@ -60,19 +60,19 @@ class Request:
     path: str
     query: str = ""
     body: bytes = b""
-    headers: Headers = attrs.Factory(dict)
+    headers: Headers = Factory(dict)
     timeout: float | None = None
     """In seconds, for streams between two pieces of the answer; None: the transport's default for answers,
     none for streams."""
 
 
-@attrs.frozen
+@frozen
 class Response:
     """A whole answer. The names of ``headers`` are in lower case."""
 
     status: int
     body: bytes = b""
-    headers: Headers = attrs.Factory(dict)
+    headers: Headers = Factory(dict)
 
     @property
     def retry_after(self) -> float | None:
@@ -81,7 +81,7 @@ class Response:
         return float(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_WAIT else None
 
 
-@attrs.frozen
+@frozen
 class Stream:
     """An answer that goes on: its ``lines`` are the frames of a watch, without line ends.
 
@@ -105,7 +105,7 @@ class Transport(Protocol):
         """A context with the answer to *request*, line by line. At its end the connection is closed."""
 
 
-@attrs.frozen
+@frozen
 class MeasuredRequest:
     """A request and what came of it."""
 
@@ -114,14 +114,14 @@ class MeasuredRequest:
     """0: there was no answer."""
     seconds: float
     """Until the answer was there; of a stream, until it began."""
-    is_stream: bool = attrs.field(default=False, kw_only=True)
+    is_stream: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
         """It in one line, as a log shows it."""
         return f"{self.request.method} {self.request.path} {self.status or 'no answer'} in {self.seconds * 1000:.0f} ms"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ClientTransport:
     """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its
     wait."""
@@ -131,9 +131,7 @@ class ClientTransport:
     qps: float = 0.0
     """No limit if it is not above 0."""
     burst: int = 0
-    _tokens: float = attrs.field(
-        default=attrs.Factory(lambda self: float(self.burst), takes_self=True), init=False
-    )
+    _tokens: float = field(default=Factory(lambda self: float(self.burst), takes_self=True), init=False)
     _counted_at: float = 0.0
 
     async def send(self, request: Request) -> Response:
@@ -184,7 +182,7 @@ def loop_time() -> float:
 # The resources of an API server that are read and written: where their paths are.
 
 
-@attrs.frozen
+@frozen
 class Resource:
     """A resource in one version of the API.
 
@@ -293,11 +291,11 @@ class ApiError(KubeclassicError):
         details: StatusDetails | None = None,
     ) -> None:
         super().__init__(message or f"the server answered {status}")
-        self.status: int = status
+        self.status = status
         self.reason = reason
         self.message = message
         self.retry_after = retry_after
-        self.causes: list[StatusCause] = details.causes or [] if details is not None else []
+        self.causes = details.causes or [] if details is not None else []
 
     @property
     def is_expired(self) -> bool:
@@ -305,7 +303,7 @@ class ApiError(KubeclassicError):
         return self.reason in ("Expired", "Gone")
 
 
-@attrs.frozen
+@frozen
 class WatchEvent:
     """``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``, and the object."""
 
@@ -326,10 +324,9 @@ def error_of(answer: Response) -> ApiError:
     """The error that *answer* is, with or without a Status."""
     found = _status(read_object(answer.body))
     if found is None or found.kind is None:
-        reason = "TooManyRequests" if answer.status == 429 else ""
         return ApiError(
             answer.status,
-            reason,
+            "TooManyRequests" if answer.status == 429 else "",
             " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT],
             answer.retry_after,
         )
@@ -371,7 +368,7 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
 WAIT_AFTER_ERROR = 1.0
 
 
-@attrs.frozen
+@frozen
 class Retries:
     """The requests that one generation of clients repeats.
 
@@ -411,7 +408,7 @@ NOT_THERE = 404
 _ACCEPT = {"accept": "application/json, */*"}
 
 
-@attrs.frozen
+@frozen
 class ObjectList:
     """A list of objects of one version."""
 
@@ -420,7 +417,7 @@ class ObjectList:
     was_paged: bool = False
 
 
-@attrs.frozen
+@frozen
 class Api:
     """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.TransportError`."""
 

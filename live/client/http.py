@@ -21,12 +21,12 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
-import attrs
 import msgspec
+from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import JsonObject
 from ...exceptions import KubeclassicError, one_line
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # format of programs is client.authentication.k8s.io.
 
 
-CertifiedKey: TypeAlias = tuple[bytes, bytes]
+CertifiedKey = tuple[bytes, bytes]
 """A client's certificate and its key, in PEM."""
 FILES_READ_EVERY = 60.0
 """Seconds after which the file of a token or a certificate is read again: it changes while we run."""
@@ -62,12 +62,12 @@ def fits_a_header(text: str) -> bool:
 NO_HEADER = "got a character that no header can have"
 
 
-@attrs.frozen
+@frozen
 class Grant:
     """The credentials of a request: headers, and for TLS perhaps a certificate with its key."""
 
-    headers: Headers = attrs.field(factory=dict, repr=False)
-    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
+    headers: Headers = field(factory=dict, repr=False)
+    certificate: CertifiedKey | None = field(default=None, repr=False)
 
 
 class Credentials(Protocol):
@@ -80,11 +80,11 @@ class Credentials(Protocol):
         """The server has answered 401. Whether it is worth asking once more with a new grant."""
 
 
-@attrs.frozen
+@frozen
 class Fixed:
     """A header that does not change; an empty one is none."""
 
-    header: str = attrs.field(default="", repr=False)
+    header: str = field(default="", repr=False)
 
     async def grant(self, now: float) -> Grant:
         """The header."""
@@ -99,12 +99,12 @@ ANONYMOUS = Fixed()
 """No credentials, or none but a certificate of the kubeconfig."""
 
 
-@attrs.define
+@define
 class TokenFile:
     """A bearer token in a file, which is read again every minute and after a refusal."""
 
     path: Path
-    _token: str = attrs.field(default="", init=False, repr=False)
+    _token: str = field(default="", init=False, repr=False)
     _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
@@ -133,7 +133,7 @@ class TokenFile:
         return found or self._token
 
 
-@attrs.define
+@define
 class CertificateFiles:
     """A client's certificate and key in files, which are read again every minute and after a refusal; *inner*
     gives the headers.
@@ -144,7 +144,7 @@ class CertificateFiles:
     certificate: Path
     key: Path
     inner: Credentials = ANONYMOUS
-    _pair: CertifiedKey | None = attrs.field(default=None, init=False, repr=False)
+    _pair: CertifiedKey | None = field(default=None, init=False, repr=False)
     _read_at: float | None = None
 
     async def grant(self, now: float) -> Grant:
@@ -157,7 +157,7 @@ class CertificateFiles:
                     raise CredentialsError(f"{error.filename}: cannot be read: {_reason(error)}") from None
             self._read_at = now
         found = await self.inner.grant(now)
-        return found if found.certificate is not None else attrs.evolve(found, certificate=self._pair)
+        return found if found.certificate is not None else evolve(found, certificate=self._pair)
 
     def refused(self) -> bool:
         """The files may have a new certificate."""
@@ -174,7 +174,7 @@ class KubeconfigError(KubeclassicError):
     """A kubeconfig, or a file or program that it names, is not usable."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Access:
     """An API server, and the way to it."""
 
@@ -186,11 +186,11 @@ class Access:
     """The server's certificate is not checked."""
     server_name: str = ""
     """The name in the server's certificate; empty: that of ``server``."""
-    proxy: str = attrs.field(default="", repr=False)
+    proxy: str = field(default="", repr=False)
     """The proxy's address; empty: as the environment says (HTTPS_PROXY, NO_PROXY)."""
-    certificate: CertifiedKey | None = attrs.field(default=None, repr=False)
+    certificate: CertifiedKey | None = field(default=None, repr=False)
     """The client's certificate and key, in PEM."""
-    headers: Headers = attrs.field(factory=dict, repr=False)
+    headers: Headers = field(factory=dict, repr=False)
     """Headers of every request."""
     credentials: Credentials = ANONYMOUS
 
@@ -226,26 +226,26 @@ class ExecCredential(msgspec.Struct, rename="camel"):
     api_version: Any = None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PluginRun:
     """A run of the program, and who waits for it."""
 
-    waiting: list[Future[Grant]] = attrs.Factory(list)
-    stop: threading.Event = attrs.Factory(threading.Event)
+    waiting: list[Future[Grant]] = Factory(list)
+    stop: threading.Event = Factory(threading.Event)
     """Set to end the program."""
     worker: threading.Thread | None = None
 
 
-@attrs.define
+@define
 class ExecPlugin:
     """A program that prints an ExecCredential. It runs again when that has expired, and after a refusal."""
 
     where: str
     command: str
     api_version: str = VERSIONS[0]
-    arguments: Sequence[str] = attrs.field(default=(), repr=False)
-    environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    cluster: JsonObject | None = attrs.field(default=None, repr=False)
+    arguments: Sequence[str] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(factory=dict, repr=False)
+    cluster: JsonObject | None = field(default=None, repr=False)
     """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
     is_interactive: bool = False
     """It may ask at the terminal."""
@@ -253,13 +253,13 @@ class ExecPlugin:
     """How to install it."""
     seconds: float = SECONDS
     """How long it may run, unless it may ask at the terminal."""
-    _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
+    _grant: Grant | None = field(default=None, init=False, repr=False)
     _failure: CredentialsError | None = None
     """What the last run ended with, if it gave no grant."""
     _failed_at: float = -math.inf
     _refused_at: float = -math.inf
     _expires: float | None = None
-    _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    _guard: threading.Lock = field(factory=threading.Lock, init=False, repr=False)
     """Held while one of the fields of the last and the present run is read or set."""
     _run: PluginRun | None = None
 
@@ -315,9 +315,9 @@ class ExecPlugin:
                 self._run = None
                 self._failure = failure if isinstance(failure, CredentialsError) else None
                 self._failed_at = time.monotonic()
-                self._grant, self._expires = (
-                    (grant, expires) if failure is None else (self._grant, self._expires)
-                )
+                if failure is None:
+                    self._grant = grant
+                    self._expires = expires
         for wanted in run.waiting:
             if not wanted.set_running_or_notify_cancel():
                 continue
@@ -337,11 +337,10 @@ class ExecPlugin:
             **({} if self.cluster is None else {"cluster": self.cluster}),
         }
         question = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
-        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)}
         try:
             process = subprocess.Popen(
                 [self.command, *self.arguments],
-                env=environment,
+                env={**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)},
                 stdin=None if asks else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
             )
@@ -394,7 +393,7 @@ class ExecPlugin:
             )  # what holds others may hold a secret
             raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
         status = found.status
-        expires = found.status.expiration_timestamp
+        expires = status.expiration_timestamp
         token = status.token or ""
         certificate = status.client_certificate_data
         key = status.client_key_data
@@ -452,7 +451,7 @@ def user_agent() -> str:
         return "kubeclassic"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class HttpTransport:
     """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all
     connections.
@@ -463,9 +462,9 @@ class HttpTransport:
 
     access: Access
     wall_clock: Callable[[], float] = time.time
-    _sessions: dict[CertifiedKey | None, aiohttp.ClientSession] = attrs.Factory(dict)
+    _sessions: dict[CertifiedKey | None, aiohttp.ClientSession] = Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
-    _refused: dict[CertifiedKey | None, KubeconfigError] = attrs.Factory(dict)
+    _refused: dict[CertifiedKey | None, KubeconfigError] = Factory(dict)
     """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:
@@ -482,7 +481,7 @@ class HttpTransport:
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
         timeout = ANSWER_WITHIN if request.timeout is None else request.timeout
-        with _told(request, self.access.server):
+        with self._told(request):
             async with await self._answer(request, timeout) as answer:
                 body = bytearray()
                 async for piece in answer.content.iter_any():
@@ -498,7 +497,7 @@ class HttpTransport:
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        with _told(request, self.access.server):
+        with self._told(request):
             answer = await self._answer(request, request.timeout)
         try:
             yield Stream(answer.status, _headers(answer), self._lines(request, answer))
@@ -508,7 +507,7 @@ class HttpTransport:
     async def _lines(self, request: Request, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         begun: list[bytes] = []
         size = 0
-        with _told(request, self.access.server):
+        with self._told(request):
             async for piece in answer.content.iter_any():
                 *ends, last = piece.split(b"\n")
                 for end in ends:
@@ -519,8 +518,7 @@ class HttpTransport:
                 size += len(last)
                 if size > LONGEST_LINE:
                     raise TransportError(
-                        f"{_place(request, self.access.server)}: got a line of more than {LONGEST_LINE:,} bytes",
-                        OTHER,
+                        f"{self._place(request)}: got a line of more than {LONGEST_LINE:,} bytes", OTHER
                     )
         if size:
             yield b"".join(begun)
@@ -551,11 +549,12 @@ class HttpTransport:
             is_repeated = True
 
     def _session(self, grant: Grant) -> aiohttp.ClientSession:
+        sessions = self._sessions
         access = self.access
         certificate = grant.certificate or access.certificate
         if certificate in self._refused:
             raise self._refused[certificate]
-        if certificate not in self._sessions:
+        if certificate not in sessions:
             import aiohttp
 
             proxy = access.proxy
@@ -567,43 +566,41 @@ class HttpTransport:
                 connector = aiohttp.TCPConnector(
                     ssl=tls_context(access, certificate), limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
                 )
-                self._sessions[certificate] = aiohttp.ClientSession(
+                sessions[certificate] = aiohttp.ClientSession(
                     connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None
                 )
             except KubeconfigError as error:
                 if (
-                    self._sessions
+                    sessions
                 ):  # the files of certificate and key are replaced one after the other: show the pair before
-                    return next(reversed(self._sessions.values()))
+                    return next(reversed(sessions.values()))
                 self._refused[certificate] = (
                     error  # a context takes long: requests that follow need not make it again
                 )
                 raise
-        return self._sessions[certificate]
+        return sessions[certificate]
+
+    def _place(self, request: Request) -> str:
+        return f"{request.method} {self.access.server}{request.path}"
+
+    @contextmanager
+    def _told(self, request: Request) -> Iterator[None]:
+        """Errors inside the block name *request*."""
+        try:
+            import aiohttp
+        except ImportError:
+            raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
+        try:
+            yield
+        except (aiohttp.ClientError, OSError) as error:
+            raise TransportError(f"{self._place(request)}: {_text(error)}", _cause(error)) from None
+        except ValueError:  # its text may have a header in it
+            text = f"{self._place(request)}: the request cannot be sent: expected another address or other headers"
+            raise TransportError(text, OTHER) from None
 
 
 def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items()}
-
-
-def _place(request: Request, server: str) -> str:
-    return f"{request.method} {server}{request.path}"
-
-
-@contextmanager
-def _told(request: Request, server: str) -> Iterator[None]:
-    """Errors inside the block name *request*."""
-    try:
-        import aiohttp
-    except ImportError:
-        raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
-    try:
-        yield
-    except (aiohttp.ClientError, OSError) as error:
-        raise TransportError(f"{_place(request, server)}: {_text(error)}", _cause(error)) from None
-    except ValueError:  # its text may have a header in it
-        text = f"{_place(request, server)}: the request cannot be sent: expected another address or other headers"
-        raise TransportError(text, OTHER) from None
 
 
 def _text(error: BaseException) -> str:

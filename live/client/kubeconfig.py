@@ -166,7 +166,7 @@ def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
     user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
     url = parts._replace(netloc=host).geturl().rstrip("/")
     if fits_a_header(url):
-        return (url, user, parts.scheme == "https" or is_loopback(parts.hostname or ""))
+        return url, user, parts.scheme == "https" or is_loopback(parts.hostname or "")
     return None
 
 

@@ -13,9 +13,8 @@ import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import partial
-from typing import TypeAlias
 
-import attrs
+from attrs import Factory, define, evolve, field
 from msgspec.structs import replace
 
 from ...api.cluster import Follower
@@ -45,13 +44,13 @@ from ..client.api import (
     resource,
 )
 
-Report: TypeAlias = Callable[[str], None]
+Report = Callable[[str], None]
 """Is told of what fails or cannot be read, one line each."""
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Store:
     """The objects of *kind* by key, decoded. One that cannot be decoded, or has no name, is reported once,
     and its last good state stays."""
@@ -60,8 +59,8 @@ class Store:
     handler: Follower
     report: Report
     """Is told of objects that cannot be decoded, one line each."""
-    _objects: dict[str, KubeObject] = attrs.Factory(dict)
-    _unreadable: set[str] = attrs.Factory(set)
+    _objects: dict[str, KubeObject] = Factory(dict)
+    _unreadable: set[str] = Factory(set)
     """Keys of objects that were reported."""
 
     async def replace(self, manifests: Iterable[Manifest]) -> None:
@@ -141,7 +140,7 @@ ABSENT_PAUSE = 60.0
 """Seconds between two looks whether the server has the resource by now."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Reflector:
     """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
 
@@ -160,7 +159,7 @@ class Reflector:
     """Is told of lists and watches that failed, one line each."""
     field_selector: str = ""
     sends_duration: bool = True
-    synced: asyncio.Event = attrs.Factory(asyncio.Event)
+    synced: asyncio.Event = Factory(asyncio.Event)
     """Set after the first list."""
     resource_version: str = ""
     """The last one seen."""
@@ -174,8 +173,8 @@ class Reflector:
     """The last resourceVersion was refused by a list."""
     _is_paged: bool = False
     """The first list came in pages, so the server has no watch cache."""
-    _pauses: Pauses = attrs.field(init=False)
-    _watch_pauses: Pauses = attrs.field(init=False)
+    _pauses: Pauses = field(init=False)
+    _watch_pauses: Pauses = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._pauses = Pauses(*self.cells.pauses, self.random)
@@ -223,7 +222,7 @@ class Reflector:
                 self.lost_at = None
                 self.synced.set()
                 return
-            self.resource = attrs.evolve(self.resource, group_version=found)
+            self.resource = evolve(self.resource, group_version=found)
             self.report(f"{self.resource.plural}: the API server has no {before}, so {found} is read")
             await self._list()
         self.is_absent = False
@@ -235,11 +234,10 @@ class Reflector:
             asked = "0"
         if self._is_unavailable:
             asked = ""
-        whole = 0 if asked not in ("", "0") and not self._is_paged else PAGE
         ask = partial(
             self.api.list,
             self.resource,
-            limit=whole,
+            limit=0 if asked not in ("", "0") and not self._is_paged else PAGE,
             field_selector=self.field_selector,
             keeps_version=not relists,
         )
@@ -271,12 +269,11 @@ class Reflector:
         while True:
             begin = loop_time()
             version = self.resource_version
-            timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
             try:
                 async with self.api.watch(
                     self.resource,
                     version,
-                    timeout,
+                    int(WATCH_AT_LEAST * (self.random() + 1.0)),
                     bookmarks=self.cells.bookmarks,
                     sends_duration=self.sends_duration,
                     field_selector=self.field_selector,
@@ -332,7 +329,7 @@ FORGOTTEN_AFTER = 120.0
 """Seconds without a pause after which the next one is the shortest."""
 
 
-@attrs.define
+@define
 class Pauses:
     """Pauses in seconds that double from *shortest* to *longest*; *random* (0 to 1) adds up to the pause
     itself.
@@ -347,7 +344,7 @@ class Pauses:
     shortest: float
     longest: float
     random: Callable[[], float]
-    _base: float = attrs.field(default=attrs.Factory(lambda self: self.shortest, takes_self=True), init=False)
+    _base: float = field(default=Factory(lambda self: self.shortest, takes_self=True), init=False)
     _last: float = float("-inf")
 
     def next(self, now: float) -> float:
@@ -377,11 +374,11 @@ def informers_of(
     release: Release, gates: Mapping[str, bool], transport: Transport, handler: Follower, report: Report
 ) -> Informers:
     """The informers of a scheduler of *release* with *gates*; see :class:`Informers`."""
-    cells = replace(release.client, resources=listed(release.client, gates))
-    return Informers(transport, cells, handler, report)
+    resources = listed(release.client, gates)
+    return Informers(transport, replace(release.client, resources=resources), handler, report)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Informers:
     """Lists and watches all kinds of *cells* through *transport*, and calls *handler* for every change, on
     the running loop.
@@ -396,17 +393,16 @@ class Informers:
     report: Report
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
-    reflectors: Mapping[str, Reflector] = attrs.field(init=False)
+    reflectors: dict[str, Reflector] = Factory(dict)
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:
         api = Api(self.transport, retries_of(self.cells))
         cells = self.cells
-        reflectors = dict[str, Reflector]()
         for kind, version in cells.resources.items():
             store = Store(kind, self.handler, self.report)
             is_pods = kind == "Pod"
-            reflectors[kind] = Reflector(
+            self.reflectors[kind] = Reflector(
                 api,
                 resource(kind, version),
                 store,
@@ -416,7 +412,6 @@ class Informers:
                 field_selector=cells.pod_selector if is_pods else "",
                 sends_duration=cells.pods_send_duration if is_pods else cells.sends_duration,
             )
-        self.reflectors = reflectors
 
     async def run(self) -> None:
         """List and watch until this is cancelled."""

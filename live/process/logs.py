@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import PurePath
 from threading import Lock
 
-import attrs
+from attrs import Factory, define
 
 from ...exceptions import visible
 
@@ -39,7 +39,7 @@ def to_standard_error(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Log:
     """The log of one process. *write* gets each finished line; it may be called from several threads."""
 
@@ -49,8 +49,8 @@ class Log:
     form: str = TEXT_LINES
     wall: Callable[[], float] = time.time
     _told: str = ""
-    _recent: dict[str, float] = attrs.Factory(dict)
-    _lock: Lock = attrs.Factory(Lock)
+    _recent: dict[str, float] = Factory(dict)
+    _lock: Lock = Factory(Lock)
 
     def info(self, text: str, level: int = 0) -> None:
         """Something happened; *level* is how much one has to want to know."""

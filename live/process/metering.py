@@ -25,7 +25,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from ...api.objects import DEFAULT_SCHEDULER, Pod
+from ...api.objects import Pod
 from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Phase, Preemption
 from ...core.queue.backoff import SECOND, QueuedPod
 from ...framework.releases import ALL_PATCH_LEVELS
@@ -276,9 +276,7 @@ class SchedulerMetrics:
         # How many pods of the queue each plugin rejected in their last attempts.
         rejected: Tally[tuple[str, str]] = Tally()
         for item in queue.entries():
-            rejected.update(
-                (plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins
-            )
+            rejected.update((plugin, item.pod.scheduler_name) for plugin in item.plugins)
         self._rejecting |= set(rejected)
         for plugin, profile in self._rejecting:
             self.feed("reason", rejected[plugin, profile], plugin=plugin, profile=profile)
@@ -287,7 +285,7 @@ class SchedulerMetrics:
 
     def began(self, item: QueuedPod) -> None:
         """A cycle begins."""
-        self._profile = item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        self._profile = item.pod.scheduler_name
         self._parts.clear()
         self._since = time.perf_counter()
 
@@ -321,12 +319,13 @@ class SchedulerMetrics:
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
         # The decision says which part ended the cycle, if no part said so itself.
+        plan = decision.preemption
         parts = self._parts
         took = time.perf_counter() - self._since
         if decision.is_fit_error:
-            makes_room = decision.preemption is not None and decision.preemption.node is not None
+            makes_room = plan is not None and plan.node is not None
             self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
-            if decision.preemption is not None:
+            if plan is not None:
                 self._operation("preemption_evaluation", took)
         elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
@@ -338,9 +337,9 @@ class SchedulerMetrics:
             self.feed("algorithm", seconds)
         else:
             self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
-        if decision.preemption is not None:
+        if plan is not None:
             self.feed("preemptions", 1)
-            self.made_plan(decision.preemption)
+            self.made_plan(plan)
         self._since = time.perf_counter()
 
     def made_plan(self, plan: Preemption) -> None:

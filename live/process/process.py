@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-import attrs
+from attrs import Factory, define, evolve, field
 from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -78,10 +78,10 @@ async def serving(app: Starlette, listeners: Sequence[Listening]) -> AsyncIterat
     """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError`
     where it cannot listen."""
     async with AsyncExitStack() as stack:
-        urls = []
-        for each in listeners:
-            urls.append(await stack.enter_async_context(served(app, each, most_callers=100, grace=0)))
-        yield urls
+        yield [
+            await stack.enter_async_context(served(app, each, most_callers=100, grace=0))
+            for each in listeners
+        ]
 
 
 def last_line(number: int | None, words: str = "") -> str:
@@ -104,7 +104,7 @@ LAST_EVENTS = 2.0
 """Seconds at the end for events that are not sent yet."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@define(eq=False, kw_only=True)
 class Process:
     """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
 
@@ -119,18 +119,18 @@ class Process:
     """Decisions keep their details."""
     is_dry: bool = False
     """Nothing is written, and so no leader is elected."""
-    log: Log = attrs.Factory(Log)
+    log: Log = Factory(Log)
     wall: Callable[[], float] = time.time
-    identity: str = attrs.Factory(new_identity)
+    identity: str = Factory(new_identity)
     lease_thread: LeaseThread | None = None
     """Where the lease is renewed; None: over *link*, beside everything else."""
-    metrics: SchedulerMetrics = attrs.field(init=False)
-    scheduler: LiveScheduler = attrs.field(init=False)
-    informers: Informers = attrs.field(init=False)
-    elector: Elector | None = attrs.field(init=False, default=None)
-    urls: list[str] = attrs.Factory(list)
+    metrics: SchedulerMetrics = field(init=False)
+    scheduler: LiveScheduler = field(init=False)
+    informers: Informers = field(init=False)
+    elector: Elector | None = field(init=False, default=None)
+    urls: list[str] = Factory(list)
     """Where it listens, once it does."""
-    ending: str = attrs.field(init=False, default="")
+    ending: str = field(init=False, default="")
     """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
@@ -140,7 +140,7 @@ class Process:
             release = replace(
                 release, queue=replace(release.queue, parked_at_most=self.settings.longest_parked)
             )
-            self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
+            self.engine.algorithm = evolve(self.engine.algorithm, release=release)
 
     @classmethod
     async def of(
@@ -148,10 +148,9 @@ class Process:
     ) -> Process:
         """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be;
         *more*: other fields."""
-        maps = await config_maps_of(spec, link)
         return cls(
             settings=settings,
-            engine=spec.engine(maps),
+            engine=spec.engine(await config_maps_of(spec, link)),
             link=link,
             server=access.server,
             scheduler_name=min(spec.scheduler_names),
@@ -240,15 +239,15 @@ class Process:
             self.log.info(str(found), REQUESTS)
 
     def _assemble(self, link: Transport, events: Events | None) -> None:
-        release = self.engine.release
+        engine = self.engine
         metrics = self.metrics
-        self.engine.asks_later = not self.is_dry
-        client = release.client
-        told = Api(link, retries_of(release.client))
+        engine.asks_later = not self.is_dry
+        client = engine.release.client
+        told = Api(link, retries_of(client))
         api = DryApi() if self.is_dry else ClusterApi(told, client.device_api, client.names_device_requests)
         recorder = events or Recorder()
         state = LiveState(
-            self.engine,
+            engine,
             api,
             recorder,
             self.wall,
@@ -257,17 +256,16 @@ class Process:
             observer=metrics,
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )
-        self.engine.on_phase = metrics.phase_ended
+        engine.on_phase = metrics.phase_ended
         state.queue.on_incoming = lambda queue, event: metrics.feed("incoming", 1, queue=queue, event=event)
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
-        self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
+        self.informers = informers_of(engine.release, engine.gates, link, state, self.log.again)
         wanted = self.settings.election
         thread = self.lease_thread
         if events is not None and wanted is not None:
             own = ClientTransport(self.link if thread is None else thread.link, self._answered)
-            lock = LeaseLock(own, wanted.namespace, wanted.name, wanted.times.request)
             self.elector = Elector(
-                lock,
+                LeaseLock(own, wanted.namespace, wanted.name, wanted.times.request),
                 wanted.times,
                 self.identity,
                 recorder,

@@ -29,8 +29,8 @@ from functools import partial
 from threading import Thread
 from typing import Any
 
-import attrs
 import msgspec
+from attrs import Factory, define, field, frozen
 from msgspec.structs import replace
 
 from ...api.load import metadata_of
@@ -64,7 +64,7 @@ class LeaseRecord(msgspec.Struct, frozen=True, rename="camel"):
         return {**found, "kind": LEASES.kind, "apiVersion": LEASES.group_version, "spec": spec}
 
 
-@attrs.define
+@define
 class LeaseLock:
     """A lock that is one Lease. Its methods raise ``ApiError`` or ``TransportError``."""
 
@@ -73,7 +73,7 @@ class LeaseLock:
     name: str
     timeout: float
     """Seconds that a request may take."""
-    _found: JsonDict = attrs.Factory(dict)
+    _found: JsonDict = Factory(dict)
 
     @property
     def place(self) -> str:
@@ -134,7 +134,7 @@ class LeaderLostError(KubeclassicError):
     """This replica led, and could not renew its lease in time."""
 
 
-@attrs.frozen
+@frozen
 class LeaseTimes:
     """The times of an election, in seconds."""
 
@@ -156,7 +156,7 @@ def new_identity() -> str:
     return f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Elector:
     """One replica. :meth:`lead` waits until it leads, does the work, and ends when it leads no more.
 
@@ -166,20 +166,20 @@ class Elector:
 
     lock: LeaseLock
     times: LeaseTimes = LeaseTimes()
-    identity: str = attrs.Factory(new_identity)
-    recorder: Recorder = attrs.Factory(Recorder)
+    identity: str = Factory(new_identity)
+    recorder: Recorder = Factory(Recorder)
     """Told when this replica became the leader."""
-    log: Log = attrs.Factory(Log)
+    log: Log = Factory(Log)
     on_change: Callable[[bool], None] = lambda leads: None
     """Told whether this replica leads, at the start and with each change."""
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for the times in the lock."""
-    dice: random.Random = attrs.Factory(random.Random)
+    dice: random.Random = Factory(random.Random)
     apart: Callable[[Coroutine[Any, Any, None]], Awaitable[None]] = asyncio.ensure_future
     """Runs what asks for the lock, perhaps on another thread than that of the work."""
     leads: bool = False
-    _known: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
-    _seen: LeaseRecord = attrs.field(default=LeaseRecord(), init=False)
+    _known: LeaseRecord = field(default=LeaseRecord(), init=False)
+    _seen: LeaseRecord = field(default=LeaseRecord(), init=False)
     _known_since: float = -math.inf
     _renewed_at: float = -math.inf
 
@@ -343,16 +343,16 @@ class Elector:
         return datetime.fromtimestamp(self.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class LeaseThread:
     """Runs what asks for the lock. Use it as ``async with``."""
 
     access: Access
-    link: HttpTransport = attrs.field(init=False)
+    link: HttpTransport = field(init=False)
     """The connection, for what :meth:`run` runs."""
-    _loop: Future[asyncio.AbstractEventLoop] = attrs.Factory(Future)
-    _end: asyncio.Event = attrs.Factory(asyncio.Event)
-    _thread: Thread = attrs.field(init=False)
+    _loop: Future[asyncio.AbstractEventLoop] = Factory(Future)
+    _end: asyncio.Event = Factory(asyncio.Event)
+    _thread: Thread = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.link = HttpTransport(self.access)

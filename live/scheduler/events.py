@@ -13,11 +13,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import attrs
 import msgspec
+from attrs import Factory, define
 
 from ...api.objects import Pod
-from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, TransportError, resource
+from ..client.api import NOT_THERE, Api, ApiError, Manifest, Transport, TransportError, loop_time, resource
 
 EVENTS = resource("Event")
 _NAMES = ("kind", "namespace", "name", "uid", "apiVersion")
@@ -58,7 +58,7 @@ def in_seconds(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Events(Recorder):
     """The events of one process. :meth:`run` sends them."""
 
@@ -70,9 +70,9 @@ class Events(Recorder):
     wall: Callable[[], float] = time.time
     component: str = ""
     """In whose name they are."""
-    _known: OrderedDict[object, Manifest] = attrs.Factory(OrderedDict)
-    _waiting: deque[Manifest] = attrs.Factory(deque)
-    _awake: asyncio.Event = attrs.Factory(asyncio.Event)
+    _known: OrderedDict[object, Manifest] = Factory(OrderedDict)
+    _waiting: deque[Manifest] = Factory(deque)
+    _awake: asyncio.Event = Factory(asyncio.Event)
     _last_name: int = 0
     _is_sending: bool = False
     _is_dropping: bool = False
@@ -160,16 +160,15 @@ class Events(Recorder):
     async def drain(self, seconds: float) -> int:
         """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the
         same time."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while (left := len(self._waiting) + self._is_sending) and loop.time() < end:
+        end = loop_time() + seconds
+        while (left := len(self._waiting) + self._is_sending) and loop_time() < end:
             await asyncio.sleep(LOOK)
         return left
 
     async def _is_answered(self, event: Manifest) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""
         ask = Api(self.transport).ask
-        (name, namespace) = event["metadata"].values()
+        name, namespace = event["metadata"].values()
         try:
             if event["count"] > 1:
                 changes = {name: event[name] for name in ("count", "lastTimestamp", "message")}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
-import attrs
+from attrs import Factory, evolve, frozen
 
 from ...algorithmprovider.config import KIND, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
@@ -44,10 +44,10 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-Seconds: TypeAlias = Annotated[float, ReadBy(duration)]
+Seconds = Annotated[float, ReadBy(duration)]
 
 
-@attrs.frozen
+@frozen
 class LeaderElection:
     """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
 
@@ -62,7 +62,7 @@ class LeaderElection:
     resource_namespace: str = ""
 
 
-@attrs.frozen
+@frozen
 class ClientConnection:
     """The key ``clientConnection``."""
 
@@ -73,7 +73,7 @@ class ClientConnection:
     burst: int = 0
 
 
-@attrs.frozen
+@frozen
 class Surroundings:
     """The parts of a configuration that are not scheduling."""
 
@@ -116,7 +116,7 @@ _READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
 """Kind of flag -> what reads its text, with None or ValueError for a wrong one, and what is wanted."""
 
 
-@attrs.frozen
+@frozen
 class Values:
     """The flags that were given, each as the text that was typed."""
 
@@ -128,7 +128,7 @@ class Values:
         if name not in self.given:
             return default
         written = self.given[name]
-        (read, wanted) = _READERS[FLAGS[name].kind]
+        read, wanted = _READERS[FLAGS[name].kind]
         try:
             found = read(written)
         except ValueError:
@@ -152,16 +152,16 @@ def _wrong(name: str, got: str, wanted: str) -> FlagError:
 # --- what they mean -----------------------------------------------------------------------------------------
 
 
-@attrs.frozen
+@frozen
 class ElectionSettings:
     """The Lease that names the leader."""
 
     namespace: str = "kube-system"
     name: str = "kube-scheduler"
-    times: LeaseTimes = attrs.Factory(LeaseTimes)
+    times: LeaseTimes = Factory(LeaseTimes)
 
 
-@attrs.frozen
+@frozen
 class RunSettings:
     """All that a live scheduler is started with, but for what its configuration says about scheduling."""
 
@@ -283,7 +283,7 @@ def _place(written: str) -> tuple[str, int]:
         raise FlagError(
             f'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "{written}"'
         )
-    return (host.strip("[]") or LOOPBACK), int(port or 0)
+    return host.strip("[]") or LOOPBACK, int(port or 0)
 
 
 # --- the scheduler and the API server -----------------------------------------------------------------------
@@ -293,7 +293,7 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
     """The access to the API server. Raises :class:`~kubeclassic.live.client.http.KubeconfigError`."""
     if settings.kubeconfig:
         access = read_kubeconfig(settings.kubeconfig, context)
-        return attrs.evolve(access, server=settings.master) if settings.master else access
+        return evolve(access, server=settings.master) if settings.master else access
     if context is not None:
         raise FlagError("--context needs --kubeconfig")
     if settings.master:

@@ -20,9 +20,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import attrs
+from attrs import define, field
 
-from ...api.objects import DEFAULT_SCHEDULER, JsonObject, Pod
+from ...api.objects import JsonObject, Pod
 from ...core.bindingcycle import Failure
 from ...core.decision import ERROR, SUCCESS, UNSCHEDULABLE, Decision, Preemption
 from ...core.driver import Attempt, Driver
@@ -50,7 +50,7 @@ MAX_NOTE = 1024
 IN_CACHE = "is in the cache, so can't be assumed"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Consequences:
     """The consequences for others; the two generations of schedulers write the rest, as
     :class:`~...core.driver.Driver` has it."""
@@ -72,7 +72,7 @@ class Consequences:
         return True
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ClassicConsequences(Consequences):
     """With predicates and priorities: the pod is read again beside the rest; preemption comes after the
     condition.
@@ -117,9 +117,9 @@ class ClassicConsequences(Consequences):
         await state.free()
         if current is None:
             state.engine.binder.forget(item.pod)
-        elif not current.spec.node_name:
+        elif not current.node_name:
             state.touch()
-            if (known := state.pod(current.key)) is None or known.uid != current.uid or known.spec.node_name:
+            if (known := state.pod(current.key)) is None or known.uid != current.uid or known.node_name:
                 # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod
                 # all the same: one that has a node could make victims of other pods, and its nomination would
                 # never end.
@@ -180,7 +180,7 @@ class ClassicConsequences(Consequences):
         return None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class FrameworkConsequences(Consequences):
     """With profiles: preemption is part of the cycle, and one patch writes condition and nomination.
 
@@ -197,7 +197,7 @@ class FrameworkConsequences(Consequences):
             state.queue.done(pod)
             return
         state.touch()
-        if current is not None and not current.spec.node_name:
+        if current is not None and not current.node_name:
             item = item.read_again(current)
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(item, state.queue.cycle)
@@ -276,12 +276,11 @@ class FrameworkConsequences(Consequences):
                     if state.engine.enabled("PodDisruptionConditions"):
                         # Upstream: the patch was made from the preemptor's status, and removed conditions and
                         # addresses of the victim. Here it adds the condition alone.
-                        message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
                         condition = NewCondition(
                             type="DisruptionTarget",
                             status="True",
                             reason="PreemptionByScheduler",
-                            message=message,
+                            message=f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod",
                         )
                         before = status_of(victim)
                         after = with_condition(before, condition, state.timestamp)
@@ -307,7 +306,7 @@ EXPIRY_PERIOD = 1.0
 SHORTEST_WAIT = 0.001
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class LiveScheduler(Driver):
     """Schedules the pods of *state*, which informers tell of what happens.
 
@@ -319,25 +318,25 @@ class LiveScheduler(Driver):
     """Called after each cycle, before anything follows from its decision."""
     details: bool = False
     """Decisions keep their details, which takes longer."""
-    consequences: ClassicConsequences | FrameworkConsequences = attrs.field(init=False)
-    volumes: VolumeWork = attrs.field(init=False)
-    under_way: int = attrs.field(init=False, default=0)
+    consequences: ClassicConsequences | FrameworkConsequences = field(init=False)
+    volumes: VolumeWork = field(init=False)
+    under_way: int = field(init=False, default=0)
     """How many pods are between a reserved place and their binding."""
-    claims: ClaimWork | None = attrs.field(init=False)
+    claims: ClaimWork | None = field(init=False)
     """Writes claims to devices; None where there are none."""
     is_running: bool = False
     is_stopping: bool = False
 
     def __attrs_post_init__(self) -> None:
-        self.victims_leave_first = bool(self.state.engine.profiles)
-        self.consequences = (FrameworkConsequences if self.victims_leave_first else ClassicConsequences)(
-            self.state
-        )
-        self.volumes = VolumeWork(self.state)
-        has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
-        self.claims = ClaimWork(self.state) if has_claims else None
-        for profile in self.state.engine.profiles.values():
-            profile.handle.now = self.state.wall
+        state = self.state
+        profiles = state.engine.profiles
+        self.victims_leave_first = bool(profiles)
+        self.consequences = (FrameworkConsequences if profiles else ClassicConsequences)(state)
+        self.volumes = VolumeWork(state)
+        has_claims = profiles and state.engine.enabled("DynamicResourceAllocation")
+        self.claims = ClaimWork(state) if has_claims else None
+        for profile in profiles.values():
+            profile.handle.now = state.wall
 
     # --- the loop -------------------------------------------------------------------------------------------
 
@@ -417,9 +416,7 @@ class LiveScheduler(Driver):
             await state.free()
             state.touch()
             for pod in state.engine.cache.expire(state.clock.seconds):
-                state.log.warning(
-                    f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time"
-                )
+                state.log.warning(f"pod {pod.key}: its binding to {pod.node_name} was not confirmed in time")
 
     # --- one pod --------------------------------------------------------------------------------------------
 
@@ -510,7 +507,7 @@ class LiveScheduler(Driver):
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
-        profile = attempt.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        profile = attempt.pod.scheduler_name
         self.state.observer.feed(
             "point", self.state.now() - began, extension_point=point, status=status, profile=profile
         )
@@ -544,8 +541,8 @@ class LiveScheduler(Driver):
     async def _until_ready(self, pod: Pod, host: str) -> str | None:
         """Wait until the devices of *pod* are ready, as their drivers say it in its claims; answers why they
         are not."""
-        wait = self.state.binding.device_wait(pod)
         state = self.state
+        wait = state.binding.device_wait(pod)
         if wait is None or not wait.waits(pod):
             return None
         state.recorder.event(
@@ -575,7 +572,7 @@ class LiveScheduler(Driver):
                 current = await read_until_answered(
                     state.api, pod, BINDING_READ_PAUSE, LONGEST_BINDING_READ_PAUSE
                 )
-                if current is not None and current.uid == pod.uid and current.spec.node_name == host:
+                if current is not None and current.uid == pod.uid and current.node_name == host:
                     return None
             return f'running Bind plugin "DefaultBinder": {error}' if state.engine.profiles else str(error)
         except ExtenderError as error:

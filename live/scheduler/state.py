@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from ...api.objects import DEFAULT_SCHEDULER, JsonObject, KubeObject, Pod
+from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject, KubeObject, Pod
 from ...api.reading import decode_kind
 from ...core.driver import SchedulingState
 from ...core.queue.backoff import Clock, nanoseconds
@@ -28,7 +28,6 @@ from .events import Recorder, in_seconds
 # in pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
 
 
-Json = dict[str, Any]
 K = TypeVar("K", bound=KubeObject)
 FAILED = 500
 UNAVAILABLE = 503
@@ -71,7 +70,7 @@ class ClusterApi:
         name: str,
         subresource: str = "",
         body: JsonObject | None = None,
-    ) -> Json:
+    ) -> JsonDict:
         """The server's answer to a request; without a server the body itself."""
         if self.api is None:
             return dict(body or {})
@@ -99,13 +98,13 @@ class ClusterApi:
         """The pod as the server has it now."""
         return decoded(Pod, await self.ask("GET", PODS, pod.namespace, pod.name))
 
-    async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
+    async def put_status(self, pod: Pod, status: JsonDict, node_name: str = "") -> None:
         """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
         await self.ask(
             "PUT", PODS, pod.namespace, pod.name, "status", _pod_with_status(pod, status, node_name)
         )
 
-    async def patch_status(self, pod: Pod, patch: Json) -> None:
+    async def patch_status(self, pod: Pod, patch: JsonDict) -> None:
         """Change the status of *pod* by a strategic merge patch, unless it is empty; what may pass is tried
         again, four times in all."""
         pause = 0.01
@@ -168,7 +167,7 @@ class DryApi(ClusterApi):
         written = self._written.get(pod.key)
         return written if written is not None and written.metadata == known.metadata else known
 
-    async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
+    async def put_status(self, pod: Pod, status: JsonDict, node_name: str = "") -> None:
         self._written[pod.key] = decoded(Pod, _pod_with_status(pod, status))
 
 
@@ -197,18 +196,17 @@ def status_of(pod: Pod) -> JsonObject:
 # --- bodies -------------------------------------------------------------------------------------------------
 
 
-def binding(name: str, namespace: str, uid: str, node_name: str) -> Json:
+def binding(name: str, namespace: str, uid: str, node_name: str) -> JsonDict:
     """A Binding of a pod to a node; the UID keeps it from another pod of the same name."""
-    metadata = {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})}
     return {
         "kind": "Binding",
         "apiVersion": "v1",
-        "metadata": metadata,
+        "metadata": {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})},
         "target": {"kind": "Node", "name": node_name},
     }
 
 
-def _pod_with_status(pod: Pod, status: Json, node_name: str = "") -> Json:
+def _pod_with_status(pod: Pod, status: JsonDict, node_name: str = "") -> JsonDict:
     """The whole *pod* with another *status*, and its kind, which those in lists do not say.
 
     Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an
@@ -231,7 +229,7 @@ class NewCondition:
     """Its lastProbeTime."""
 
 
-def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Json | None:
+def with_condition(status: JsonObject, condition: NewCondition, now: str) -> JsonDict | None:
     """*status* with *condition* in the place of one of its type, else at the end; None if this changes
     nothing."""
     conditions = list(status.get("conditions") or [])
@@ -253,13 +251,13 @@ def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Jso
     return {**status, "conditions": conditions}
 
 
-def with_nomination(status: JsonObject, node_name: str) -> Json:
+def with_nomination(status: JsonObject, node_name: str) -> JsonDict:
     """*status* with another nominated node; the empty name removes it."""
     found = {key: value for key, value in status.items() if key != "nominatedNodeName"}
     return found | ({"nominatedNodeName": node_name} if node_name else {})
 
 
-def status_patch(before: JsonObject, after: JsonObject) -> Json:
+def status_patch(before: JsonObject, after: JsonObject) -> JsonDict:
     """The strategic merge patch between two statuses that differ in conditions or in the nominated node;
     empty if they do not."""
     changed = {}
@@ -387,7 +385,7 @@ class LiveState(SchedulingState):
         """An informer saw that an object was added or updated. In a dry run that a pod has a node ends its
         binding."""
         self._tell(self.router.put, item)
-        if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.spec.node_name:
+        if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.node_name:
             self.api.settle(item.key, is_bound=True)
 
     def delete(self, item: KubeObject) -> None:

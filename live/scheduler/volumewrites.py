@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 
-import attrs
 import numpy as np
+from attrs import define
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
@@ -30,7 +30,7 @@ CONFLICTS = 5
 """The status of a write to an object that somebody else has changed, and how often it is tried."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ClaimWork:
     """Writes what the engine notes of claims."""
 
@@ -51,6 +51,7 @@ class ClaimWork:
 
     async def write(self, wanted: list[ClaimWrite]) -> str | None:
         """Write *wanted* in order; the first error ends it, and what was not written is as before."""
+        claims = self.claims
         for number, each in enumerate(wanted):
             try:
                 written = await self._one(each)
@@ -59,14 +60,14 @@ class ClaimWork:
                 for undone in reversed(wanted[number:]):
                     before = undone.before
                     after = undone.after
-                    if after is not None and self.claims.get(after.key) is after:
-                        self.claims.drop(after.key)
-                    if before is not None and self.claims.get(before.key) is None:
-                        self.claims.put(before)
+                    if after is not None and claims.get(after.key) is after:
+                        claims.drop(after.key)
+                    if before is not None and claims.get(before.key) is None:
+                        claims.put(before)
                 return str(error)
             await self.state.free()
             if written is not None:
-                self.claims.put(written)
+                claims.put(written)
         return None
 
     async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:
@@ -101,7 +102,7 @@ class ClaimWork:
     async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
         """Write the finalizers and the status of a claim that is there."""
         api = self.state.api
-        place = (before.namespace, before.name)
+        place = before.namespace, before.name
         claims = resource("ResourceClaim", api.device_api)
         classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
         manifest = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
@@ -148,7 +149,7 @@ class NotBound(KubeclassicError):
     """The volumes were written, and will not be bound to the pod's claims; the text is upstream's."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VolumeWork:
     """Binds the volumes of pods."""
 
@@ -159,8 +160,7 @@ class VolumeWork:
         """Whether a claim of *pod*, which was just assumed, has no volume yet."""
         if not pod.spec.volumes or not self.state.binding.waits_for_claims(pod):
             return False
-        claims = self.state.listings.claims
-        found = (claims.get(key) for key in self.state.engine.claims_of(pod))
+        found = (self.state.listings.claims.get(key) for key in self.state.engine.claims_of(pod))
         return not all(claim is not None and is_fully_bound(claim) for claim in found)
 
     async def bind(self, pod: Pod) -> None:
@@ -183,7 +183,7 @@ class VolumeWork:
         while True:
             await asyncio.sleep(POLL)
             await state.free()
-            node = pod.spec.node_name
+            node = pod.node_name
             if state.engine.row_of(node) is None:
                 raise NotBound(f'failed to get node "{node}": node "{node}" not found')
             known = state.pod(pod.key)

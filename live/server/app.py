@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
 
-import attrs
 import numpy as np
+from attrs import Factory, define, field
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -67,7 +67,7 @@ MOST_ASKED = 2_000
 CONFLICT = 409
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ServedCluster(SchedulingState):
     """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own
     it.
@@ -76,13 +76,13 @@ class ServedCluster(SchedulingState):
     """
 
     defaults: bool = True
-    _given: dict[str, tuple[Node, Node | None]] = attrs.Factory(dict)
+    _given: dict[str, tuple[Node, Node | None]] = Factory(dict)
     """Name -> a node of the latest request that stands in now, and the cluster's own."""
-    _read: dict[str, tuple[JsonObject, Node]] = attrs.Factory(dict)
+    _read: dict[str, tuple[JsonObject, Node]] = Factory(dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
-    _asked: dict[str, Pod] = attrs.Factory(dict)
+    _asked: dict[str, Pod] = Factory(dict)
     """UID -> pod of an earlier question."""
-    _classes: dict[str, PriorityClass] = attrs.Factory(dict)
+    _classes: dict[str, PriorityClass] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         # Pods of all schedulers wait here: their nominations count, whichever of them tries the pod.
@@ -119,7 +119,7 @@ class ServedCluster(SchedulingState):
             self._given.pop(item.name, None)
         elif isinstance(item, Pod):
             known = self.pod(item.key)
-            if known is not None and known.spec.node_name not in ("", item.spec.node_name):
+            if known is not None and known.node_name not in ("", item.node_name):
                 self.router.delete(known)
         self.router.put(item)
 
@@ -298,14 +298,14 @@ class ServedCluster(SchedulingState):
         if self.node(args.node) is None:
             got = f'"{args.node[:200]}", which the cluster does not have'
             raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
-        host = self.bindable(args.key, args.uid).spec.node_name if checks else ""
+        host = self.bindable(args.key, args.uid).node_name if checks else ""
         return args, f"pod {args.key} is already assigned to node {host}" if host else None
 
     def bound(self, args: BindingArgs) -> None:
         """The pod is bound: its node counts it from now on, if it is known."""
         with suppress(RequestError):
             pod = self.bindable(args.key, args.uid)
-            if not pod.spec.node_name:
+            if not pod.node_name:
                 self.put(pod.bound_to(args.node))
 
 
@@ -396,12 +396,12 @@ BEHIND = "x-seconds-behind"
 """The header that says for how many seconds the API server could not be followed."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@define(eq=False, kw_only=True)
 class ExtenderApp:
     """The application. It is told of objects by informers while it follows an API server."""
 
     cluster: ServedCluster
-    limits: ServerLimits = attrs.Factory(ServerLimits)
+    limits: ServerLimits = Factory(ServerLimits)
     write_binding: Callable[[BindingArgs], Awaitable[str | None]] | None = None
     """Writes a binding to an API server and answers its error, or None; without it bindings are kept in the
     server's cluster alone."""
@@ -409,12 +409,12 @@ class ExtenderApp:
     """The cluster is complete."""
     informers: Informers | None = None
     """What the API server is followed by."""
-    log: Log = attrs.field(factory=lambda: Log(to_standard_error))
+    log: Log = field(factory=lambda: Log(to_standard_error))
     """Told of defects, and of what cannot be read."""
-    worker: Worker = attrs.Factory(Worker)
-    metrics: Metrics = attrs.Factory(Metrics)
-    gate: ConnectionGuard = attrs.field(init=False)
-    _router: Router = attrs.field(init=False)
+    worker: Worker = Factory(Worker)
+    metrics: Metrics = Factory(Metrics)
+    gate: ConnectionGuard = field(init=False)
+    _router: Router = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         cluster = self.cluster
@@ -533,9 +533,15 @@ class ExtenderApp:
         self.informers = informers_of(engine.release, engine.gates, transport, self, self.log.again)
 
         async def write_binding(wanted: BindingArgs) -> str | None:
-            body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
             try:
-                await Api(transport).ask("POST", PODS, wanted.namespace, wanted.name, "binding", body)
+                await Api(transport).ask(
+                    "POST",
+                    PODS,
+                    wanted.namespace,
+                    wanted.name,
+                    "binding",
+                    binding(wanted.name, wanted.namespace, wanted.uid, wanted.node),
+                )
             except KubeclassicError as error:
                 return str(error)
             return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
-import attrs
+from attrs import frozen
 
 from ...api.objects import JsonDict, JsonObject, Pod
 from ...api.reading import decode_kind, shown
@@ -29,17 +29,17 @@ class RequestError(KubeclassicError):
 
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: expected {wanted}, got {got}")
-        self.where: str = where
+        self.where = where
         self.got = got
         self.wanted = wanted
-        self.status: int = status
+        self.status = status
 
     def record(self) -> dict[str, str]:
         """As plain data."""
         return {"error": str(self), "where": self.where, "got": self.got, "wanted": self.wanted}
 
 
-@attrs.frozen
+@frozen
 class NodesAsked:
     """The nodes that a request is about: by name, or as objects in JSON form with their names."""
 
@@ -49,7 +49,7 @@ class NodesAsked:
     manifests: Sequence[JsonObject] | None = None
 
 
-@attrs.frozen
+@frozen
 class BindingArgs:
     """A call of bind."""
 
@@ -107,10 +107,9 @@ def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence
     if all(fields.get(form) is None for form in forms):
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
-    nodes = _checked(fields.get(form) or {}, form, dict)
     victims = {
         name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0]))
-        for name, given in nodes.items()
+        for name, given in _checked(fields.get(form) or {}, form, dict).items()
     }
     return _pod(fields), NodesAsked(list(victims), form), victims
 

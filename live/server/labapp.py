@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from http import HTTPStatus
 from typing import Any
 
-import attrs
 import msgspec
+from attrs import Factory, define, field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -55,17 +55,17 @@ HEADERS = {
 }
 
 
-@attrs.define(eq=False, kw_only=True)
+@define(eq=False, kw_only=True)
 class LabApp:
     """The application. One worker answers, one question after the other. *files*: the content of a file of
     the page by its name."""
 
     lab: Lab
     files: Callable[[str], bytes | None]
-    token: str = attrs.field(factory=lambda: secrets.token_urlsafe(18))
-    worker: Worker = attrs.Factory(Worker)
-    gate: ConnectionGuard = attrs.field(init=False)
-    _router: Router = attrs.field(init=False)
+    token: str = field(factory=lambda: secrets.token_urlsafe(18))
+    worker: Worker = Factory(Worker)
+    gate: ConnectionGuard = field(init=False)
+    _router: Router = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.gate = ConnectionGuard(
@@ -136,13 +136,13 @@ class LabApp:
                 answer.cancel()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AnswerParts(Observer):
     """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does
     not wait any more."""
 
     loop: asyncio.AbstractEventLoop
-    waiting: asyncio.Queue[Any] = attrs.Factory(asyncio.Queue)
+    waiting: asyncio.Queue[Any] = Factory(asyncio.Queue)
     """Parts that are not sent yet; None: there will be no more."""
     is_stopped: bool = False
 

@@ -193,8 +193,7 @@ class ConnectionGuard:
                 "an address, localhost or a name of --allowed-host",
                 MISDIRECTED,
             )
-        own = {"origin": (f"{scope['scheme']}://{host}",), "sec-fetch-site": OWN}
-        for name, allowed in own.items():
+        for name, allowed in {"origin": (f"{scope['scheme']}://{host}",), "sec-fetch-site": OWN}.items():
             if name in headers and headers[name] not in allowed:
                 raise RequestError(
                     f"header {name.title()}", f'"{headers[name][:80]}"', "no page but its own", FORBIDDEN
@@ -337,7 +336,7 @@ class Listening:
             made.bind((self.address, self.port))
         except (OSError, OverflowError) as error:
             made.close()
-            reason = getattr(error, "strerror", None) or str(error)
+            reason = _reason(error)
             raise ServeError(f"{self.address}:{self.port}: cannot listen there: {reason.lower()}") from None
         return made
 

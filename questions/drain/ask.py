@@ -31,7 +31,7 @@ from ...api.view import (
 )
 from ...api.words import count_doing, count_of
 from ...core.decision import reasons_in
-from ...simulation.drainrules import DrainFlags
+from ...simulation.evictions import DrainFlags
 from ...simulation.nodesbyuse import labels_of
 from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .options import DrainOptions

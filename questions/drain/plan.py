@@ -14,8 +14,8 @@ from ...api.objects import Node, Pod
 from ...api.reading import ResultDocument
 from ...api.record import Count, Names, Positive, Record, field
 from ...exceptions import UnknownNameError, did_you_mean
-from ...simulation.drainrules import BudgetUse, DrainFlags
 from ...simulation.edits import LIKE
+from ...simulation.evictions import BudgetUse, DrainFlags
 from ...simulation.nodesbyuse import FreeRoom, pods_on
 from .options import DrainOptions
 from .trial import UNASKED, DrainTrial, EvictedPod, NotDrainable, SteadyState, lose

@@ -25,11 +25,10 @@ from ...core.binding import VolumeError
 from ...core.engine import Engine
 from ...core.run import Run
 from ...core.volumes import SELECTED_NODE
-from ...simulation.drainrules import Budgets, DrainFlags
 from ...simulation.edits import cordoned
+from ...simulation.evictions import SAME_NAME, Budgets, DrainFlags, Replacements, give_back, with_claims
 from ...simulation.explain.faileddemands import claims_known, unreached
 from ...simulation.reasons import leading
-from ...simulation.replacements import SAME_NAME, Replacements, give_back, with_claims
 from ...simulation.simulate import Scenario, Simulation, in_order
 from ..replay.volumecontroller import DELAYED, bound_to_each_other, new_volume, volume_claims
 
@@ -329,12 +328,8 @@ def settle(
     outcomes = simulation.finish().values()
     waiting = tuple(one.pod for one in outcomes if one.host is None and one.eviction is None)
     placed = [one.pod for one in outcomes if one.host is not None]
-    written = {
-        (item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)
-    }
-    others = [
-        written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)
-    ]
+    written = {item.identity: item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
+    others = [written.pop(item.identity, item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *engine.pods())
     return SteadyState(objects, waiting, len(placed), make_engine, scheduler_names, order)
 

@@ -278,7 +278,7 @@ class Lab:
             gone = list(left)
         else:
             gone = list(before.rows)
-            come = {(item.kind, item.key): item for item in objects}
+            come = {item.identity: item for item in objects}
         made = dict[tuple[str, str], list[Any]]()
         for key, item in come.items():
             if isinstance(item, Node):

@@ -184,7 +184,7 @@ def _with_others(
 def _sort(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
     """The properties that decide whether *item* is there or waits; None for a pod that is passed over."""
     if not isinstance(item, Pod):
-        return item.kind, item.key
+        return item.identity
     why = why_not_waiting(item, names)
     return (why or "", item.key, item.spec.node_name) if why in (None, ON_A_NODE) else None
 

@@ -20,9 +20,9 @@ from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.pods import PODS
 from ...core.run import Run
+from ...simulation.edits import HOSTNAME, NodeKind
 from ...simulation.explain.faileddemands import spread_counts
 from ...simulation.input import Input
-from ...simulation.nodekinds import HOSTNAME, NodeKind
 from ...simulation.nodesbyuse import FreeRoom
 from ...simulation.simulate import Scenario, Simulation
 from ..capacity.answer import CapacityQuestion, Counting

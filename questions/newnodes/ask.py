@@ -31,9 +31,8 @@ from ...api.words import Figure, count_of, rounded, short_name
 from ...core.decision import reasons_in
 from ...core.pods import PODS
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
-from ...simulation.edits import LIKE
+from ...simulation.edits import LIKE, NodeKind, new_node
 from ...simulation.input import parts_of
-from ...simulation.nodekinds import NodeKind, new_node
 from ..asking import Input, Observer, Result, asked_by, help_for, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions

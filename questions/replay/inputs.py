@@ -482,9 +482,7 @@ class Inputs:
     @property
     def objects(self) -> list[KubeObject]:
         """The objects that are there at the beginning or come later, each once."""
-        there = {
-            (event.item.kind, event.item.key): event.item for event in self.events if event.verb != DELETE
-        }
+        there = {event.item.identity: event.item for event in self.events if event.verb != DELETE}
         return list(there.values())
 
     @property

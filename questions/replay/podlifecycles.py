@@ -20,10 +20,9 @@ from ...core.bindingcycle import Failure, Waiting
 from ...core.decision import Preemption
 from ...core.driver import Attempt, Driver
 from ...core.queue.backoff import SECOND, QueuedPod, nanoseconds
-from ...core.queue.base import scheduled_condition
+from ...core.queue.priority import scheduled_condition
 from ...exceptions import CacheError
-from ...simulation.drainrules import stays_with_node
-from ...simulation.replacements import claims_left_by, with_claims
+from ...simulation.evictions import claims_left_by, stays_with_node, with_claims
 from .inputs import Lifetime
 from .journal import (
     PodArrived,

@@ -19,7 +19,7 @@ from ...core.engine import Engine
 from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import ManifestError, UnknownNameError, did_you_mean
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
-from ...simulation.drainrules import is_mirror, stays_with_node
+from ...simulation.evictions import is_mirror, stays_with_node
 from .inputs import ADD, DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event, Inputs, Lifetime, Operation, renamed
 from .journal import BarrierGivenUp, NodeEvent, OperationBegun
 from .podlifecycles import PodLifecycle, PodLifecycles, resume

@@ -13,7 +13,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane import admit, claims_of_volumes
-from ...api.meaning import BETA_PLACES
+from ...api.meaning import BETA_PLACES, selects
 from ...api.objects import (
     BIND_COMPLETED,
     CSI,
@@ -51,7 +51,6 @@ from ...core.volumes import (
     size,
     volume_class,
 )
-from ...simulation.explain.faileddemands import selects
 from .journal import VolumeBound, VolumeProvisioned
 from .simulatedcluster import SimulatedCluster
 

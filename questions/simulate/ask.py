@@ -32,6 +32,7 @@ from ...api.view import (
 from ...api.words import count_of, short_name
 from ...core.decision import CycleRecord, Decision
 from ...core.pods import PODS
+from ...simulation.evictions import Replacements
 from ...simulation.nodesbyuse import (
     NodeRecord,
     NodeUse,
@@ -47,7 +48,6 @@ from ...simulation.nodesbyuse import (
     usages,
 )
 from ...simulation.reasons import about
-from ...simulation.replacements import Replacements
 from ...simulation.simulate import Outcome, Simulation
 from ..asking import SILENT, Input, Observer, Result, Row, asked_by, for_reasons, help_for
 from .options import SimulationOptions

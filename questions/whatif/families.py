@@ -12,8 +12,10 @@ import yaml
 from ...api.meaning import NO_NEW_PODS, compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Affinity, Node, Pod, PodAffinity, Requirement, Taint
 from ...api.words import amount
+from ...core.queue.backoff import affinity_terms
 from ...predicates.checknodeunschedulable import UNSCHEDULABLE
-from ...simulation.drainrules import is_daemon, stays_with_node
+from ...simulation.edits import HOSTNAME, PASSING
+from ...simulation.evictions import is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,
     LabelFacts,
@@ -26,8 +28,7 @@ from ...simulation.explain.clusterfacts import (
     toleration_text,
 )
 from ...simulation.explain.explain import freed
-from ...simulation.explain.faileddemands import node_labels, node_terms, pod_terms, resources_of, text_of
-from ...simulation.nodekinds import HOSTNAME, PASSING
+from ...simulation.explain.faileddemands import node_labels, node_terms, resources_of, text_of
 from .suggestion import (
     Change,
     ChangeKind,
@@ -91,7 +92,7 @@ def _labels(context: WhatIfContext) -> Iterator[Change]:
                     if near[0] == expression.key:
                         edit = f"{path}.values[{place}]={near[1]}"
                     yield Change("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
-    close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(pod_terms(pod))}
+    close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(affinity_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)
     places: list[tuple[ChangeKind, str, str]] = [
         *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in spread),
@@ -418,7 +419,7 @@ def labelled(context: WhatIfContext) -> Iterator[Change]:
     together."""
     pod = context.pod
     spread = (one.topology_key for one in pod.spec.topology_spread_constraints)
-    by = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *spread])
+    by = dict.fromkeys([*(one.topology_key for one in affinity_terms(pod)), *spread])
     for _, node in context.targets():
         fixed = {*FIXED, *(key for key in node.labels if key.endswith(PLACES))}
         wanted = [labels for labels in wanted_labels(pod, node) if labels and fixed.isdisjoint(labels)]

@@ -21,13 +21,12 @@ from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.pods import CPU, Entry
 from ...core.run import Run
-from ...simulation.drainrules import is_daemon
-from ...simulation.edits import LIKE, Edits, applied
+from ...simulation.edits import HOSTNAME, LIKE, Edits, applied
+from ...simulation.evictions import is_daemon
 from ...simulation.explain.faileddemands import count_of_spec
 from ...simulation.explain.values import FailedDemand, Lead, NodeReport, NodeShortage, RequestedResource
 from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT
-from ...simulation.nodekinds import HOSTNAME
 from ...simulation.reasons import shortage_of
 
 ChangeKind = Literal[
@@ -461,9 +460,7 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
 
 def is_short_only(report: NodeReport) -> bool:
     """Whether nothing but too little of resources is against a node."""
-    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(
-        report.reasons
-    )
+    reasons = report.objected or report.reasons
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
 
 

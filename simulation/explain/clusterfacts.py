@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
 
 import attrs
 
@@ -126,17 +125,16 @@ class LabelFacts:
 
     def _values(self, key: str) -> str:
         values = self.counts[key].most_common(MOST_VALUES)
+        more = ""
         if len(self.counts[key]) > MOST_VALUES:
             more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values"
-        else:
-            more = ""
         return f"{key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
 
 
 # --- taints -------------------------------------------------------------------------------------------------
 
 
-SET_BY_CLUSTER: Final = "node.kubernetes.io/"
+SET_BY_CLUSTER = "node.kubernetes.io/"
 """How the keys of taints begin that the cluster itself sets and takes away, by what the node says of
 itself."""
 CONDITIONS = {

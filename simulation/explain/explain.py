@@ -14,7 +14,7 @@ import numpy as np
 
 from ...api.controlplane import HASH_LABEL, missing_for
 from ...api.load import ON_A_NODE, REFUSED, why_not_waiting
-from ...api.objects import DEFAULT_SCHEDULER, Pod, PriorityClass, ReplicaSet, of_kind
+from ...api.objects import Pod, PriorityClass, ReplicaSet, of_kind
 from ...api.record import UNSET, replace
 from ...core.arrays import Batch, Rows
 from ...core.cycle import Cycle
@@ -28,7 +28,7 @@ from ...predicates.maxcsivolumecount import csi_excess
 from ...predicates.maxvolumecount import Count as DiskCount
 from ...predicates.maxvolumecount import disk_count
 from ...predicates.rule import MAX_VOLUME_COUNT_EXCEEDED
-from ..drainrules import MIRROR, is_daemon, is_mirror
+from ..evictions import MIRROR, is_daemon, is_mirror
 from ..reasons import shortage_of
 from ..simulate import Scenario, Simulation
 from .faileddemands import Causes, node_terms, plugin_of
@@ -85,12 +85,11 @@ class JudgedNodes:
     def scored(self, rows: Sequence[int], ranking: Ranking | None) -> dict[int, NodeReport]:
         """The reports of *rows*, which fit, best first; *ranking*: their scores."""
         if ranking is None:
-            return {row: self._report(row, True) for row in rows}
+            return {row: self._report(row) for row in rows}
         totals = ranking.totals.tolist()
-        best_first = sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
         return {
-            rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at])
-            for at in best_first
+            rows[at]: self._report(rows[at], scores=self.scores(ranking, at), total=totals[at])
+            for at in sorted(range(len(rows)), key=lambda at: -totals[at])
         }
 
     def scores(self, ranking: Ranking, at: int) -> dict[str, NodeScore]:
@@ -106,9 +105,8 @@ class JudgedNodes:
         found = []
         for row in rows:
             refusal = self.details.refusal(row)
-            visited = row in self.visited
             if refusal is None:
-                found.append(self._report(row, visited))
+                found.append(self._report(row))
                 continue
             objections = self.objections(row)
             judged = self.judged(row)
@@ -127,7 +125,6 @@ class JudgedNodes:
             found.append(
                 self._report(
                     row,
-                    visited,
                     refusal,
                     reasons=refusal.reasons,
                     objections=objections,
@@ -141,12 +138,10 @@ class JudgedNodes:
             *sorted((n for n in found if not n.fits), key=lambda node: node.nearness),
         ]
 
-    def _report(
-        self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any
-    ) -> NodeReport:
+    def _report(self, row: int, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
         by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
-        return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
+        return NodeReport(self.details.names[row], refusal is None, row in self.visited, **by, **found)
 
     def _excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
         """The volumes that exceed a limit on *row*."""
@@ -155,13 +150,12 @@ class JudgedNodes:
         for rule in [one.rule for one in objections if MAX_VOLUME_COUNT_EXCEEDED.text in one.reasons]:
             if judged is None:
                 return
-            nodes = judged[0].nodes.some(np.array([judged[1]]))
-            at = 0
+            node = judged[0].nodes.some(np.array([judged[1]]))
             if rule not in DISKS:
-                yield from (VolumeExcess(*found) for found in csi_excess(pod, nodes, self.cycle, at))
-            elif isinstance(count := disk_count(pod, DISKS[rule], nodes, self.cycle), DiskCount):
+                yield from (VolumeExcess(*found) for found in csi_excess(pod, node, self.cycle, 0))
+            elif isinstance(count := disk_count(pod, DISKS[rule], node, self.cycle), DiskCount):
                 yield VolumeExcess(
-                    DISKS[rule].plugin, int(count.attached[at]), int(count.new[at]), int(count.limit[at])
+                    DISKS[rule].plugin, int(count.attached[0]), int(count.new[0]), int(count.limit[0])
                 )
 
     # --- one row --------------------------------------------------------------------------------------------
@@ -202,9 +196,11 @@ class JudgedNodes:
                 found = self._known.get(key)
                 if found is None:
                     reasons = failures.sequences[code]
-                    evictable = all(reason.resolvable for reason in reasons)
                     found = self._known[key] = Objection(
-                        predicate.name, tuple(reason.text for reason in reasons), evictable, counted
+                        predicate.name,
+                        tuple(reason.text for reason in reasons),
+                        all(reason.resolvable for reason in reasons),
+                        counted,
                     )
                 yield found
                 counted &= judgement.check_all
@@ -296,9 +292,9 @@ class JudgedNodes:
                     )
                 )
                 asked &= objection is None or algorithm.check_all
-        nodes, at = (
-            (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
-        )
+        nodes, at = Batch.everywhere(self.cycle.table), row
+        if judged is not None:
+            nodes, at = judged[0].nodes, judged[1]
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
         return CloseUp(
             name,
@@ -377,7 +373,7 @@ def explain_in(
     about as if it had none: it is taken off its node first, and no pod is scheduled.
     """
     run = begun_without_node(simulation, pod)
-    on = pod.spec.node_name
+    on = pod.node_name
     for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
         simulation.note(run.cycle(other))
     return explain(run.engine, freed(pod) if on else pod, node=node).told(placed_on=on or None)
@@ -386,7 +382,7 @@ def explain_in(
 def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
     """The run of a new *simulation*, which has begun, as if *pod* had no node."""
     scenario = simulation.scenario
-    if pod.spec.node_name:
+    if pod.node_name:
         others = tuple(
             item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key)
         )
@@ -405,7 +401,7 @@ def refused(
         with run.savepoint():
             run.delete(pod)
             decision = engine.schedule(freed(pod))
-            row = engine.table.row_of.get(pod.spec.node_name)
+            row = engine.table.row_of.get(pod.node_name)
             failure = None if row is None else decision.details.refusal(row)
             if failure:
                 reasons = failure.reasons
@@ -513,8 +509,8 @@ class Subject:
     def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
         """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
         why = why_not_waiting(self.pod, scheduler_names)
-        node = self.pod.spec.node_name
-        asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        node = self.pod.node_name
+        asked = self.pod.scheduler_name
         if why == ON_A_NODE:
             why = "for another scheduler" if asked not in scheduler_names else None
         ignored = None
@@ -550,7 +546,7 @@ class Subject:
         """The same about the first pod of the workload that finds no node in a new *simulation* of the whole
         input, if one does not."""
         alive = [pod for pod in self.pods if _rank(pod) < OVER]
-        if len(alive) < 2 or all(pod.spec.node_name for pod in alive):
+        if len(alive) < 2 or all(pod.node_name for pod in alive):
             return self
         outcomes = simulation.finish()
         words = {key: outcome.word for key, outcome in outcomes.items() if not outcome.has_successor}
@@ -607,7 +603,7 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
 
 def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
     named = [pod for pod in everyone if pod.name == name]
-    found = [pod for pod in named if not pod.spec.node_name and not pod.is_terminal] or named
+    found = [pod for pod in named if not pod.node_name and not pod.is_terminal] or named
     if not found:
         where = "" if namespace is None else f" in namespace {namespace}"
         raise _unknown(given, everyone, where=where)
@@ -661,7 +657,7 @@ def _rank(pod: Pod) -> int:
     """0 for a pod that waits, then those on nodes, then those that are over."""
     if pod.is_terminal or pod.is_terminating:
         return OVER
-    return 1 if pod.spec.node_name else 0
+    return 1 if pod.node_name else 0
 
 
 def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str]]:

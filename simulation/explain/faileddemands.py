@@ -16,14 +16,14 @@ import attrs
 from ...api.meaning import (
     NO_NEW_PODS,
     PLACES,
+    Labels,
     SelectorError,
     compile_node_term,
-    compile_selector,
     selector_matches,
+    selects,
     tolerates,
 )
 from ...api.objects import (
-    DEFAULT_SCHEDULER,
     NO_PROVISIONER,
     Affinity,
     LabelSelector,
@@ -34,7 +34,6 @@ from ...api.objects import (
     PersistentVolumeClaim,
     Pod,
     PodAffinity,
-    PodAffinityTerm,
     PodSpec,
     Requirement,
     ResourceRequirements,
@@ -99,10 +98,9 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
                 key=lambda size: size.nanos,
             )
             if not here:
+                note = "no free volume of the class"
                 if there:
-                    note = f"no free volume of the class here, {len(there):,} elsewhere"
-                else:
-                    note = "no free volume of the class"
+                    note += f" here, {len(there):,} elsewhere"
             elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
                 note = f"the largest free volume here has {sizes[-1]}"
         elif terms and not any(
@@ -150,14 +148,6 @@ def _text(key: str, operator: str, values: Sequence[str]) -> str:
     return f"{key} {operator} [{', '.join(values)}]"
 
 
-def selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether *selector* chooses what has *labels*; an invalid one chooses nothing."""
-    try:
-        return compile_selector(selector)(labels)
-    except SelectorError:
-        return False
-
-
 # --- demands ------------------------------------------------------------------------------------------------
 
 
@@ -200,10 +190,9 @@ class SpreadCounts:
             closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
             tainted += [domain] if closed and all(closed) else []
         though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
+        few = ""
         if len(self.counts) < self.min_domains:
             few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
-        else:
-            few = ""
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
         return f"{told}{though}{few}" + (
             "" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}"
@@ -213,7 +202,7 @@ class SpreadCounts:
 def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
     """The counts of *pod*, which has one hard constraint; None where there are no domains, or its selector is
     invalid."""
-    cycle: Any = engine.begin(pod)
+    cycle = engine.begin(pod)
     template = cycle.template
     table = cycle.table
     key = pod.spec.topology_spread_constraints[0].topology_key
@@ -243,7 +232,7 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
 
 def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
     """The plugin of this *kind* in the profile for *pod*; None where a release has none."""
-    profile = engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+    profile = engine.profiles.get(pod.scheduler_name)
     return None if profile is None else profile.plugins().get(kind.name)
 
 
@@ -344,7 +333,7 @@ class Causes:
     def _selectors(self, reports: Sequence[NodeReport], rules: Collection[str]) -> None:
         """The selectors that fail where a rule says so; what no node has, even if another rule came first on
         every node."""
-        selector: Mapping[str, str] = self.pod.spec.node_selector or {}
+        selector: Labels = self.pod.spec.node_selector or {}
         terms = node_terms(self.pod)
         if not selector and not terms:
             return
@@ -458,12 +447,7 @@ class Causes:
                 ]
             # The claims for which reasons leave no node to the pod: those without a volume yet, and those
             # that another pod has.
-            reasons = frozenset(
-                [
-                    *report.reasons,
-                    *(reason for objection in report.objections for reason in objection.reasons),
-                ]
-            )
+            reasons = frozenset([*report.reasons, *report.objected])
             if reasons not in refused:
                 texts = " ".join(reasons)
                 refused[reasons] = []
@@ -506,8 +490,7 @@ class Causes:
     # --- what pods there are --------------------------------------------------------------------------------
 
     def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
-        demands = [(about, demand, pod) for about, demand, pod in self._alone() if rules & about]
-        for about, demand, pod in demands:
+        for about, demand, pod in [one for one in self._alone() if rules & one[0]]:
             found = self.judged(pod)
             failing = [
                 one
@@ -539,7 +522,6 @@ class Causes:
         """Each demand about other pods, after the rules that see to it and before the pod with this one alone
         of its kind."""
         spec = self.pod.spec
-        affinity = self.pod.spec.affinity
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable == "DoNotSchedule":
                 text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
@@ -547,7 +529,7 @@ class Causes:
                 note = lacks or self._note(constraint.label_selector, {self.pod.namespace})
                 demand = FailedDemand("topologySpreadConstraints", text, 0, note, absent=bool(lacks))
                 yield SPREAD, demand, self._with(topology_spread_constraints=(constraint,))
-        affinity = affinity or Affinity()
+        affinity = spec.affinity or Affinity()
         near = affinity.pod_affinity or PodAffinity()
         away = affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
@@ -588,29 +570,23 @@ class Causes:
         affected = [
             report
             for report in reports
-            if any(
-                "existing pods anti-affinity" in reason
-                for objection in report.objections
-                for reason in objection.reasons
-            )
+            if any("existing pods anti-affinity" in reason for reason in report.objected)
         ]
         if not affected:
             return
         domains: dict[tuple[str, str], FailedDemand] = {}
         table = self.engine.fresh_table()
-        labels: dict[str, Mapping[str, str]] = {node.name: node.labels for node in self.engine.nodes()}
+        labels: dict[str, Labels] = {node.name: node.labels for node in self.engine.nodes()}
         for name in self.engine.node_names():
             for entry in table.pods[table.row_of[name]]:
                 for term in entry.template.required_anti_affinity:
                     value = labels.get(name, {}).get(term.topology_key)
-                    namespaces = term.namespaces or (entry.pod.namespace,)
                     if (
-                        value is None
-                        or term.namespace_selector is not None
-                        or self.pod.namespace not in namespaces
+                        value is not None
+                        and term.namespace_selector is None
+                        and self.pod.namespace in (term.namespaces or (entry.pod.namespace,))
+                        and selects(term.label_selector, self.pod.labels)
                     ):
-                        continue
-                    if selects(term.label_selector, self.pod.labels):
                         demand = FailedDemand(
                             "podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, ""
                         )
@@ -675,21 +651,8 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     """The terms of the pod's required node affinity."""
-    affinity = pod.spec.affinity
-    required = (
-        affinity.node_affinity.required
-        if affinity is not None and affinity.node_affinity is not None
-        else None
-    )
-    return () if required is None else required.node_selector_terms
-
-
-def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
-    """The terms of the pod's required affinity to other pods."""
-    affinity = pod.spec.affinity
-    if affinity is not None and affinity.pod_affinity is not None:
-        return affinity.pod_affinity.required
-    return ()
+    affinity = (pod.spec.affinity or Affinity()).node_affinity
+    return affinity.required.node_selector_terms if affinity and affinity.required else ()
 
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:

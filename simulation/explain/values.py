@@ -122,9 +122,14 @@ class NodeReport(Record):
         return self.plugins or self.predicates or ()
 
     @property
+    def objected(self) -> Names:
+        """The reasons of all objections."""
+        return tuple(reason for objection in self.objections for reason in objection.reasons)
+
+    @property
     def obstacles(self) -> int:
         """The number of things that rule out the node."""
-        return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
+        return len(self.objected or self.reasons)
 
     @property
     def nearness(self) -> tuple[int, bool, int, bool, float]:
@@ -138,10 +143,9 @@ class NodeReport(Record):
         )
         missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
         lacking += [(one.attached + one.asked - one.limit) / one.asked for one in self.volumes or ()]
-        others = any(map(wants_others, self.reasons))
         return (
             self.obstacles,
-            others,
+            any(map(wants_others, self.reasons)),
             without,
             self.obstacles > len(lacking),
             max([*lacking, *missing], default=0.0),
@@ -333,31 +337,28 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
         return None
     pod = cycle.pod
     plan = decision.preemption
-    no_room = partial(EvictionOutcome, priority=pod.priority)
+    outcome = partial(EvictionOutcome, priority=pod.priority)
     if plan is None:
-        return no_room(why_not=OFF)
+        return outcome(why_not=OFF)
     if plan.node is not None:
-        victims = tuple(Victim(one.key, one.priority) for one in plan.victims)
         found = plan.candidates
-        violations = found[plan.node].violations if plan.node in found else 0
-        return EvictionOutcome(
-            priority=pod.priority,
+        return outcome(
             node=plan.node,
-            victims=victims,
-            budget_violations=violations,
+            victims=tuple(Victim(one.key, one.priority) for one in plan.victims),
+            budget_violations=found[plan.node].violations if plan.node in found else 0,
             candidates=len(found),
         )
     if plan.error:
-        return no_room(why_not=plan.error)
+        return outcome(why_not=plan.error)
     honours_never = decision.plugins is not None or (
         cycle.release.preemption.never_policy and cycle.enabled("NonPreemptingPriority")
     )
     if honours_never and pod.spec.preemption_policy == "Never":
-        return no_room(why_not=NEVER)
+        return outcome(why_not=NEVER)
     if not is_eligible(cycle):
-        return no_room(why_not=f"it waits for pods that are leaving node {pod.status.nominated_node_name}")
+        return outcome(why_not=f"it waits for pods that are leaving node {pod.status.nominated_node_name}")
     counts = Counter(why_no_room(cycle, node) for node in nodes)
-    return no_room(
+    return outcome(
         why_not=NO_HELP,
         unresolvable=counts[STAYS],
         nobody_lower=counts[NONE_LOWER],

@@ -3,8 +3,8 @@
 import pytest
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.simulation.evictions import Replacements
 from kubeclassic.simulation.nodesbyuse import NodeUses, summarise
-from kubeclassic.simulation.replacements import Replacements
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, owned_by, pod, scenario
 

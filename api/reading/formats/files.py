@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 from ....exceptions import ManifestError, QuantityError
 from ...objects import Quantity
@@ -31,6 +31,7 @@ _ALWAYS_ALLOWED = 64 << 20
 _MOST_TIMES = 250
 """Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a
 thousandth."""
+MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TAR = b"ustar"
 TAR_AT = 257
 """What a tar archive has at that place."""
@@ -241,9 +242,8 @@ def is_archive(content: bytes, where: str) -> bool:
 def as_text(content: bytes, where: str) -> str:
     """*content* as text: UTF-8, or UTF-16 with its mark at the beginning. Raises
     :class:`~kubeclassic.exceptions.ManifestError`."""
-    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
-        return content.decode(encoding)
+        return content.decode("utf-16" if content.startswith(MARKS_OF_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ManifestError(
             f"{where}: byte {error.start}: expected UTF-8, got bytes that are no text"
@@ -264,7 +264,7 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, 
 it does not know."""
 
 
-_Member: TypeAlias = tuple[str, int, Callable[[int], bytes]]
+_Member = tuple[str, int, Callable[[int], bytes]]
 """A file in an archive: its path, how many bytes it says that it has, and what reads at most a number of
 them."""
 

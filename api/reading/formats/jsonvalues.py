@@ -15,22 +15,22 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any, NoReturn, TypeAlias
+from typing import IO, Any, NoReturn
 
-import attrs
 import msgspec
+from attrs import Factory, define
 
 from ....exceptions import ManifestError
 from ...objects import JsonDict, JsonObject
 from .files import as_text
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class Repeats:
     """The keys that objects of one document had more than once. The objects are kept, so that no other object
     gets their id."""
 
-    found: dict[int, tuple[JsonObject, list[str]]] = attrs.Factory(dict)
+    found: dict[int, tuple[JsonObject, list[str]]] = Factory(dict)
 
     def add(self, made: JsonObject, key: str) -> None:
         """Remember that *made* had *key* again."""
@@ -146,7 +146,7 @@ def _commas(value: Any) -> int:
     """The number of commas of *value* in JSON. Long lists are written item by item, which takes less
     memory."""
     items = value.get("items") if isinstance(value, dict) else value
-    parts: list[Any] = items if isinstance(items, list) else []
+    parts = items if isinstance(items, list) else []
     outside = {**value, "items": None} if isinstance(value, dict) and parts else None if parts else value
     return (
         encoded(outside).count(b",")
@@ -159,7 +159,7 @@ def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines:
     def mapping(pairs: list[tuple[str, Any]]) -> JsonDict:
         made = dict(pairs)
         if len(made) != len(pairs):
-            seen: set[str] = set()
+            seen = set()
             for key, _ in pairs:
                 if key in seen:
                     repeats.add(made, key)
@@ -205,7 +205,7 @@ _FIELD = re.compile(rb'\s*[{,]\s*"(?:[^"\\]|\\.)*"\s*:\s*')
 _END = re.compile(rb"\s*\}\s*")
 _BEGIN = re.compile(rb'\{\s*"[^"\\]*"')
 _BLANKS = (b" ", b"\n", b"\r", b"\t")
-Parts: TypeAlias = Mapping[str, msgspec.Raw]
+Parts = Mapping[str, msgspec.Raw]
 """JSON name -> the text of the value."""
 _TAIL = 1 << 16
 _KIND_OF_LIST = re.compile(rb'"kind"\s*:\s*"[^"]*List"')
@@ -216,7 +216,7 @@ class Uncertain(Exception):
     """The quick way cannot tell what the text holds; the exact one can."""
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Window:
     """The part of a text that is held: from the next character on."""
 
@@ -290,7 +290,7 @@ class _Window:
         return bool(piece)
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class LongList:
     """A list of Kubernetes objects whose items are still text."""
 
@@ -370,7 +370,7 @@ def _items_in(text: bytes) -> list[Parts] | None:
     """The fields of the objects in *text*; None if it has something else, or a key twice: then its first
     value got lost."""
     try:
-        items: list[Parts] = _all_parts(b"[%b]" % text)
+        items = _all_parts(b"[%b]" % text)
     except UNREADABLE:
         return None
     at = 0

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import attrs
 import yaml
+from attrs import Factory, define
 from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
@@ -86,7 +86,7 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
 # --- from events to values ----------------------------------------------------------------------------------
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Anchor:
     """A value with a name. *size* is how many values are in it, once it is complete."""
 
@@ -95,15 +95,15 @@ class _Anchor:
     size: int = 0
 
 
-@attrs.define(repr=False)
+@define(repr=False)
 class _Document:
     """Makes the value of one document, event by event. Parts with an alias are shared."""
 
     next_event: Callable[[], Any]
     plain: Callable[[str], Any]
-    repeats: Repeats = attrs.Factory(Repeats)
-    anchors: dict[str | None, _Anchor] = attrs.Factory(dict)
-    merges: dict[int, list[tuple[Any, Any]]] = attrs.Factory(dict)
+    repeats: Repeats = Factory(Repeats)
+    anchors: dict[str | None, _Anchor] = Factory(dict)
+    merges: dict[int, list[tuple[Any, Any]]] = Factory(dict)
     """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the
     object's id."""
     own: int = 0

@@ -38,12 +38,12 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-import attrs
+from attrs import Factory, define, evolve, field, frozen
 
-from ....api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod
+from ....api.objects import KubeObject, Node, Pod
 from ....api.record import replace
 from ....core.engine import Engine
-from ....core.queue.base import is_unschedulable, scheduled_condition
+from ....core.queue.priority import is_unschedulable, scheduled_condition
 from ....exceptions import KubeclassicError
 from ...client.api import Transport
 from ...informers.informers import informers_of
@@ -57,7 +57,7 @@ UNORDERED = 8
 """How many pods are looked at where their order is not known."""
 
 
-@attrs.define
+@define
 class UnjudgedPod:
     """A pod whose decision was not judged yet. Events are numbered as they are seen."""
 
@@ -69,7 +69,7 @@ class UnjudgedPod:
     """The event that told what became of it; of several the first."""
 
 
-@attrs.define
+@define
 class Backlog:
     """Pods that wait for the other scheduler's decision."""
 
@@ -78,7 +78,7 @@ class Backlog:
     order for them."""
     reached: int = 0
     """The last event that the other scheduler had certainly seen at its last decision."""
-    waiting: dict[str, UnjudgedPod] = attrs.Factory(dict)
+    waiting: dict[str, UnjudgedPod] = Factory(dict)
     """In the order in which they came."""
 
     def turn(self, key: str) -> UnjudgedPod | None:
@@ -136,7 +136,7 @@ MISSES = 8
 on most pods."""
 
 
-@attrs.frozen
+@frozen
 class ShadowTrial:
     """A judgement, and where our decision leaves the visiting order and the tie-break."""
 
@@ -144,7 +144,7 @@ class ShadowTrial:
     moved: tuple[Any, int]
 
 
-@attrs.frozen
+@frozen
 class SeenChange:
     """An object before and after a change, which was seen at a time in seconds; None: there was none, or is
     none."""
@@ -157,7 +157,7 @@ class SeenChange:
 
     def reversed(self) -> SeenChange:
         """The change that undoes it."""
-        return attrs.evolve(self, old=self.new, new=self.old)
+        return evolve(self, old=self.new, new=self.old)
 
     @property
     def takes_room(self) -> bool:
@@ -178,7 +178,7 @@ def _node_of(item: KubeObject | None) -> str:
     """The node that an object is about: itself, or the one that a pod is on, or is nominated to; empty if
     there is none."""
     if isinstance(item, Pod):
-        return item.spec.node_name or item.status.nominated_node_name
+        return item.node_name or item.status.nominated_node_name
     return item.name if isinstance(item, Node) else ""
 
 
@@ -186,17 +186,16 @@ def _read(item: KubeObject | None) -> object:
     """The parts of an object that decisions on other pods read."""
     if isinstance(item, Pod):
         if _node_of(item):
-            return (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec)
+            return _node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec
         return None
     if isinstance(item, Node):
-        conditions = [(one.type, one.status) for one in item.status.conditions]
         return (
             item.labels,
             item.annotations,
             item.spec,
             item.status.allocatable,
             item.status.images,
-            conditions,
+            [(one.type, one.status) for one in item.status.conditions],
         )
     return item
 
@@ -214,7 +213,7 @@ SHORTEST = 0.001
 """Seconds that are not worth a wait: clocks are not exact."""
 
 
-@attrs.define
+@define
 class SeenEvent:
     """An object that counts after the decisions that were made before it; of a pod that waited, perhaps what
     became of it."""
@@ -225,7 +224,7 @@ class SeenEvent:
     item: Any
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Shadow:
     """Told of objects like a scheduler, and writes nothing. ``report`` gets a judgement for each pod that the
     other one decides on."""
@@ -234,19 +233,19 @@ class Shadow:
     report: Callable[[PodJudgement], None]
     linger: float = LINGER
     patience: float = PATIENCE
-    tally: ShadowAgreement = attrs.Factory(ShadowAgreement)
-    _backlog: Backlog = attrs.field(init=False)
-    _outcomes: dict[str, list[SeenEvent]] = attrs.Factory(dict)
+    tally: ShadowAgreement = Factory(ShadowAgreement)
+    _backlog: Backlog = field(init=False)
+    _outcomes: dict[str, list[SeenEvent]] = Factory(dict)
     """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it
     fits nowhere."""
-    _told: dict[str, str] = attrs.Factory(dict)
+    _told: dict[str, str] = Factory(dict)
     """Waiting pod -> the last message of the other one."""
-    _held: deque[SeenEvent] = attrs.Factory(deque)
-    _since: dict[str, float] = attrs.Factory(dict)
+    _held: deque[SeenEvent] = Factory(deque)
+    _since: dict[str, float] = Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
-    _tries: dict[str, ShadowTrial | None] = attrs.Factory(dict)
+    _tries: dict[str, ShadowTrial | None] = Factory(dict)
     """Our decisions on the state as it is now."""
-    _changes: deque[SeenChange] = attrs.Factory(deque)
+    _changes: deque[SeenChange] = Factory(deque)
     """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it
     took effect here."""
     _misses: int = 0
@@ -265,26 +264,26 @@ class Shadow:
         """An object was added or updated."""
         self._event += 1
         state = self.state
+        key = item.key
         now = state.now()
-        known = state.pod(item.key) if isinstance(item, Pod) else None
-        names = state.engine.scheduler_names(state.scheduler_name)
+        seen = SeenEvent(self._event, now, state.put, item)
+        known = state.pod(key) if isinstance(item, Pod) else None
         if (
             not isinstance(item, Pod)
             or item.is_terminal
-            or (item.spec.scheduler_name or DEFAULT_SCHEDULER) not in names
+            or item.scheduler_name not in state.engine.scheduler_names(state.scheduler_name)
         ):
-            self._held.append(SeenEvent(self._event, now, state.put, item))
-        elif known is not None and known.uid == item.uid and not known.spec.node_name:
+            self._held.append(seen)
+        elif known is not None and known.uid == item.uid and not known.node_name:
             # A waiting pod was bound, was refused, or changed in another way.
-            outcomes = self._outcomes.get(item.key, [])
-            is_refused = is_unschedulable(item) and self._told.get(item.key) != message(item)
-            if outcomes and outcomes[-1].item.spec.node_name:
-                outcomes[-1].item = item
-            elif item.spec.node_name or is_refused:
-                self._told[item.key] = message(item)
-                self._outcomes.setdefault(item.key, []).append(SeenEvent(self._event, now, state.put, item))
-                if item.key in self._backlog.waiting:
-                    waiting = self._backlog.waiting[item.key]
+            outcomes = self._outcomes.get(key, [])
+            was_bound = outcomes and outcomes[-1].item.node_name
+            is_refused = is_unschedulable(item) and self._told.get(key) != message(item)
+            if (item.node_name or is_refused) and not was_bound:
+                self._told[key] = message(item)
+                self._outcomes.setdefault(key, []).append(seen)
+                if key in self._backlog.waiting:
+                    waiting = self._backlog.waiting[key]
                     waiting.outcome = min(waiting.outcome, self._event)
             elif outcomes:
                 outcomes[-1].item = item
@@ -293,15 +292,15 @@ class Shadow:
                 self._take_effect(state.put, item, now)
                 if was_gated:
                     self._enter(item)
-        elif known is None and not item.spec.node_name:
+        elif known is None and not item.node_name:
             # A new pod without a node. One that was refused before we looked is awaited at no time.
             self._take_effect(state.put, item, now)
             if is_unschedulable(item):
-                self._told[item.key] = message(item)
+                self._told[key] = message(item)
             else:
                 self._enter(item)
         else:
-            self._held.append(SeenEvent(self._event, now, state.put, item))
+            self._held.append(seen)
         state.awake.set()
 
     def delete(self, item: KubeObject) -> None:
@@ -423,20 +422,20 @@ class Shadow:
                 self._count(key, trial)
                 return True
             tried[key] = trial
-        return bool(tried) and self._judge_different(*next(iter(tried.items())))
-
-    def _judge_different(self, key: str, trial: ShadowTrial) -> bool:
-        """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if
-        more has to be seen first."""
+        if not tried:
+            return False
+        # The likeliest decision differs as things stand: it does differ, or the order is unknown, unless more
+        # has to be seen first.
+        key, trial = next(iter(tried.items()))
         if self._held and self._held[0].number < self._first_outcome():
             self._deliver()
             return True
-        outcome = self._outcomes[key][0]
+        outcome = outcomes[key][0]
         pod = self.state.pod(key)
         if pod is None or outcome.seen + WINDOW > self.state.now():
             return False
         if self._may_agree(trial, pod, outcome):
-            trial = attrs.evolve(trial, judgement=replace(trial.judgement, verdict=ORDER_UNKNOWN))
+            trial = evolve(trial, judgement=replace(trial.judgement, verdict=ORDER_UNKNOWN))
         self._count(key, trial)
         return True
 
@@ -460,7 +459,7 @@ class Shadow:
         engine = self.state.engine
         try:
             with engine.savepoint():
-                judgement = judged(engine, engine.schedule(pod), seen.spec.node_name, message(seen))
+                judgement = judged(engine, engine.schedule(pod), seen.node_name, message(seen))
                 return ShadowTrial(judgement, engine.position)
         except KubeclassicError as error:
             self.state.log.warning(f"pod {pod.key}: {error}")
@@ -480,7 +479,7 @@ class Shadow:
             self._backlog.reached = max(self._backlog.reached, found.came)
         self._tries.clear()
         self._since[key] = outcome.seen
-        if outcome.item.spec.node_name:
+        if outcome.item.node_name:
             self._forget(key)
         elif not outcomes:
             del self._outcomes[key]
@@ -550,7 +549,7 @@ class Shadow:
         for one, turn in sorted(
             [*events, *((held, None) for held in self._held)], key=lambda pair: pair[0].number
         ):
-            name = one.item.kind, one.item.key
+            name = one.item.identity
             old = last[name] if name in last else self._known(one.item)
             last[name] = None if one.tell == self.state.delete else one.item
             yield SeenChange(one.seen, old, last[name], turn)
@@ -573,13 +572,13 @@ class Shadow:
         """Let a change take effect on what is tried."""
         feed = self.state.router.feed
         nominations = self.state.engine.nominations
-        if isinstance(old, Pod) and not old.spec.node_name:
+        if isinstance(old, Pod) and not old.node_name:
             nominations.remove(old)
-        if isinstance(new, Pod) and new.spec.node_name:
-            if self.state.engine.row_of(new.spec.node_name) is not None:
+        if isinstance(new, Pod) and new.node_name:
+            if self.state.engine.row_of(new.node_name) is not None:
                 feed.put(new)
             return
-        if isinstance(old, Pod) and old.spec.node_name:
+        if isinstance(old, Pod) and old.node_name:
             feed.delete(old)
         if isinstance(new, Pod):
             nominations.add(new)

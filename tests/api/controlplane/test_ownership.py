@@ -2,7 +2,8 @@
 
 import pytest
 
-from kubeclassic.api.controlplane.workloads import Ownership, matches, read_workload
+from kubeclassic.api.controlplane.workloads import Ownership, read_workload
+from kubeclassic.api.meaning import selects_some
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
 from tests.support.build import manifest, owned_by, pod
 
@@ -150,4 +151,4 @@ def test_without_references_the_hash_counts():
 )
 def test_what_a_selector_must_say(selector, wanted):
     """An empty, absent or invalid selector adopts nothing."""
-    assert matches(selector, HASHED) is wanted
+    assert selects_some(selector, HASHED) is wanted

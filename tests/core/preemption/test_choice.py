@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kubeclassic.core.preemption.layout import NEVER_STARTED, PodLayout
-from kubeclassic.core.preemption.victimchoice import Candidates, pick_one_node
+from kubeclassic.core.preemption.victimchoice import NEVER_STARTED, Candidates, PodLayout, pick_one_node
 from tests.support.build import engine, node, pod
 from tests.support.crowds import STARTS
 from tests.support.examples import examples

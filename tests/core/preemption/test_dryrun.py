@@ -15,7 +15,7 @@ from kubeclassic.core.preemption.dryrun import (
     exhausted,
     is_plain,
 )
-from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
+from kubeclassic.core.preemption.victimchoice import PodLayout, PotentialVictims
 from kubeclassic.framework.plugin import FrameworkCycle
 from tests.support.build import engine, node, pod
 from tests.support.crowds import RELEASES, begun, crowds

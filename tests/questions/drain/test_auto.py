@@ -12,7 +12,7 @@ from kubeclassic import Cluster, drain
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.questions.drain.plan import DrainMove, verify
 from kubeclassic.questions.drain.trial import NotDrainable, settle
-from kubeclassic.simulation.drainrules import DrainFlags
+from kubeclassic.simulation.evictions import DrainFlags
 from kubeclassic.simulation.input import scenario_of, spec_of
 from tests.support.build import node
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled

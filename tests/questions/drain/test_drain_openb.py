@@ -7,7 +7,7 @@ from kubeclassic.api.record import plain
 from kubeclassic.questions.drain.options import DrainOptions
 from kubeclassic.questions.drain.plan import nodes_asked, planned
 from kubeclassic.questions.drain.trial import settle
-from kubeclassic.simulation.drainrules import DrainFlags
+from kubeclassic.simulation.evictions import DrainFlags
 from kubeclassic.simulation.input import scenario_of, spec_of
 from kubeclassic.traces import import_openb
 from tests.support.drainbuild import replayed

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.simulation.drainrules import is_mirror
+from kubeclassic.simulation.evictions import is_mirror
 from tests.support.drainbuild import FLAGS, RELEASES, Replay, asked, cluster_of, renewed, replayed, settled
 from tests.support.examples import examples
 

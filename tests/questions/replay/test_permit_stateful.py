@@ -14,7 +14,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from kubeclassic.core.queue.base import scheduled_condition
+from kubeclassic.core.queue.priority import scheduled_condition
 from kubeclassic.questions.replay.inputs import EVER, Inputs
 from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import node, pod

@@ -1,21 +1,38 @@
-"""The rules of ``kubectl drain`` for each pod of a node, by its flags, and the evictions that disruption
-budgets allow meanwhile.
+"""The rules of ``kubectl drain`` for each pod of a node, by its flags, the evictions that disruption budgets
+allow meanwhile, and the pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a
+Job does, a bare pod is not replaced.
 
+Devices that a pod claims are free when it leaves its node; one that is made in its place has claims of its
+own.
 Upstream: makeFilters and the filters in staging/src/k8s.io/kubectl/pkg/drain/filters.go; the eviction
 subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from itertools import count
 
-import attrs
+from attrs import Factory, define, frozen
+from msgspec.structs import replace
 
+from ..api.controlplane import claims_made_for, templates_in
+from ..api.load import why_not_waiting
 from ..api.meaning import Matcher, SelectorError, compile_selector, everything
-from ..api.objects import IntOrString, Pod, PodDisruptionBudget
+from ..api.objects import (
+    IntOrString,
+    KubeObject,
+    ObjectMeta,
+    Pod,
+    PodDisruptionBudget,
+    PodStatus,
+    ResourceClaim,
+)
 from ..api.record import Count, Record
 from ..api.words import listed
-from .replacements import KUBELET
+from ..core.engine import Engine
+from ..core.run import Run
 
 MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -34,7 +51,7 @@ class BudgetUse(Record):
     """Those that it allows in the end."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Allowance:
     """One budget: how many more pods it lets go now."""
 
@@ -42,12 +59,9 @@ class Allowance:
     allowed: int
     """Disruptions that it allows before the drain."""
     left: int
-    evictions: int = 0
-    lowest: int = attrs.field(init=False)
+    lowest: int
     """The fewest that it still allowed at any time."""
-
-    def __attrs_post_init__(self) -> None:
-        self.lowest = self.left
+    evictions: int = 0
 
 
 def _number(wanted: IntOrString | None, whole: int) -> int:
@@ -58,13 +72,13 @@ def _number(wanted: IntOrString | None, whole: int) -> int:
     return -(-int(digits) * whole // 100) if digits != text else int(digits)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Budgets:
     """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready
     gives it back."""
 
-    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.Factory(dict)
-    _found: dict[object, tuple[Allowance, ...]] = attrs.Factory(dict)
+    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = Factory(dict)
+    _found: dict[object, tuple[Allowance, ...]] = Factory(dict)
 
     @classmethod
     def of(
@@ -98,13 +112,10 @@ class Budgets:
                 least = budget.spec.min_available
                 expected = len(mine)
                 if most is not None or least is not None:
-                    if most is not None:
-                        wanted = expected - _number(most, expected)
-                    else:
-                        wanted = _number(least, expected)
-                    allowed = max(sum(bool(pod.spec.node_name) for pod in mine) - max(wanted, 0), 0)
+                    wanted = _number(least, expected) if most is None else expected - _number(most, expected)
+                    allowed = max(sum(bool(pod.node_name) for pod in mine) - max(wanted, 0), 0)
             made._by_namespace.setdefault(budget.namespace, []).append(
-                (matches, Allowance(budget.key, allowed, allowed))
+                (matches, Allowance(budget.key, allowed, allowed, allowed))
             )
         return made
 
@@ -158,7 +169,7 @@ MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a static pod's image in the API."""
 
 
-@attrs.frozen
+@frozen
 class Sorted:
     """The pods of one node, each list in the order in which they were given."""
 
@@ -169,7 +180,7 @@ class Sorted:
     """Why nothing is evicted at all."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class DrainFlags:
     """The flags of ``kubectl drain`` that matter to a simulation, with their defaults."""
 
@@ -189,24 +200,20 @@ class DrainFlags:
         """The fates of a node's pods."""
         leaving = []
         staying = []
-        refused: dict[str, list[str]] = {}
+        refused = defaultdict[str, list[str]](list)
         for pod in pods:
             if not self.pod_selector(pod.labels):
                 staying.append((pod, "not selected by --pod-selector"))
             elif is_daemon(pod) and self.ignore_daemonsets:
                 staying.append((pod, "DaemonSet-managed"))
             elif is_daemon(pod):
-                refused.setdefault("DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", []).append(
-                    pod.key
-                )
+                refused["DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"].append(pod.key)
             elif is_mirror(pod):
                 staying.append((pod, "a static pod of its kubelet"))
             elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
-                refused.setdefault(
-                    "Pods with local storage (use --delete-emptydir-data to override)", []
-                ).append(pod.key)
+                refused["Pods with local storage (use --delete-emptydir-data to override)"].append(pod.key)
             elif pod.metadata.controller is None and not (self.force or self.recreate_bare):
-                refused.setdefault("Pods declare no controller (use --force to override)", []).append(pod.key)
+                refused["Pods declare no controller (use --force to override)"].append(pod.key)
             else:
                 leaving.append(pod)
         told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
@@ -229,3 +236,124 @@ def stays_with_node(pod: Pod) -> bool:
     """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by
     the node itself."""
     return is_daemon(pod) or is_mirror(pod)
+
+
+# --- replacements -------------------------------------------------------------------------------------------
+
+KUBELET = "Node"
+"""The kind of owner that a static pod has: it comes back on its own node, not through the scheduler."""
+SAME_NAME = "StatefulSet"
+
+
+@define(eq=False, repr=False)
+class Replacements:
+    """Makes replacements, and gives them names that no other pod has."""
+
+    taken: set[str]
+    """Keys of pods."""
+    scheduler_names: frozenset[str] | None
+    """Only pods that ask for one of these are made, or with None all."""
+    recreates_bare: bool = False
+    """Pods without a controller are made again too, under their own names."""
+    _made: int = 0
+    _tried: dict[str, int] = Factory(dict)
+    """``namespace/owner`` -> a number below which none is free."""
+
+    @classmethod
+    def beside(
+        cls, objects: Iterable[KubeObject], scheduler_names: frozenset[str] | None = None
+    ) -> Replacements:
+        """For a cluster that has the pods of *objects*, with or without nodes."""
+        return cls({item.key for item in objects if isinstance(item, Pod)}, scheduler_names)
+
+    def of(self, evicted: Pod) -> Pod | None:
+        """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes
+        none, or if it has none.
+
+        A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is
+        free.
+        """
+        owner = evicted.metadata.controller
+        if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
+            return None
+        self._made += 1
+        name = evicted.name
+        if owner is not None and owner.kind != SAME_NAME:
+            before = f"{evicted.namespace}/{owner.name}"
+            number = next(
+                number
+                for number in count(self._tried.get(before, 0))
+                if f"{before}-{number}" not in self.taken
+            )
+            self._tried[before], name = number, f"{owner.name}-{number}"
+        made = made_new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
+        if why_not_waiting(made, self.scheduler_names) is not None:
+            return None
+        self.taken.add(made.key)
+        return made
+
+    def take_back(self, made: Pod) -> None:
+        """*made* will not be: its name is free again, unless it was that of the evicted pod."""
+        owner = made.metadata.controller
+        if owner is not None and owner.kind != SAME_NAME:
+            self.taken.discard(made.key)
+            self._tried.pop(f"{made.namespace}/{owner.name}", None)
+
+
+def made_new(evicted: Pod, name: str, uid: str) -> Pod:
+    """A pod like *evicted* that is not created yet: on no node, without times and status."""
+    old = evicted.metadata
+    metadata = ObjectMeta(
+        name=name,
+        namespace=old.namespace,
+        uid=uid,
+        labels=old.labels,
+        annotations=old.annotations,
+        owner_references=old.owner_references,
+    )
+    return replace(
+        evicted,
+        metadata=metadata,
+        spec=replace(evicted.spec, node_name=""),
+        status=PodStatus(),
+        manifest=None,
+    )
+
+
+# --- claims to devices --------------------------------------------------------------------------------------
+
+
+def claims_left_by(
+    pod: Pod, claims: Iterable[ResourceClaim]
+) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
+    """Each of *claims* that is of *pod*, and what becomes of it when the pod is gone: those that were made
+    for it go with it.
+
+    Others lose it as their user, and their devices with the last one. Upstream:
+    pkg/controller/resourceclaim/controller.go.
+    """
+    for claim in claims:
+        owner = claim.metadata.controller
+        if owner is not None and owner.uid == pod.uid:
+            yield claim, None
+            continue
+        users = tuple(one for one in claim.status.reserved_for if one.uid != pod.uid)
+        if len(users) < len(claim.status.reserved_for):
+            status = replace(
+                claim.status, reserved_for=users, allocation=claim.status.allocation if users else None
+            )
+            yield claim, replace(claim, status=status)
+
+
+def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:
+    """*pod*, which is new, with the claims that are made for it."""
+    return claims_made_for(pod, templates_in(engine.listings.claim_templates))
+
+
+def give_back(pod: Pod, run: Run) -> None:
+    """*pod* is gone: what it claimed is free again, unless others use it."""
+    for before, after in tuple(claims_left_by(pod, run.engine.listings.resource_claims.of(pod))):
+        if after is None:
+            run.delete(before)
+        else:
+            run.put(after)
