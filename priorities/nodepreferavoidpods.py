@@ -17,7 +17,7 @@ RECEIVED_KINDS = ("ReplicationController", "ReplicaSet")
 
 def _controller(pod: Template) -> Controller | None:
     """The controller of *pod* that nodes may ask to avoid; None where it is of another kind or absent."""
-    owner = pod.pod.metadata.controller
+    owner = pod.pod.controller
     return (owner.kind, owner.uid) if owner is not None and owner.kind in RECEIVED_KINDS else None
 
 

@@ -110,7 +110,7 @@ class NodeKind:
         names of the DaemonSets."""
         samples: dict[tuple[str, str], list[Pod]] = {}
         for pod in pods:
-            owner = pod.metadata.controller
+            owner = pod.controller
             if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
                 samples.setdefault((pod.namespace, owner.name), []).append(pod)
         for (namespace, name), found in samples.items():
@@ -308,12 +308,12 @@ class Edit:
         first = next((item for item in there if name in (item.key, item.name)), None)
         if first is None:
             return []
-        owner = first.metadata.controller
+        owner = first.controller
         return [
             item
             for item in there
             if item is first
-            or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
+            or (owner is not None and item.namespace == first.namespace and item.controller == owner)
         ]
 
     def made(self, manifest: JsonDict) -> JsonDict:

@@ -212,7 +212,7 @@ class DrainFlags:
                 staying.append((pod, "a static pod of its kubelet"))
             elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
                 refused["Pods with local storage (use --delete-emptydir-data to override)"].append(pod.key)
-            elif pod.metadata.controller is None and not (self.force or self.recreate_bare):
+            elif pod.controller is None and not (self.force or self.recreate_bare):
                 refused["Pods declare no controller (use --force to override)"].append(pod.key)
             else:
                 leaving.append(pod)
@@ -222,13 +222,13 @@ class DrainFlags:
 
 def is_daemon(pod: Pod) -> bool:
     """Whether a DaemonSet runs *pod*."""
-    owner = pod.metadata.controller
+    owner = pod.controller
     return owner is not None and owner.kind == "DaemonSet"
 
 
 def is_mirror(pod: Pod) -> bool:
     """Whether *pod* is the image of a static pod, which its kubelet runs whatever the API says."""
-    owner = pod.metadata.controller
+    owner = pod.controller
     return MIRROR in pod.annotations or (owner is not None and owner.kind == KUBELET)
 
 
@@ -273,7 +273,7 @@ class Replacements:
         A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is
         free.
         """
-        owner = evicted.metadata.controller
+        owner = evicted.controller
         if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
             return None
         self._made += 1
@@ -294,7 +294,7 @@ class Replacements:
 
     def take_back(self, made: Pod) -> None:
         """*made* will not be: its name is free again, unless it was that of the evicted pod."""
-        owner = made.metadata.controller
+        owner = made.controller
         if owner is not None and owner.kind != SAME_NAME:
             self.taken.discard(made.key)
             self._tried.pop(f"{made.namespace}/{owner.name}", None)
@@ -333,7 +333,7 @@ def claims_left_by(
     pkg/controller/resourceclaim/controller.go.
     """
     for claim in claims:
-        owner = claim.metadata.controller
+        owner = claim.controller
         if owner is not None and owner.uid == pod.uid:
             yield claim, None
             continue

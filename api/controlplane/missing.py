@@ -57,7 +57,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     waiting = [pod for pod in everyone if not (pod.node_name or pod.is_terminal or pod.is_terminating)]
     there = _There.of(objects)
     for pod in waiting:
-        owner = pod.metadata.controller
+        owner = pod.controller
         kind = PEERS.get(owner.kind) if owner is not None else None
         if owner is not None and kind is not None and not there.has(kind, f"{pod.namespace}/{owner.name}"):
             yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))

@@ -243,7 +243,7 @@ class Ownership:
         for pod in pods:
             if pod.is_terminal or pod.is_terminating:
                 continue
-            owner = pod.metadata.controller
+            owner = pod.controller
             if owner is None:
                 self._orphans.setdefault(pod.namespace, {}).setdefault(pod.labels, []).append(pod)
             else:
@@ -257,7 +257,7 @@ class Ownership:
         groups = self._orphans.get(workload.namespace, {})
         for labels in [labels for labels in groups if groups[labels] and selects_some(selector, labels)]:
             named += groups.pop(labels)
-        return [pod for pod in named if pod.metadata.controller is None or workload.controls(pod.metadata)]
+        return [pod for pod in named if pod.controller is None or workload.controls(pod.metadata)]
 
     def workloads_of(self, owner: Workload, kind: str) -> list[Workload]:
         """The workloads of one kind that *owner* controls."""
@@ -298,7 +298,7 @@ class Ownership:
 
         def add(namespace: str, name: str, pods: list[Pod], owner: Workload | None) -> None:
             if owner is not None and (namespace, "ReplicaSet", name) not in self._named:
-                controller = pods[0].metadata.controller
+                controller = pods[0].controller
                 lost = LostReplicaSet(
                     name,
                     tuple(pods),

@@ -201,6 +201,7 @@ class KubeObject(Part):
     name: ClassVar[str] = shortcut("metadata.name")
     labels: ClassVar[Map[str]] = shortcut("metadata.labels")
     annotations: ClassVar[Map[str]] = shortcut("metadata.annotations")
+    controller: ClassVar[OwnerReference | None] = shortcut("metadata.controller")
     manifest: JsonObject | None = field(default=None, name="")
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send
     it on."""

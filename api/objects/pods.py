@@ -284,10 +284,8 @@ class Pod(KubeObject):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
-    @property
-    def node_name(self) -> str:
-        """The node that the pod is on; empty if on none."""
-        return self.spec.node_name
+    node_name: ClassVar[str] = shortcut("spec.node_name")
+    """The node that the pod is on; empty if on none."""
 
     @property
     def scheduler_name(self) -> str:

@@ -305,7 +305,7 @@ EXTENDED_MARK = "resource.kubernetes.io/extended-resource-claim"
 
 def extended_owner(claim: ResourceClaim) -> str | None:
     """The UID of the pod for whose extended resources *claim* was made; None for all other claims."""
-    owner = claim.metadata.controller if claim.metadata.annotations.get(EXTENDED_MARK) == "true" else None
+    owner = claim.controller if claim.metadata.annotations.get(EXTENDED_MARK) == "true" else None
     return None if owner is None else owner.uid
 
 

@@ -129,7 +129,7 @@ NOT_OWNED = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (p
 def not_owned(pod: Pod, claim: PersistentVolumeClaim, text: str = NOT_OWNED) -> str | None:
     """The error of a *claim* that was not made for the ephemeral volume of *pod*, as *text* words it; None
     where it was."""
-    owner = claim.metadata.controller
+    owner = claim.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
         return None
     return text.format(namespace=claim.namespace, name=claim.name, pod=pod.name)
@@ -400,7 +400,7 @@ class Templates:
         given = self.device_classes
         named = (
             name
-            for one in spec.all_containers
+            for one in (*spec.containers, *spec.init_containers)
             for name, amount in one.requests.items()
             if name in given and amount
         )

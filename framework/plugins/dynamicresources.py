@@ -586,7 +586,7 @@ class DynamicResources(Plugin):
                 return f'could not find ResourceClaim "{pod.namespace}/{name}"'
             if claim.metadata.deletion_timestamp is not None:
                 return f'resourceclaim "{claim.name}" is being deleted'
-            owner = claim.metadata.controller
+            owner = claim.controller
             if wanted.resource_claim_name is None and (owner is None or owner.uid != pod.uid):
                 return self.handle.devices.other_owner_text.format(claim=claim.key, pod=pod.key)
             found.append(claim)

@@ -161,7 +161,7 @@ class PodTopologySpread(Plugin):
         own = pod.spec.topology_spread_constraints
         return (
             own,
-            None if own else pod.pod.metadata.controller,
+            None if own else pod.pod.controller,
             pod.namespace,
             pod.labels,
             pod.node_selector,

@@ -34,7 +34,7 @@ class SelectorSpread(Plugin):
     pre_score_by_class = True
 
     def score_key(self, pod: Template) -> Hashable:
-        return pod.namespace, pod.labels, pod.pod.metadata.controller, self._is_left_out(pod)
+        return pod.namespace, pod.labels, pod.pod.controller, self._is_left_out(pod)
 
     def _is_left_out(self, pod: Template) -> bool:
         return bool(pod.spec.topology_spread_constraints) and not self.cells.spreads_constrained_pods

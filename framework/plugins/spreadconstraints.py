@@ -225,7 +225,7 @@ def _deduce_by_checked_selectors(pod: Template, listings: Listings) -> Peers:
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:
     """The selector of the controller that owns *pod*; None for a kind that does not count, or for an invalid
     selector."""
-    owner = pod.pod.metadata.controller
+    owner = pod.pod.controller
     if owner is None:
         return None
     key = f"{pod.namespace}/{owner.name}"

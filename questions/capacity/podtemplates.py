@@ -188,11 +188,11 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
     """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
-    deployment = next((item.metadata.controller for item in of_kind(ReplicaSet, template.objects)), None)
+    deployment = next((item.controller for item in of_kind(ReplicaSet, template.objects)), None)
     owned = [
         item
         for item in of_kind(ReplicaSet, known)
-        if (owner := item.metadata.controller)
+        if (owner := item.controller)
         and deployment
         and (owner.kind, owner.name) == (deployment.kind, deployment.name)
         and (item.metadata.namespace or "default") == template.pod.namespace

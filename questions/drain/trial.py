@@ -183,7 +183,7 @@ class DrainTrial:
         self.evictions.append(eviction)
         self.engine.on_undo(self.evictions.pop)
         pod = eviction.pod
-        owner = pod.metadata.controller
+        owner = pod.controller
         # An owner has made another pod already in place of one that is being deleted; but a StatefulSet waits
         # until that one is gone.
         if pod.is_terminating and (owner is None or owner.kind != SAME_NAME):

@@ -417,7 +417,7 @@ class PodLifecycles(Driver):
         self.state.note(why)
         self._leave(life, why.event)
         root = life.original
-        if self.recreate and root.metadata.controller is not None and not stays_with_node(root):
+        if self.recreate and root.controller is not None and not stays_with_node(root):
             self.seen[root.key] += 1
             again = f"-again{self.seen[root.key]}"
             uid = root.metadata.uid and root.metadata.uid + again

@@ -153,7 +153,7 @@ class SimulationRun:
         evictions = list[EvictionRecord]()
         shown = list[EvictionRecord]()
         for one in simulation.evictions:
-            owner = one.pod.metadata.controller
+            owner = one.pod.controller
             by = outcomes.get(one.by)
             named = f"{owner.kind}/{owner.name}" if owner else None
             evictions.append(

@@ -129,7 +129,7 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
     zones = {node.name: zone for node in nodes if (zone := zone_of(node.labels))}
     owned = dict[Any, Counter[str]]()
     for pod, host in hosts:
-        owner = pod.metadata.controller
+        owner = pod.controller
         if owner is not None and host in zones:
             counts = owned.setdefault(
                 (pod.namespace, owner.kind, owner.name), Counter(dict.fromkeys(zones.values(), 0))

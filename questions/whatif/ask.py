@@ -324,11 +324,8 @@ def _in_whole_run(asked: ScheduledPod, one: Helpful, before: Simulation, start: 
         }
         for run in (before, simulation)
     )
-    owner = pod.metadata.controller
-    own = {
-        pod.key,
-        *(key for key, end in there.items() if owner is not None and end.pod.metadata.controller == owner),
-    }
+    owner = pod.controller
+    own = {pod.key, *(key for key, end in there.items() if owner is not None and end.pod.controller == owner)}
     lost = [key for key in is_out if key not in was_out and key != pod.key]
     effect = Effect(
         len(there),

@@ -313,7 +313,7 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     context.tried += after.tried
     if target is None and any(pod.key == sibling.key for sibling in context.siblings):
         return None  # it comes back, and waits in place of the pod
-    if target is None and pod.metadata.controller is not None:
+    if target is None and pod.controller is not None:
         return Helpful.of(
             attrs.evolve(found.change, words=f"{words}; the pod that its controller makes again then waits"),
             host,

@@ -278,11 +278,11 @@ class WhatIfContext:
     def siblings(self) -> list[Pod]:
         """The other pods of its controller, on nodes or not: what changes the pod's template changes them
         too."""
-        owner = self.pod.metadata.controller
+        owner = self.pod.controller
         if owner is None:
             return []
         pods = (item for item in self.there if isinstance(item, Pod) and item.namespace == self.pod.namespace)
-        return [pod for pod in pods if pod.key != self.pod.key and pod.metadata.controller == owner]
+        return [pod for pod in pods if pod.key != self.pod.key and pod.controller == owner]
 
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that a change could make the host, the nearest to fitting first: those that do not fit,

@@ -627,9 +627,9 @@ def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: st
 
 def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Scenario) -> Subject:
     deployments = {
-        item.key: item.metadata.controller.name
+        item.key: item.controller.name
         for item in of_kind(ReplicaSet, scenario.objects)
-        if item.metadata.controller is not None
+        if item.controller is not None
     }
     owners = {pod.key: dict(_owners(pod, deployments)) for pod in pods}
     found = [pod for pod in pods if owners[pod.key].get(kind) == name]
@@ -662,7 +662,7 @@ def _rank(pod: Pod) -> int:
 
 def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Kind and name of the pod's controller, and of the Deployment or CronJob behind it."""
-    owner = pod.metadata.controller
+    owner = pod.controller
     if owner is None:
         return
     yield owner.kind, owner.name
