@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from .api.cluster import Cluster
-from .api.load import is_placed, why_not_waiting
-from .api.objects import DEFAULT_SCHEDULER, Pod
+from .api.load import is_placed
+from .api.objects import DEFAULT_SCHEDULER, Pod, why_not_waiting
 from .core.arrays import Batch
 from .core.cycle import Algorithm, Cycle
 from .core.decision import Decision

@@ -11,9 +11,9 @@ from weakref import WeakSet
 from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_mean, wrong_type
 from .controlplane import usage
 from .garbage import no_garbage_collection
-from .load import ByKey, Loaded, find_waiting, load, load_given, take_in, why_not_waiting
+from .load import ByKey, Loaded, find_waiting, load, load_given, take_in
 from .meaning import ZONES, zone_of
-from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass
+from .objects import JsonObject, KubeObject, Node, Pod, PriorityClass, StorageClass, why_not_waiting
 from .reading import Notice, PathLike, kind_with_group
 from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of

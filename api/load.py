@@ -418,7 +418,6 @@ class _Loading:
 
 REFUSED = "refused by the API server"
 """Why a pod is ignored that the API server would refuse."""
-ON_A_NODE = "on a node"
 TABLE_HINT = (
     "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
 )
@@ -530,19 +529,6 @@ def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:
 
 
 # --- pods that wait -----------------------------------------------------------------------------------------
-
-
-def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
-    """The reason why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for
-    one of these."""
-    if pod.is_terminal:
-        return "finished"
-    if pod.node_name:
-        return ON_A_NODE
-    if pod.is_terminating:
-        return "being deleted"
-    is_other = scheduler_names is not None and pod.scheduler_name not in scheduler_names
-    return "for another scheduler" if is_other else None
 
 
 def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:

@@ -419,7 +419,10 @@ class FrameworkFlow:
     # --- what follows from a decision -----------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        refused = self.binding.assume_and_bind(pod, host, self._profile(pod))
+        latest = self._latest
+        if latest is not None and (latest.pod is not pod or pod.node_name):
+            latest = None
+        refused = self.binding.assume_and_bind(pod, host, self._profile(pod), latest)
         return None if refused is None else refused.message
 
     def can_repeat(self, decision: Decision) -> bool:

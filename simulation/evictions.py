@@ -18,7 +18,6 @@ from attrs import Factory, define, frozen
 from msgspec.structs import replace
 
 from ..api.controlplane import claims_made_for, templates_in
-from ..api.load import why_not_waiting
 from ..api.meaning import Matcher, SelectorError, compile_selector, everything
 from ..api.objects import (
     IntOrString,
@@ -28,6 +27,7 @@ from ..api.objects import (
     PodDisruptionBudget,
     PodStatus,
     ResourceClaim,
+    why_not_waiting,
 )
 from ..api.record import Count, Record
 from ..api.words import listed

@@ -13,18 +13,18 @@ from attrs import Factory, define, evolve, frozen
 
 from ..api.controlplane import quota_notices
 from ..api.garbage import no_garbage_collection
-from ..api.load import (
-    NO_KIND,
+from ..api.load import NO_KIND, TABLE_HINT, ByKey, Inventory, Loaded, load, take_in
+from ..api.objects import (
+    DEFAULT_SCHEDULER,
     ON_A_NODE,
-    TABLE_HINT,
-    ByKey,
-    Inventory,
-    Loaded,
-    load,
-    take_in,
+    JsonObject,
+    KubeObject,
+    Node,
+    Pod,
+    ResourceQuota,
+    of_kind,
     why_not_waiting,
 )
-from ..api.objects import DEFAULT_SCHEDULER, JsonObject, KubeObject, Node, Pod, ResourceQuota, of_kind
 from ..api.reading import Notice, PathLike, Paths, each_path, grouped
 from ..core.cluster.cache import Cache
 from ..core.decision import Decision, reasons_in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from operator import attrgetter
 from typing import Annotated, ClassVar, TypeAlias
 
@@ -316,3 +317,19 @@ class Pod(KubeObject):
         return Pod(
             metadata=self.metadata, spec=self.spec.on(node_name), status=self.status, manifest=self.manifest
         )
+
+
+ON_A_NODE = "on a node"
+
+
+def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
+    """The reason why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for
+    one of these."""
+    if pod.is_terminal:
+        return "finished"
+    if pod.node_name:
+        return ON_A_NODE
+    if pod.is_terminating:
+        return "being deleted"
+    is_other = scheduler_names is not None and pod.scheduler_name not in scheduler_names
+    return "for another scheduler" if is_other else None

@@ -76,14 +76,16 @@ class FrameworkBinding(BindingCycle):
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
-    def assume_and_bind(self, pod: Pod, host: str, profile: Profile) -> Status | None:
+    def assume_and_bind(
+        self, pod: Pod, host: str, profile: Profile, latest: FrameworkCycle | None
+    ) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on
-        success."""
-        template = self.engine.latest_template(pod)
-        # Where another scheduler has decided, a cycle would take as long as the decision.
-        if self._runs_nothing(profile, template or self.engine.template_of(pod)):
-            return self._assume_plainly(pod, host, template)
-        cycle = self.latest_cycle(pod)
+        success. *latest*: the pod's cycle; None where another scheduler has decided."""
+        # A cycle would take as long as the decision.
+        template = self.engine.template_of(pod) if latest is None else latest.template
+        if self._runs_nothing(profile, template):
+            return self._assume_plainly(pod, host, latest)
+        cycle = latest or self.latest_cycle(pod)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
         if refused is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
@@ -92,16 +94,16 @@ class FrameworkBinding(BindingCycle):
         refused = refused or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
         return refused or self._bind(bound, profile, cycle)
 
-    def _assume_plainly(self, pod: Pod, host: str, template: Template | None) -> Status | None:
+    def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle | None) -> Status | None:
         """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
-        made yet. Without a *template* there was no cycle."""
-        unassumed = self._assume(pod, pod, template, host)
-        if unassumed is not None or template is None:
+        made yet."""
+        unassumed = self._assume(pod, pod, None if cycle is None else cycle.template, host)
+        if unassumed is not None or cycle is None:
             return unassumed
         if (on_phase := self.engine.on_phase) is not None:
             on_phase(Phase.RESERVE, SUCCESS)
             on_phase(Phase.PERMIT, SUCCESS)
-        self._activate(self.latest_cycle(pod))
+        self._activate(cycle)
         return None
 
     def _assume(self, pod: Pod, assumed: Pod, template: Template | None, host: str = "") -> Status | None:
@@ -117,7 +119,7 @@ class FrameworkBinding(BindingCycle):
         profile = self.profile_of(pod)
         cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
-            refused = self._assume_plainly(pod, host, self.engine.latest_template(pod))
+            refused = self._assume_plainly(pod, host, None if pod.node_name else cycle)
         else:
             refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
         if refused is None:

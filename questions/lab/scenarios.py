@@ -19,8 +19,8 @@ from ...algorithmprovider.config import configuration_document
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry
 from ...api.garbage import settled
-from ...api.load import ON_A_NODE, Inventory, Loaded, config_maps, load_documents, take_in, why_not_waiting
-from ...api.objects import DEFAULT_SCHEDULER, KubeObject, Node, Pod
+from ...api.load import Inventory, Loaded, config_maps, load_documents, take_in
+from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, KubeObject, Node, Pod, why_not_waiting
 from ...api.reading import Document, Notice, parsed
 from ...choices import ORDERS
 from ...core.cycle import Algorithm

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 
 from ...api.controlplane import admit, with_defaults
 from ...api.garbage import no_garbage_collection
-from ...api.load import ON_A_NODE, REFUSED, Loaded, config_maps, load, made_by_workloads, why_not_waiting
+from ...api.load import REFUSED, Loaded, config_maps, load, made_by_workloads
 from ...api.objects import (
     DEFAULT_SCHEDULER,
+    ON_A_NODE,
     KubeObject,
     Map,
     Node,
@@ -30,6 +31,7 @@ from ...api.objects import (
     Quantity,
     StorageClass,
     strings,
+    why_not_waiting,
 )
 from ...api.reading import (
     Document,

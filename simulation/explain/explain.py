@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from ...api.controlplane import HASH_LABEL, missing_for
-from ...api.load import ON_A_NODE, REFUSED, why_not_waiting
-from ...api.objects import Pod, PriorityClass, ReplicaSet, of_kind
+from ...api.load import REFUSED
+from ...api.objects import ON_A_NODE, Pod, PriorityClass, ReplicaSet, of_kind, why_not_waiting
 from ...api.record import UNSET, replace
 from ...core.arrays import Batch, Rows
 from ...core.cycle import Cycle

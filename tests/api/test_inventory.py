@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from kubeclassic.api.load import Loaded, find_waiting, take_in, why_not_waiting
-from kubeclassic.api.objects import KINDS, Node
+from kubeclassic.api.load import Loaded, find_waiting, take_in
+from kubeclassic.api.objects import KINDS, Node, why_not_waiting
 from kubeclassic.api.words import SHORT, kind_of
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from tests.support.build import manifest, node, pod
