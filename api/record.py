@@ -118,9 +118,8 @@ def plain(answer: Any) -> Any:
     """*answer*, records and what they hold, as dicts, lists, texts and numbers."""
     with no_garbage_collection():
         try:
-            return msgspec.msgpack.decode(
-                msgspec.msgpack.encode(answer)
-            )  # to_builtins leaves tuples as they are
+            # to_builtins leaves tuples as they are.
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(answer))
         except (OverflowError, ValueError):  # huge numbers, and halves of characters
             return copied(msgspec.to_builtins(answer))
 

@@ -104,9 +104,8 @@ class Player:
         given = operation.get("pod")
         if isinstance(given, dict):
             pod = _pod(given)
-            old = self._known.get(
-                pod.key, pod
-            )  # one that was never added is not in the queue, which then does not read the old object
+            # One that was never added is not in the queue, which then does not read the old object.
+            old = self._known.get(pod.key, pod)
             self._listed[pod.key] = pod
             if not op.startswith("assigned"):
                 self._known[pod.key] = pod

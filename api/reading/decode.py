@@ -2,7 +2,7 @@
 and which fields the API has.
 
 A null counts as absent; unknown fields are ignored; no defaults are filled in (see
-:mod:`..controlplane.defaults`). Strict decoding refuses unknown words in enumerations as the API server
+:mod:`..controlplane.admission`). Strict decoding refuses unknown words in enumerations as the API server
 would; lenient decoding keeps them.
 """
 
@@ -240,11 +240,8 @@ def has_only(name: str, value: Any) -> bool:
         return True
     try:
         msgspec.convert(value, type_with_all_fields(name))
-    except (
-        msgspec.ValidationError,
-        RecursionError,
-        UnicodeEncodeError,
-    ):  # other fields, or a single value in place of an object
+    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+        # Other fields, or a single value in place of an object.
         return not any(misnamed(value, _fields(name)))
     return True
 

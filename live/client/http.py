@@ -288,9 +288,8 @@ class ExecPlugin:
                         run.stop.set()
                         self._run = None
             if run.stop.is_set() and run.worker is not None:
-                run.worker.join(
-                    _LONGEST_END
-                )  # else this process may end before the program does, which stays
+                # Else this process may end before the program does, which stays.
+                run.worker.join(_LONGEST_END)
             raise
 
     def refused(self) -> bool:
@@ -388,9 +387,8 @@ class ExecPlugin:
             raise self._error("expected an ExecCredential, got no JSON") from None
         if found.kind != "ExecCredential" or found.api_version != self.api_version:
             given = found.api_version
-            got = (
-                "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)
-            )  # what holds others may hold a secret
+            # What holds others may hold a secret.
+            got = "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)
             raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
         status = found.status
         expires = status.expiration_timestamp
@@ -570,9 +568,8 @@ class HttpTransport:
                     connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None
                 )
             except KubeconfigError as error:
-                if (
-                    sessions
-                ):  # the files of certificate and key are replaced one after the other: show the pair before
+                if sessions:
+                    # The files of certificate and key are replaced one after the other: show the pair before.
                     return next(reversed(sessions.values()))
                 self._refused[certificate] = (
                     error  # a context takes long: requests that follow need not make it again
@@ -653,9 +650,8 @@ def tls_context(access: Access, certificate: CertifiedKey | None) -> ssl.SSLCont
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif (
-        access.ca is None
-    ):  # the system's certificates take 50 ms to load, and are loaded only where they count
+    elif access.ca is None:
+        # The system's certificates take 50 ms to load, and are loaded only where they count.
         context = ssl.create_default_context()
     else:
         try:

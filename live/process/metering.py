@@ -327,7 +327,7 @@ class SchedulerMetrics:
             self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
             if plan is not None:
                 self._operation("preemption_evaluation", took)
-        elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
+        elif decision.host is None and parts.get(Phase.PRE_FILTER) == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
             # Upstream: with one feasible node priorities are not asked, and counted by the metric of their

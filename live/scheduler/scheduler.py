@@ -100,9 +100,8 @@ class ClassicConsequences(Consequences):
             text = f"{step} failed: {text}"
         probed = state.timestamp if state.release.queue.probe_times else None
         state.spawn(self._read_again(item, state.queue.cycle))
-        await asyncio.sleep(
-            0
-        )  # The read goes first; else its answer could be older than the update that an informer sees.
+        # The read goes first; else its answer could be older than the update that an informer sees.
+        await asyncio.sleep(0)
         state.recorder.event(pod, "Warning", "FailedScheduling", text)
         status = with_condition(
             status_of(pod), NewCondition(reason=reason, message=message, probed=probed), state.timestamp

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import attrs
+from attrs import Factory, define, field, frozen
 
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject, KubeObject, Pod
 from ...api.reading import decode_kind
@@ -52,7 +52,7 @@ def is_unknown(error: ApiError) -> bool:
     )
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ClusterApi:
     """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.api.ApiError`."""
 
@@ -134,16 +134,16 @@ def decoded(kind: type[K], document: Any) -> K:
     return found
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class DryApi(ClusterApi):
     """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or
     deleted it."""
 
-    known: dict[str, Pod] = attrs.Factory(dict)
+    known: dict[str, Pod] = Factory(dict)
     """The pods as the informer knows them, by key."""
-    _written: dict[str, Pod] = attrs.Factory(dict)
+    _written: dict[str, Pod] = Factory(dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
-    _bindings: dict[str, asyncio.Future[None]] = attrs.Factory(dict)
+    _bindings: dict[str, asyncio.Future[None]] = Factory(dict)
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()
@@ -217,7 +217,7 @@ def _pod_with_status(pod: Pod, status: JsonDict, node_name: str = "") -> JsonDic
     return {**manifest, **spec, "status": status, "kind": "Pod", "apiVersion": "v1"}
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class NewCondition:
     """A condition that is to be in a status. Times are in the API's form."""
 
@@ -245,7 +245,7 @@ def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Jso
         "reason": condition.reason,
         "message": condition.message,
     }
-    if old and all((old.get(field) or None) == (value or None) for field, value in made.items()):
+    if old and all((old.get(name) or None) == (value or None) for name, value in made.items()):
         return None
     conditions[place : place + 1] = [made]
     return {**status, "conditions": conditions}
@@ -290,7 +290,7 @@ LEASE_LOOK = 0.1
 """Seconds between two looks whether this replica leads."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class LiveState(SchedulingState):
     """The state of one live scheduler. All that changes it happens on the thread of the event loop, so
     between two awaits nothing changes.
@@ -304,19 +304,19 @@ class LiveState(SchedulingState):
     wall: Callable[[], float]
     """The time in seconds since 1970."""
     scheduler_name: str = DEFAULT_SCHEDULER
-    log: Log = attrs.Factory(Log)
-    observer: SchedulerMetrics = attrs.field(
-        default=attrs.Factory(
+    log: Log = Factory(Log)
+    observer: SchedulerMetrics = field(
+        default=Factory(
             lambda self: SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles)), takes_self=True
         )
     )
     leads: Callable[[], bool] = lambda: True
     """Whether this replica leads for certain; so it is where there is no other one."""
-    awake: asyncio.Event = attrs.Factory(asyncio.Event)
+    awake: asyncio.Event = Factory(asyncio.Event)
     """Set when something happened that may let a pod be tried."""
-    worker: Executor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
+    worker: Executor = field(init=False, factory=lambda: ThreadPoolExecutor(1, "decisions"))
     """Where decisions are made for which extenders are called."""
-    tasks: set[asyncio.Task[None]] = attrs.Factory(set)
+    tasks: set[asyncio.Task[None]] = Factory(set)
     """What goes on beside the cycles: bindings, and pods that are read again."""
 
     def __attrs_post_init__(self) -> None:
@@ -417,9 +417,9 @@ class LiveState(SchedulingState):
         self.tasks.add(task)
         task.add_done_callback(done)
 
-    broken: list[BaseException] = attrs.Factory(list)
+    broken: list[BaseException] = Factory(list)
     """Defects in tasks; the scheduler ends with the first one."""
     _is_busy: bool = False
-    _freed: asyncio.Event = attrs.Factory(asyncio.Event)
-    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.Factory(list)
+    _freed: asyncio.Event = Factory(asyncio.Event)
+    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = Factory(list)
     """Events that wait for the end of a decision on another thread."""

@@ -9,8 +9,8 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-import attrs
 import numpy as np
+from attrs import Factory, define, evolve, field, frozen
 
 from ...api.controlplane import HASH_LABEL, missing_for
 from ...api.load import REFUSED
@@ -62,17 +62,17 @@ DISKS = {name: plugin.disk for plugin in _DISK_PLUGINS for name in (plugin.name,
 """The rules about disks of one type, predicates and plugins -> the type."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class JudgedNodes:
     """Makes the reports of the rows of a *decision*; *cycle* is one for the same pod on the same snapshot."""
 
     engine: Engine
     cycle: Cycle
     decision: Decision
-    details: Details = attrs.field(init=False)
-    visited: frozenset[int] = attrs.field(init=False)
-    weights: dict[str, int] = attrs.field(init=False)
-    _known: dict[tuple[int, int, bool], Objection] = attrs.Factory(dict)
+    details: Details = field(init=False)
+    visited: frozenset[int] = field(init=False)
+    weights: dict[str, int] = field(init=False)
+    _known: dict[tuple[int, int, bool], Objection] = Factory(dict)
     """(findings, code, counted) -> the objection, which many nodes share."""
 
     def __attrs_post_init__(self) -> None:
@@ -386,7 +386,7 @@ def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
         others = tuple(
             item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key)
         )
-        simulation = attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others))
+        simulation = evolve(simulation, scenario=evolve(scenario, objects=others))
     return simulation.begin()
 
 
@@ -475,7 +475,7 @@ _WHY = {
 # a pod is not scheduled.
 
 
-@attrs.frozen
+@frozen
 class Subject:
     """The pod that a question is about."""
 
@@ -529,9 +529,9 @@ class Subject:
             name
             for pod in filter(is_daemon, self.waiting)
             for term in node_terms(pod)
-            for field in term.match_fields
-            if field.key == "metadata.name"
-            for name in field.values
+            for one in term.match_fields
+            if one.key == "metadata.name"
+            for name in one.values
         )
         return {
             "placed_on": node or None,
@@ -559,7 +559,7 @@ class Subject:
         if not waiting:
             return self
         first = waiting[0]
-        return attrs.evolve(
+        return evolve(
             self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key)
         )
 
@@ -587,9 +587,7 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
         inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
         one = Subject(_one(name, tail or head, inside, namespace)) if kind == "Pod" else None
         found = one or _of_workload(name, kind, tail, inside, scenario)
-    return attrs.evolve(
-        found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None)
-    )
+    return evolve(found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None))
 
 
 def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:

@@ -329,7 +329,6 @@ def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byt
 def _in_tar(content: bytes) -> Iterator[_Member]:
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
         for info in archive:
-            if (
-                info.isreg() and (stream := archive.extractfile(info)) is not None
-            ):  # links and devices have nothing to read
+            # Links and devices have nothing to read.
+            if info.isreg() and (stream := archive.extractfile(info)) is not None:
                 yield info.name, info.size, stream.read

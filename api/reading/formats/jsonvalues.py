@@ -320,10 +320,8 @@ class LongList:
                 between = between or window.between()
                 yield from window.items(between)
         while window.sign(b",}") == b",":
-            if _note(window, self.outside) in (
-                "items",
-                "apiVersion",
-            ):  # items may have been taken for what they are not
+            # Items may have been taken for what they are not.
+            if _note(window, self.outside) in ("items", "apiVersion"):
                 raise Uncertain
         kind = self.outside.get("kind")
         if window.next() or not isinstance(kind, str) or not kind.endswith("List"):
