@@ -523,7 +523,8 @@ def _pod(pod: Pod) -> Pod:
     )
     if not _needed((), *given):
         return pod
-    amounts = [held for one in spec.all_containers for held in (one.requests, one.limits)]
+    containers = (*spec.containers, *spec.init_containers)
+    amounts = [held for one in containers for held in (one.requests, one.limits)]
     return replace(pod, spec=replace(spec, **_needed(notation(spec.overhead, *amounts), *given)))
 
 

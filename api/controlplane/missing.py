@@ -58,15 +58,17 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     there = _There.of(objects)
     for pod in waiting:
         owner = pod.controller
-        kind = PEERS.get(owner.kind) if owner is not None else None
-        if owner is not None and kind is not None and not there.has(kind, f"{pod.namespace}/{owner.name}"):
+        if (
+            owner is not None
+            and owner.kind in PEERS
+            and f"{pod.namespace}/{owner.name}" not in there.by_kind.get(PEERS[owner.kind], ())
+        ):
             yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
-        lacks = {
-            _lack(pod, volume.persistent_volume_claim, there)
-            for volume in pod.spec.volumes
-            if volume.persistent_volume_claim
-        }
-        for what in sorted(filter(None, lacks)):
+        lacks = set()
+        for volume in pod.spec.volumes:
+            if name := volume.persistent_volume_claim:
+                lacks.add(_lack(pod, name, there))
+        for what in sorted(lacks - {""}):
             yield Notice(f"Pod {pod.key}", what)
     nodes = [item for item in objects if isinstance(item, Node)]
     yield from _without_effect(waiting, nodes)
