@@ -503,9 +503,7 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
     shortages = []
     for resource, names in nodes.items():
         left = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
-        shortages.append(
-            CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left)
-        )
+        shortages.append(CopyShortage(resource, len(names), tuple(names[:MOST_NAMED]), left))
     beyond = room.at(failed) & ~room.at(short)
     stranded = {}
     out_of_reach = {}

@@ -279,9 +279,7 @@ def _plan(
 ) -> Plan:
     trial = verification.trial
     left = tuple(verification.trial.evictions)
-    moves = tuple(
-        DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None
-    )
+    moves = tuple(DrainMove(one.pod.key, one.node, one.to) for one in left if one.to is not None)
     evictions = tuple(
         DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why, one.reason)
         for one in left
