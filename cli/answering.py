@@ -24,7 +24,7 @@ from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.simulate import Files, Scenario
-from .console.output import note, one_line, takes_unicode, warn, writing
+from .console.output import note, one_line, warn, writing
 from .console.progress import telling, working
 from .declaring.flags import HTML, SERVER_VERSION, Output, environments_max_pd_vols
 from .declaring.setup import NamedSetup, Setup
@@ -89,7 +89,8 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
     dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
     dumper.add_representer(str, shown)
-    text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
+    takes_all = (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_all)
     if not text.replace("\n", "").isprintable():
         text = yaml.dump(document, Dumper=dumper, sort_keys=False)
     stream.write(text)

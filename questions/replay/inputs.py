@@ -103,11 +103,6 @@ class Operation:
     timeout: float = 1800.0
 
 
-def is_operation(data: Mapping[str, Any]) -> bool:
-    """Whether a document is (part of) a scenario."""
-    return "kind" not in data and any(word in data for word in ("opcode", "workloadTemplate"))
-
-
 def nodes_of(operations: Iterable[Operation]) -> list[Node]:
     """The templates of the nodes that are created."""
     return [found for operation in operations for found in operation.templates if isinstance(found, Node)]
@@ -548,7 +543,12 @@ class _Reader:
         if first is not None and "event" in first.data and "kind" not in first.data:
             found = [event for event in map(self._event, [first, *documents]) if event is not None]
             self.events += found if choice.as_recorded else with_run_times(found)
-        elif first is not None and is_operation(first.data):
+        elif (
+            first is not None
+            and "kind" not in first.data
+            and not first.data.keys().isdisjoint(("opcode", "workloadTemplate"))
+        ):
+            # A scenario, or a part of one.
             folder = Path() if path == STDIN else Path(path).parent
             self.operations += read_operations(
                 [first, *documents], folder, defaults=choice.defaults, odd=self.odd
