@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
 
+Json = Mapping[str, Any]
 POLICY = "policy"
 PROFILE = "profile"
 """The names of the two sides of the check."""
@@ -92,14 +93,14 @@ class Migrating:
     policy: Policy | None
     """None: the provider of *config*."""
     config: AlgorithmConfiguration
-    written: Mapping[str, Any] | None = None
+    written: Json | None = None
     """The Policy in its JSON form."""
     release: Release
     target: Release
     selector_spread: bool = False
     max_pd_vols: int | None = None
 
-    profile: Mapping[str, Any] | None = None
+    profile: Json | None = None
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
     extenders: str | None = None
     """How the check calls the extenders that are named; None: not at all."""
@@ -108,7 +109,7 @@ class Migrating:
 
     # --- the check: the old release and the profile judge each waiting pod on the same state ----------------
 
-    def engines(self, document: Mapping[str, Any]) -> dict[str, Engine]:
+    def engines(self, document: Json) -> dict[str, Engine]:
         """The old release, and the framework with the profile *document* that it became; both look at all
         nodes."""
         release = self.release
@@ -194,7 +195,7 @@ class Migrating:
 
 
 def _on_all_nodes(
-    document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None
+    document: Json, release: Release, gates: Mapping[str, bool] | None = None
 ) -> KubeSchedulerConfiguration:
     found = read_profiles({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
     return attrs.evolve(found, profiles=tuple(attrs.evolve(one, percentage=None) for one in found.profiles))
@@ -390,9 +391,7 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer) -> Mi
     )
 
 
-def _read(
-    given: GivenPolicy,
-) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]:
+def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Json | None, Json | None]:
     """A Policy, its component configuration, and the JSON form where there is one; or in their place
     profiles."""
     if isinstance(given, Policy):
