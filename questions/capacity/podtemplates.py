@@ -25,6 +25,7 @@ from ...api.objects import (
 from ...api.reading import Document
 from ...exceptions import ManifestError
 
+Json = Mapping[str, Any]
 POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
 """What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
@@ -92,7 +93,7 @@ def template_of(
     return attrs.evolve(made, objects=(*beside, *made.objects))
 
 
-def _name(document: Mapping[str, Any]) -> str:
+def _name(document: Json) -> str:
     metadata = document.get("metadata")
     if isinstance(metadata, Mapping):
         return str(metadata.get("name") or metadata.get("generateName") or "")
@@ -114,9 +115,7 @@ def fresh(pod: Pod) -> Pod:
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
 
 
-def _of_manifest(
-    document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool
-) -> PodTemplate:
+def _of_manifest(document: Json, where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
     kind = str(document["kind"])
     name = _name(document).rstrip("-")
     if kind == "DaemonSet":
@@ -165,7 +164,7 @@ def _of_manifest(
     return _in_newest_replica_set(template, known) if kind == "Deployment" else template
 
 
-def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+def _one_pod(document: Json, kind: str) -> Json:
     """*document* as a workload that lacks exactly one pod."""
     given = document.get("spec")
     spec = given if isinstance(given, Mapping) else {}

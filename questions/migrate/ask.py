@@ -24,7 +24,7 @@ from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy, resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading import without_secrets
-from ...api.record import Count, Record
+from ...api.record import Count, Names, Record
 from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
 from ...core.cycle import Algorithm
@@ -217,7 +217,7 @@ class MigrateResult(Result):
 
     profile: dict[str, Any]
     """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
-    notes: tuple[str, ...]
+    notes: Names
     report: MigrationReport
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
