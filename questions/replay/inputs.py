@@ -19,6 +19,7 @@ from ...api.garbage import no_garbage_collection
 from ...api.load import ON_A_NODE, REFUSED, Loaded, config_maps, load, made_by_workloads, why_not_waiting
 from ...api.objects import (
     DEFAULT_SCHEDULER,
+    JsonObject,
     KubeObject,
     Map,
     Node,
@@ -63,7 +64,6 @@ from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TraceTimes,
 # Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes is added.
 
 
-Json = Mapping[str, Any]
 DEFAULT_NODE = Node(
     metadata=ObjectMeta(name="node"),
     status=NodeStatus(
@@ -119,7 +119,7 @@ def read_operations(
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
-        whole_file: Json = (
+        whole_file: JsonObject = (
             document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
         )
         params = whole_file.get("params") or {}
@@ -228,11 +228,11 @@ _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObje
 class _Settings:
     folder: Path
     defaults: bool
-    params: Json
+    params: JsonObject
     default_pods: str | None
     odd: Oddities
 
-    def read(self, step: Json, where: str) -> Operation:
+    def read(self, step: JsonObject, where: str) -> Operation:
         """One operation."""
         opcode = step.get("opcode")
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
@@ -265,7 +265,7 @@ class _Settings:
             raise Mismatch(value, f"a parameter that params gives{did_you_mean(value[1:], self.params)}")
         return self.params[value[1:]]
 
-    def _templates(self, opcode: str, step: Json, where: str) -> Iterator[KubeObject]:
+    def _templates(self, opcode: str, step: JsonObject, where: str) -> Iterator[KubeObject]:
         wanted = _WITH_TEMPLATES.get(opcode)
         if wanted is None:
             return
@@ -308,7 +308,7 @@ class _Settings:
                 raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
 
-    def _decoded(self, document: Json, where: str) -> KubeObject:
+    def _decoded(self, document: JsonObject, where: str) -> KubeObject:
         place = f"{where} ({describe(document)})"
         found = decode(document, place)
         if found is None:
@@ -438,7 +438,7 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
 
 
 STDIN = "-"
-ConfigMaps = Mapping[tuple[str, str], Json]
+ConfigMaps = Mapping[tuple[str, str], JsonObject]
 
 
 @attrs.frozen(kw_only=True, repr=False)
