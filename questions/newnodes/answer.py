@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from decimal import Decimal
 from itertools import islice
 from math import ceil
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import attrs
 
@@ -28,7 +28,7 @@ from ...simulation.simulate import Scenario, Simulation
 from ..capacity.answer import CapacityQuestion, Counting
 
 Kinds = Sequence[NodeKind]
-Mix: TypeAlias = tuple[int, ...]
+Mix = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
 
 

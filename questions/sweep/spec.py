@@ -321,7 +321,7 @@ _WORDS = {
 }
 """What an option takes -> its values; others are texts."""
 _KEYS = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
-OPTIONS: Mapping[str, str] = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
+OPTIONS = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
 """Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 AXES: Mapping[str, Axis] = {
     **{

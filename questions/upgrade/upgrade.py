@@ -27,7 +27,7 @@ from ...api.objects import (
     ResourceSlice,
 )
 from ...api.reading import InputWarning, ResultDocument
-from ...api.record import UNSET, Count, Names, Record, UnsetType, says
+from ...api.record import UNSET, Count, Record, UnsetType, says
 from ...core.arrays import AVOID
 from ...core.decision import Decision
 from ...core.pods import CPU, MEMORY, NATIVE
@@ -147,7 +147,7 @@ OF_PODS: Mapping[str, Callable[[Pod], object]] = {
     ),
 }
 """Trait -> whether a pod gives it to its cluster."""
-OF_KINDS: Mapping[str, Names] = {
+OF_KINDS = {
     "attachments": ("VolumeAttachment",),
     "budgets": ("PodDisruptionBudget",),
     "device classes": ("DeviceClass",),
