@@ -53,6 +53,7 @@ from ...api.reading import (
     whole,
 )
 from ...api.reading.formats.files import read_stream
+from ...api.record import Names
 from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError, did_you_mean
 from ...simulation.simulate import CLUSTER, named
@@ -84,13 +85,13 @@ class Operation:
 
     opcode: str = ""
     count: int = 1
-    names: tuple[str, ...] = ()
+    names: Names = ()
     """Nodes by name; without names *count* random ones."""
     templates: tuple[KubeObject, ...] = ()
     namespace: str | None = None
-    namespaces: tuple[str, ...] = ()
+    namespaces: Names = ()
     label_key: str = ""
-    label_values: tuple[str, ...] = ()
+    label_values: Names = ()
     """Given to the nodes in turn; without values each node gets its own name."""
     interval: float = 0.0
     """Between two pods, or two steps of churn."""
@@ -467,7 +468,7 @@ class Inputs:
 
     events: tuple[Event, ...]
     operations: tuple[Operation, ...] = ()
-    resources: tuple[str, ...] = (*NATIVE[:2], PODS)
+    resources: Names = (*NATIVE[:2], PODS)
     """The resources of all nodes: cpu, memory, then others by name, then ``pods``."""
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
