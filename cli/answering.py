@@ -24,7 +24,7 @@ from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.simulate import Files, Scenario
-from .console.output import note, one_line, takes_unicode, warn, writing
+from .console.output import note, one_line, warn, writing
 from .console.progress import telling, working
 from .declaring.flags import HTML, SERVER_VERSION, Output, environments_max_pd_vols
 from .declaring.setup import NamedSetup, Setup
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
 
+Paths = Sequence[Path]
 NARROWEST = 40
 """Columns below which lines are not broken."""
 
@@ -89,7 +90,8 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
     dumper: Any = type("AnyText", (getattr(yaml, "CSafeDumper", yaml.SafeDumper),), {})
     dumper.add_representer(str, shown)
-    text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_unicode(stream))
+    takes_all = (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=takes_all)
     if not text.replace("\n", "").isprintable():
         text = yaml.dump(document, Dumper=dumper, sort_keys=False)
     stream.write(text)
@@ -220,7 +222,7 @@ def counts(scenario: Scenario) -> str:
 # --- from paths and options to a scheduler and the scenario that it is asked about --------------------------
 
 
-def files_of(paths: Sequence[Path], options: ClusterOptions, *, keeps_manifests: bool = False) -> Files:
+def files_of(paths: Paths, options: ClusterOptions, *, keeps_manifests: bool = False) -> Files:
     """The contents of *paths* and ``--pods``, before a scheduler is chosen; *keeps_manifests* for
     extenders."""
     pods = paths_among("pods", options.waiting())
@@ -235,7 +237,7 @@ def files_of(paths: Sequence[Path], options: ClusterOptions, *, keeps_manifests:
         )
 
 
-def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Input:
+def opened(paths: Paths, options: ClusterOptions, setup: Setup) -> Input:
     """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for, with what the question
     changes of it.
 
@@ -263,7 +265,7 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
     return given.noted(setup.release)
 
 
-def scenario_of_default(paths: Sequence[Path], options: ClusterOptions) -> Scenario:
+def scenario_of_default(paths: Paths, options: ClusterOptions) -> Scenario:
     """Read *paths* and ``--pods`` for the default scheduler, whatever its release."""
     scenario = files_of(paths, options).scenario(DEFAULT_SCHEDULER, cron_jobs=options.cron_jobs)
     tell_edits(scenario)
@@ -384,7 +386,7 @@ def _with_server_notice(scenario: Scenario, releases: Sequence[str]) -> Scenario
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *notices)) if notices else scenario
 
 
-def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInput:
+def contestants(paths: Paths, options: CompareOptions) -> ComparisonInput:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission
     does."""
     from ..questions.compare.options import NAMES
@@ -425,7 +427,7 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
     )
 
 
-OPENERS: Mapping[str, Callable[[Sequence[Path], Any], Any]] = {
+OPENERS: Mapping[str, Callable[[Paths, Any], Any]] = {
     "compare": contestants,
     "upgrade": scenario_of_default,
     "sweep": lambda paths, options: paths[0],

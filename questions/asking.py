@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import attrs
 
@@ -163,7 +163,7 @@ def asked_by(
 # --- results ------------------------------------------------------------------------------------------------
 
 
-Row: TypeAlias = dict[str, Any]
+Row = dict[str, Any]
 
 NOTHING_TRIED = "No pod is pending, so nothing was tried"
 

@@ -173,7 +173,7 @@ class Question:
     ask: str
     """The function, as ``question:name``; it is in that question's ``ask.py``."""
     forms: str = "table,wide,json,yaml,csv,html"
-    told_forms: str = ""
+    told_forms: str = "The format."
     """The help of ``-o``."""
     verbose: str | None = None
     """The help of ``--verbose``; None: there is none."""

@@ -187,11 +187,6 @@ def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> It
         yield stream
 
 
-def takes_unicode(stream: IO[str]) -> bool:
-    """Whether any character can be written to *stream* as it is."""
-    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
-
-
 # --- what is written to as it is ----------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import attrs
 import click
@@ -174,7 +174,7 @@ def in_bytes(context: click.Context, parameter: click.Parameter, value: str | No
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-Decorator: TypeAlias = Callable[[Any], Any]
+Decorator = Callable[[Any], Any]
 """What gives a command an option, or several."""
 
 

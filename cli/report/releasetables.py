@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...framework.describe import (
     SAME,
@@ -17,7 +17,7 @@ from .tables import GAP, TextTable, wrapped
 
 Blocks = dict[tuple[str, ...], list[Sequence[str]]]
 """Headers -> rows of a table. With one header a row is a line, and the lines below it."""
-HEADINGS: Mapping[str, str] = {
+HEADINGS = {
     "predicate": "predicates",
     "priority": "priorities",
     "priority argument": "priorities of a Policy's own",

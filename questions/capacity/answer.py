@@ -44,7 +44,7 @@ from ...api.objects import (
     of_kind,
 )
 from ...api.reading import ResultDocument
-from ...api.record import Amounts, Count, Counts, Record, field
+from ...api.record import Amounts, Count, Counts, Names, Record, field
 from ...core.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
@@ -143,7 +143,7 @@ class CapacityQuestion:
     """For each template why the API server refuses all of its pods; None where it does not."""
     ratio: tuple[int, ...]
     limit: int | None
-    excluded: tuple[str, ...]
+    excluded: Names
     """The excluded nodes."""
     pending_first: bool
     order: str
@@ -267,7 +267,7 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
 # --- nodes --------------------------------------------------------------------------------------------------
 
 
-def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> tuple[str, ...]:
+def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
     """The nodes that each of *texts* means: names with commas between them, or a label selector."""
     names = [node.name for node in nodes]
     found = set[str]()
@@ -464,7 +464,7 @@ class CopyShortage(Record):
     resource: str
     nodes: Count
     """Nodes that have too little of it, and reject the copy only because of shortages."""
-    examples: tuple[str, ...]
+    examples: Names
     """The first of these nodes."""
     left: int
     """The total free amount on these nodes."""
@@ -503,9 +503,7 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
     shortages = []
     for resource, names in nodes.items():
         left = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
-        shortages.append(
-            CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left)
-        )
+        shortages.append(CopyShortage(resource, len(names), tuple(names[:MOST_NAMED]), left))
     beyond = room.at(failed) & ~room.at(short)
     stranded = {}
     out_of_reach = {}
@@ -588,7 +586,7 @@ class CapacityDocument(ResultDocument, kw_only=True):
     stop: Stop
     headroom: tuple[Headroom, ...]
     """Each resource over all nodes, pods last."""
-    excluded_nodes: tuple[str, ...]
+    excluded_nodes: Names
     pending: PendingPods
     evicted: Mapping[str, str]
     """--preemption: evicted pod -> the pod that evicted it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from ...api.controlplane import HASH_LABEL, WORKLOADS, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
+    JsonObject,
     KubeObject,
     Map,
     OwnerReference,
@@ -92,7 +92,7 @@ def template_of(
     return attrs.evolve(made, objects=(*beside, *made.objects))
 
 
-def _name(document: Mapping[str, Any]) -> str:
+def _name(document: JsonObject) -> str:
     metadata = document.get("metadata")
     if isinstance(metadata, Mapping):
         return str(metadata.get("name") or metadata.get("generateName") or "")
@@ -114,9 +114,7 @@ def fresh(pod: Pod) -> Pod:
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
 
 
-def _of_manifest(
-    document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool
-) -> PodTemplate:
+def _of_manifest(document: JsonObject, where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
     kind = str(document["kind"])
     name = _name(document).rstrip("-")
     if kind == "DaemonSet":
@@ -165,7 +163,7 @@ def _of_manifest(
     return _in_newest_replica_set(template, known) if kind == "Deployment" else template
 
 
-def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+def _one_pod(document: JsonObject, kind: str) -> JsonObject:
     """*document* as a workload that lacks exactly one pod."""
     given = document.get("spec")
     spec = given if isinstance(given, Mapping) else {}

@@ -661,7 +661,7 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer)
 
 # --- labels of newer releases -------------------------------------------------------------------------------
 
-NEWER_LABELS: Mapping[str, str] = {
+NEWER_LABELS = {
     BETA_ZONE: TOPOLOGY_ZONE,
     BETA_REGION: TOPOLOGY_REGION,
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from ...api.reading import InputWarning, ResultDocument
-from ...api.record import Count, Meta, Positive, Record, astuple, says
+from ...api.record import Count, Meta, Names, Positive, Record, astuple, says
 from ...api.words import count_of
 from ...core.arrays import Rows
 from ...core.decision import NO_DETAILS, Decision, reasons_in
@@ -160,6 +160,9 @@ class ComparedPod(Record):
     second: str | None
 
 
+ComparedPods = tuple[ComparedPod, ...]
+
+
 class FirstDifference(Record):
     """The first cycle in which the two differ. In mode free all later ones can follow from it."""
 
@@ -212,13 +215,13 @@ class ConfigurationPair(Record):
     second: str
     alike: Count
     """Pods that end on the same node, or on none in both."""
-    elsewhere: tuple[ComparedPod, ...]
+    elsewhere: ComparedPods
     """Pods that end on another node."""
-    first_alone: tuple[ComparedPod, ...]
+    first_alone: ComparedPods
     """Placed by the first alone."""
-    second_alone: tuple[ComparedPod, ...]
+    second_alone: ComparedPods
     """Placed by the second alone."""
-    gated: tuple[ComparedPod, ...]
+    gated: ComparedPods
     """Placed by one, not tried by the other."""
     lost: Losses
     """The pods of firstAlone: why the second one has no node for them."""
@@ -239,7 +242,7 @@ class ComparedDecision(Record):
     """The scheduler's own message."""
     room_on: str | None
     """Where it makes room by preemption."""
-    victims: tuple[str, ...]
+    victims: Names
     gated: bool
     """The pod is not tried, because of its scheduling gates."""
     nodes: tuple[JudgedNode, ...]

@@ -89,6 +89,5 @@ QUESTION = Question(
     what="the comparison",
     headers=False,
     forms="table,json,yaml,csv,html",
-    told_forms="The format.",
     verbose="List every warning on standard error.",
 )

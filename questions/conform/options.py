@@ -61,6 +61,4 @@ QUESTION = Question(
     page=False,
     headers=False,
     forms="table,json",
-    what="the answer",
-    told_forms="The format.",
 )

@@ -39,7 +39,7 @@ class StayingPod(Record):
 class Verification:
     """The pass in which every node could go, and what failed in the passes before it."""
 
-    can: tuple[str, ...]
+    can: Names
     cannot: dict[str, str]
     """Node -> why."""
     trial: DrainTrial
@@ -240,7 +240,7 @@ class DrainDocument(ResultDocument, kw_only=True):
     KIND = "Drain"
     release: str
     """The release that places the pods."""
-    can: tuple[str, ...]
+    can: Names
     """The nodes that can go, all together, in the order in which they are emptied."""
     cannot: Mapping[str, str]
     """The other nodes that were given, or that the search could choose, and why each has to stay."""
@@ -274,14 +274,10 @@ Plan = tuple[DrainDocument, tuple[EvictedPod, ...]]
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def _plan(
-    steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False
-) -> Plan:
+def _plan(steady: SteadyState, asked: Names, verification: Verification, *, searched: bool = False) -> Plan:
     trial = verification.trial
     left = tuple(verification.trial.evictions)
-    moves = tuple(
-        DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None
-    )
+    moves = tuple(DrainMove(one.pod.key, one.node, one.to) for one in left if one.to is not None)
     evictions = tuple(
         DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why, one.reason)
         for one in left
@@ -342,7 +338,7 @@ def before_and_after(
 # --- what is asked ------------------------------------------------------------------------------------------
 
 
-def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]:
+def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> Names:
     """The names of the nodes that are asked about, or that a search may choose: none of the control plane.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
@@ -389,11 +385,7 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
 
 
 def planned(
-    options: DrainOptions,
-    asked: tuple[str, ...],
-    steady: SteadyState,
-    flags: DrainFlags,
-    on_node: OnNode = ignored,
+    options: DrainOptions, asked: Names, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored
 ) -> Plan:
     """The plan for the nodes *asked* about, or that a search may choose; or the fates of pods where they are
     gone at once."""

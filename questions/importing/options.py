@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-TRACES: Mapping[str, tuple[str, Mapping[str, str], str]] = {
+TRACES = {
     "openb": (
         "Alibaba's GPU trace (cluster-trace-gpu-v2023).",
         {"nodes": "NODES.csv", "pods": "PODS.csv"},

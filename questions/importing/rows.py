@@ -19,10 +19,12 @@ from ...exceptions import ManifestError, did_you_mean
 from ..replay.times import CREATION_TIME, DELETION_TIME, RUN_TIME
 
 Manifest = dict[str, Any]
+Texts = Mapping[str, str]
+"""By the name of a resource, label or column."""
 HOSTNAME = "kubernetes.io/hostname"
 GIB = 1 << 30
 PODS_PER_NODE = "110"
-NO_LABELS: Mapping[str, str] = {}
+NO_LABELS: Texts = {}
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -89,7 +91,7 @@ def gibibytes(amount: Decimal) -> str:
     return f"{size >> 20}Mi" if size % (1 << 20) == 0 else str(size)
 
 
-def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> Manifest:
+def node(name: str, amounts: Texts, labels: Texts) -> Manifest:
     """A node that is ready, with those of *labels* that are not empty; 110 pods unless *amounts* say so."""
     room = {**amounts} if "pods" in amounts else {**amounts, "pods": PODS_PER_NODE}
     return {
@@ -104,13 +106,7 @@ def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> Ma
     }
 
 
-def pod(
-    name: str,
-    namespace: str,
-    amounts: Mapping[str, str],
-    priority: int = 0,
-    labels: Mapping[str, str] = NO_LABELS,
-) -> Manifest:
+def pod(name: str, namespace: str, amounts: Texts, priority: int = 0, labels: Texts = NO_LABELS) -> Manifest:
     """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left
     out."""
     requests = {resource: amount for resource, amount in amounts.items() if amount not in ("0", "0m", "0Mi")}
@@ -123,7 +119,7 @@ def pod(
     }
 
 
-def _filled(labels: Mapping[str, str]) -> dict[str, str]:
+def _filled(labels: Texts) -> dict[str, str]:
     return {name: value for name, value in labels.items() if value}
 
 
@@ -161,7 +157,7 @@ MOST_COPIES = 500_000
 class TraceRow:
     """The values of a row by column, and where it is."""
 
-    values: Mapping[str, str]
+    values: Texts
     """By column, without white space around them."""
     where: str
 
@@ -318,8 +314,8 @@ class ColumnMap:
     runs: str = ""
     count: str = ""
     requests: Mapping[str, AmountColumn]
-    labels: Mapping[str, str]
-    node_selector: Mapping[str, str]
+    labels: Texts
+    node_selector: Texts
     priorities: Mapping[str, int]
     """Word in the column of priorities -> priority; empty: the column has numbers."""
 

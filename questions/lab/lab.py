@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ...algorithmprovider.policy import PROVIDERS
 from ...api.objects import KubeObject, Node, Pod
 from ...api.ownfields import current_manifest
-from ...api.record import plain
+from ...api.record import Names, plain
 from ...choices import ORDERS, TIE_BREAKS
 from ...core.pods import of_node
 from ...exceptions import KubeclassicError, UnknownNameError, one_line
@@ -65,10 +65,10 @@ class LabQuestion(msgspec.Struct, forbid_unknown_fields=True):
 class Given:
     """The input of the lab that it cannot move: paths, and words of the command line."""
 
-    paths: tuple[str, ...]
-    pods: tuple[str, ...] = ()
+    paths: Names
+    pods: Names = ()
     """More files of waiting pods."""
-    words: tuple[str, ...] = ()
+    words: Names = ()
     """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
 
 

@@ -20,7 +20,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import DEFAULT_PROVIDER, Registry
 from ...api.garbage import settled
 from ...api.load import Inventory, Loaded, config_maps, load_documents, take_in
-from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, KubeObject, Node, Pod, why_not_waiting
+from ...api.objects import DEFAULT_SCHEDULER, ON_A_NODE, JsonObject, KubeObject, Node, Pod, why_not_waiting
 from ...api.reading import Document, Notice, parsed
 from ...choices import ORDERS
 from ...core.cycle import Algorithm
@@ -575,7 +575,7 @@ def _known(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
     )
 
 
-def base_policy(start: SchedulerSpec, values: Mapping[str, Any]) -> Json:
+def base_policy(start: SchedulerSpec, values: JsonObject) -> Json:
     """The Policy of these options, or of their provider, with both lists written out."""
     release = ALL_RELEASES[values["release"]]
     registry = Registry.of(release, resolved_gates(release, values["gates"]), start.catalogue)
@@ -591,7 +591,7 @@ def base_policy(start: SchedulerSpec, values: Mapping[str, Any]) -> Json:
 
 
 def changed_profile(
-    document: Mapping[str, Any],
+    document: JsonObject,
     switches: Mapping[str, bool],
     weights: Mapping[str, int],
     hard_weight: int | None,
@@ -648,9 +648,9 @@ def changed_profile(
     return found
 
 
-def _version_of(document: Mapping[str, Any]) -> str:
+def _version_of(document: JsonObject) -> str:
     return str(document.get("apiVersion", "")).rpartition("/")[2]
 
 
-def _without(values: Mapping[str, Any], names: Iterable[str]) -> Json:
+def _without(values: JsonObject, names: Iterable[str]) -> Json:
     return {name: value for name, value in values.items() if name not in names}

@@ -24,7 +24,7 @@ from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy, resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading import without_secrets
-from ...api.record import Count, Record
+from ...api.record import Count, Names, Record
 from ...api.view import Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ...api.words import count_of
 from ...core.cycle import Algorithm
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
 
+Json = Mapping[str, Any]
 POLICY = "policy"
 PROFILE = "profile"
 """The names of the two sides of the check."""
@@ -91,14 +92,14 @@ class Migrating:
     policy: Policy | None
     """None: the provider of *config*."""
     config: AlgorithmConfiguration
-    written: Mapping[str, Any] | None = None
+    written: Json | None = None
     """The Policy in its JSON form."""
     release: Release
     target: Release
     selector_spread: bool = False
     max_pd_vols: int | None = None
 
-    profile: Mapping[str, Any] | None = None
+    profile: Json | None = None
     """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
     extenders: str | None = None
     """How the check calls the extenders that are named; None: not at all."""
@@ -107,7 +108,7 @@ class Migrating:
 
     # --- the check: the old release and the profile judge each waiting pod on the same state ----------------
 
-    def engines(self, document: Mapping[str, Any]) -> dict[str, Engine]:
+    def engines(self, document: Json) -> dict[str, Engine]:
         """The old release, and the framework with the profile *document* that it became; both look at all
         nodes."""
         release = self.release
@@ -193,7 +194,7 @@ class Migrating:
 
 
 def _on_all_nodes(
-    document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None
+    document: Json, release: Release, gates: Mapping[str, bool] | None = None
 ) -> KubeSchedulerConfiguration:
     found = read_profiles({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
     return attrs.evolve(found, profiles=tuple(attrs.evolve(one, percentage=None) for one in found.profiles))
@@ -215,7 +216,7 @@ class MigrateResult(Result):
 
     profile: dict[str, Any]
     """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
-    notes: tuple[str, ...]
+    notes: Names
     report: MigrationReport
     comparison: CompareResult | None = None
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
@@ -389,9 +390,7 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer) -> Mi
     )
 
 
-def _read(
-    given: GivenPolicy,
-) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]:
+def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Json | None, Json | None]:
     """A Policy, its component configuration, and the JSON form where there is one; or in their place
     profiles."""
     if isinstance(given, Policy):

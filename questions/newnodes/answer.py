@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from decimal import Decimal
 from itertools import islice
 from math import ceil
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import attrs
 
@@ -15,7 +15,7 @@ from ...api.controlplane import admit, expand
 from ...api.load import each_once, identity_of
 from ...api.objects import CSINode, Node, Pod, of_kind
 from ...api.reading import ResultDocument
-from ...api.record import UNSET, Amounts, Count, Counts, Meta, Positive, Record, UnsetType, replace
+from ...api.record import UNSET, Amounts, Count, Counts, Meta, Names, Positive, Record, UnsetType, replace
 from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.pods import PODS
@@ -27,7 +27,8 @@ from ...simulation.nodesbyuse import FreeRoom
 from ...simulation.simulate import Scenario, Simulation
 from ..capacity.answer import CapacityQuestion, Counting
 
-Mix: TypeAlias = tuple[int, ...]
+Kinds = Sequence[NodeKind]
+Mix = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
 
 
@@ -82,7 +83,7 @@ class MixTrials:
     come first or alone."""
 
     question: CapacityQuestion
-    kinds: Sequence[NodeKind]
+    kinds: Kinds
     new_engine: Callable[[], Engine]
     on_progress: Callable[[int], None]
     """Called after each simulation with how many there were."""
@@ -183,9 +184,9 @@ class MixTrials:
 class PodShape:
     """Pods that scheduling cannot tell apart."""
 
-    keys: tuple[str, ...]
+    keys: Names
     requests: Mapping[str, int]
-    refusals: tuple[str, ...]
+    refusals: Names
     """For each kind why an empty new node does not take one; empty if it does."""
 
 
@@ -470,7 +471,7 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     without_node: PodsWithoutNode
     tried: Counts
     """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
-    daemons: Mapping[str, tuple[str, ...]]
+    daemons: Mapping[str, Names]
     """Kind -> the DaemonSets of which a new node of it has a pod."""
     evicted: Mapping[str, str]
     """--preemption: evicted pod -> the pod that evicted it."""
@@ -512,7 +513,7 @@ def number_of(number: Decimal) -> int | float:
 def nodes_to_add(
     question: CapacityQuestion,
     given: Input,
-    kinds: Sequence[NodeKind],
+    kinds: Kinds,
     *,
     most_nodes: int | None,
     on_progress: Callable[[int], None],
@@ -616,7 +617,7 @@ def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
     return dict(wanted)
 
 
-def _mix(kinds: Sequence[NodeKind], trial: MixTrial) -> dict[str, int]:
+def _mix(kinds: Kinds, trial: MixTrial) -> dict[str, int]:
     return {kind.name: count for kind, count in zip(kinds, trial.mix, strict=True)}
 
 
@@ -629,9 +630,7 @@ def left(trial: MixTrial) -> str:
     return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
-def _not_taken(
-    kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], found: MixesFound
-) -> KindNotTaken:
+def _not_taken(kinds: Kinds, at: int, shapes: Sequence[PodShape], found: MixesFound) -> KindNotTaken:
     """The kind number *at*, of which none is added though others are, with why."""
     stuck = {one.pod for one in found.stuck}
     why = "no mix with it that costs less was found"
@@ -644,9 +643,7 @@ def _not_taken(
     return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
 
 
-def _without_place(
-    kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound
-) -> dict[str, str]:
+def _without_place(kinds: Kinds, shapes: Sequence[PodShape], found: MixesFound) -> dict[str, str]:
     """Pods that find no node, each with why: on an empty new node where none takes it, else what the
     scheduler says."""
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}

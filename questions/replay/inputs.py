@@ -20,6 +20,7 @@ from ...api.load import REFUSED, Loaded, config_maps, load, made_by_workloads
 from ...api.objects import (
     DEFAULT_SCHEDULER,
     ON_A_NODE,
+    JsonObject,
     KubeObject,
     Map,
     Node,
@@ -54,6 +55,7 @@ from ...api.reading import (
     whole,
 )
 from ...api.reading.formats.files import read_stream
+from ...api.record import Names
 from ...core.pods import NATIVE, PODS, of_node
 from ...exceptions import ManifestError, did_you_mean
 from ...simulation.simulate import CLUSTER, named
@@ -85,13 +87,13 @@ class Operation:
 
     opcode: str = ""
     count: int = 1
-    names: tuple[str, ...] = ()
+    names: Names = ()
     """Nodes by name; without names *count* random ones."""
     templates: tuple[KubeObject, ...] = ()
     namespace: str | None = None
-    namespaces: tuple[str, ...] = ()
+    namespaces: Names = ()
     label_key: str = ""
-    label_values: tuple[str, ...] = ()
+    label_values: Names = ()
     """Given to the nodes in turn; without values each node gets its own name."""
     interval: float = 0.0
     """Between two pods, or two steps of churn."""
@@ -103,11 +105,6 @@ class Operation:
     mode: str = "create"
     number: int = 0
     timeout: float = 1800.0
-
-
-def is_operation(data: Mapping[str, Any]) -> bool:
-    """Whether a document is (part of) a scenario."""
-    return "kind" not in data and any(word in data for word in ("opcode", "workloadTemplate"))
 
 
 def nodes_of(operations: Iterable[Operation]) -> list[Node]:
@@ -125,7 +122,7 @@ def read_operations(
     :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
-        whole_file: Mapping[str, Any] = (
+        whole_file: JsonObject = (
             document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
         )
         params = whole_file.get("params") or {}
@@ -234,11 +231,11 @@ _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObje
 class _Settings:
     folder: Path
     defaults: bool
-    params: Mapping[str, Any]
+    params: JsonObject
     default_pods: str | None
     odd: Oddities
 
-    def read(self, step: Mapping[str, Any], where: str) -> Operation:
+    def read(self, step: JsonObject, where: str) -> Operation:
         """One operation."""
         opcode = step.get("opcode")
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
@@ -271,7 +268,7 @@ class _Settings:
             raise Mismatch(value, f"a parameter that params gives{did_you_mean(value[1:], self.params)}")
         return self.params[value[1:]]
 
-    def _templates(self, opcode: str, step: Mapping[str, Any], where: str) -> Iterator[KubeObject]:
+    def _templates(self, opcode: str, step: JsonObject, where: str) -> Iterator[KubeObject]:
         wanted = _WITH_TEMPLATES.get(opcode)
         if wanted is None:
             return
@@ -314,7 +311,7 @@ class _Settings:
                 raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
 
-    def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
+    def _decoded(self, document: JsonObject, where: str) -> KubeObject:
         place = f"{where} ({describe(document)})"
         found = decode(document, place)
         if found is None:
@@ -444,7 +441,7 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
 
 
 STDIN = "-"
-ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
+ConfigMaps = Mapping[tuple[str, str], JsonObject]
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -473,7 +470,7 @@ class Inputs:
 
     events: tuple[Event, ...]
     operations: tuple[Operation, ...] = ()
-    resources: tuple[str, ...] = (*NATIVE[:2], PODS)
+    resources: Names = (*NATIVE[:2], PODS)
     """The resources of all nodes: cpu, memory, then others by name, then ``pods``."""
     origin: float = 0.0
     """The clock's 0 in seconds since 1970."""
@@ -548,7 +545,12 @@ class _Reader:
         if first is not None and "event" in first.data and "kind" not in first.data:
             found = [event for event in map(self._event, [first, *documents]) if event is not None]
             self.events += found if choice.as_recorded else with_run_times(found)
-        elif first is not None and is_operation(first.data):
+        elif (
+            first is not None
+            and "kind" not in first.data
+            and not first.data.keys().isdisjoint(("opcode", "workloadTemplate"))
+        ):
+            # A scenario, or a part of one.
             folder = Path() if path == STDIN else Path(path).parent
             self.operations += read_operations(
                 [first, *documents], folder, defaults=choice.defaults, odd=self.odd

@@ -40,6 +40,9 @@ from .simulatedcluster import SimulatedCluster
 from .times import plain
 from .volumecontroller import VolumeController
 
+Work = Coroutine[Any, Any, None]
+"""The work of a binding."""
+
 
 @attrs.define(eq=False, repr=False)
 class PodLifecycle:
@@ -73,7 +76,7 @@ class PodLifecycle:
     """What its binding waits for on its node."""
     timer: int | None = None
     """The task that ends this wait when its time is up."""
-    work: Coroutine[Any, Any, None] | None = None
+    work: Work | None = None
     """Its binding."""
     rejections: int = 0
     """How often such a wait ended in a rejection since the cluster last changed for good, ..."""
@@ -97,7 +100,7 @@ def pause() -> Generator[None]:
     yield
 
 
-def resume(work: Coroutine[Any, Any, None]) -> None:
+def resume(work: Work) -> None:
     """Let *work* go on up to its next pause, or to its end."""
     with suppress(StopIteration):
         work.send(None)
@@ -153,7 +156,7 @@ class PodLifecycles(Driver):
 
     # --- a binding ------------------------------------------------------------------------------------------
 
-    def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
+    def beside(self, attempt: Attempt, work: Work) -> None:
         cluster = self.state
         life = self.all[attempt.pod.key]
         attempt.owner = life

@@ -26,6 +26,7 @@ from .journal import EventData, ReplaySummary, Sink
 from .replay import Replay
 from .times import plain
 
+SeriesRow = list[Any]
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
 MEASURES = ("capacity", "requested", "used", "fragmentation")
 """Of each resource: what the nodes have, what all pods request, what pods on nodes request, how fragmented
@@ -41,7 +42,7 @@ def columns(resources: Sequence[str]) -> list[str]:
     return [*COUNTS, *(f"{resource}.{measure}" for resource in resources for measure in MEASURES)]
 
 
-def row_of(replay: Replay) -> list[Any]:
+def row_of(replay: Replay) -> SeriesRow:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
     tally = replay.cluster.tally
     ledger = replay.cluster.ledger
@@ -59,7 +60,7 @@ def row_of(replay: Replay) -> list[Any]:
 class Series:
     """Gives rows to *sink*: one at the end of each instant, or one every *every* virtual seconds."""
 
-    sink: Callable[[list[Any]], None]
+    sink: Callable[[SeriesRow], None]
     every: float
     next: int = 0
     """Nanoseconds."""
@@ -93,13 +94,13 @@ class Thinned:
     """Rows over time: all of them while they are few, then every second, every fourth and so on, and always
     the last."""
 
-    rows: list[list[Any]] = attrs.Factory(list)
+    rows: list[SeriesRow] = attrs.Factory(list)
     every: int = 1
     seen: int = 0
-    last: list[Any] | None = None
+    last: SeriesRow | None = None
     """The last row, once no more come, if it was not kept."""
 
-    def add(self, make: Callable[[], list[Any]]) -> bool:
+    def add(self, make: Callable[[], SeriesRow]) -> bool:
         """One row more, which is made only if it is kept; whether it is."""
         is_kept = self.seen % self.every == 0
         self.seen += 1
@@ -110,7 +111,7 @@ class Thinned:
                 self.every = 2 * self.every
         return is_kept
 
-    def kept(self) -> list[list[Any]]:
+    def kept(self) -> list[SeriesRow]:
         """The rows, the last one included."""
         return self.rows if self.last in (None, self.rows[-1]) else [*self.rows, self.last]
 
@@ -360,7 +361,7 @@ class Recording:
     history: ReplayHistory | None = None
     sink: Sink = printed
     """Gets the events, unless there is a file for them."""
-    rows: list[list[Any]] = attrs.Factory(list)
+    rows: list[SeriesRow] = attrs.Factory(list)
     """The time series, if it is not written as it comes."""
 
     @contextmanager

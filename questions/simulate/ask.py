@@ -283,15 +283,12 @@ class SimulationResult(Result):
 
     def _view(self) -> View:
         found = self.summary
-        options = self.options
         others = found.placed + found.unschedulable + found.gated
         parts = (
             ("placed", found.placed, "good"),
             ("unschedulable", found.unschedulable, "bad"),
             ("gated", found.gated, "held"),
         )
-        pages = options.makes("page")
-        in_text = not options.nodes
         # The pods without a node by name, and those that have to leave.
         waiting = [
             PodOutcome(pod, "waits", group.reason) for group in self.outcome.reasons for pod in group.pods
@@ -316,11 +313,13 @@ class SimulationResult(Result):
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
             who=who,
             next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
-            sections=list(self._sections(pages, in_text)),
+            sections=list(self._sections()),
         )
 
-    def _sections(self, pages: bool, in_text: bool) -> Iterator[Section]:
+    def _sections(self) -> Iterator[Section]:
         options = self.options
+        pages = options.makes("page")
+        in_text = not options.nodes
         outcome = self.outcome
         reasons = outcome.reasons
         pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
@@ -392,7 +391,7 @@ class SimulationResult(Result):
             if any(one.requested or one.requested_before for one in found):
                 for uses, earlier in zip(shares, (True, False), strict=True):
                     uses[name] = [share_of(node, name, before=earlier) for node in self.uses]
-        sides = [MapSide("before", shares[0], before, ()), MapSide("after", shares[1], after, marks)]
+        sides = [MapSide("before", shares[0], before), MapSide("after", shares[1], after, marks)]
         colours = {TAKES: "good"} if any(marks) else {}
         return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), colours, True)
 

@@ -115,6 +115,5 @@ QUESTION = Question(
     outputs=["--nodes"],
     what="the records",
     forms="table,wide,name,json,jsonl,yaml,csv,html",
-    told_forms="The format.",
     verbose="Log what runs and who is evicted to standard error.",
 )

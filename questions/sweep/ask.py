@@ -16,7 +16,7 @@ import attrs
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ...algorithmprovider.policy import Registry
 from ...api.reading import Notice, PathLike, ResultDocument, grouped
-from ...api.record import Count, says
+from ...api.record import Count, Names, says
 from ...api.view import Column, Section, Table, View, on_page
 from ...api.words import brief, count_of
 from ...core.engine import Engine
@@ -78,7 +78,7 @@ ERROR = "error"
 # --- one run ------------------------------------------------------------------------------------------------
 
 
-Place = tuple[frozenset[str], bool, tuple[str, ...]]
+Place = tuple[frozenset[str], bool, Names]
 """What of a configuration counts when the input is read: names of schedulers, gate PodPriority, and edits."""
 
 
@@ -323,7 +323,7 @@ class Sweep:
 MOST_GROUPS = 3
 MOST_NAMED = 2
 """Of configurations that are best in something, in a verdict."""
-Value = str | float | bool | tuple[str, ...] | None
+Value = str | float | bool | Names | None
 Run = Annotated[
     Mapping[str, Value],
     says(
@@ -343,9 +343,9 @@ class SweepDocument(ResultDocument, kw_only=True):
     """The table of a sweep."""
 
     KIND = "Sweep"
-    settings: tuple[str, ...]
+    settings: Names
     """The columns that say what a run was, in order."""
-    objectives: tuple[str, ...]
+    objectives: Names
     """The columns with the results of a run, in order."""
     failed: Count
     """How many runs have an error."""
@@ -359,14 +359,14 @@ class SweepResult(Result):
 
     rows: tuple[Row, ...]
     """A row a run, in the order of the grid: ``run``, settings, objectives, ``error``."""
-    settings: tuple[str, ...]
+    settings: Names
     """The columns that say what a run was."""
-    objectives: tuple[str, ...]
+    objectives: Names
     rules: Sequence[str]
     """Places of one's own rules."""
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Names:
         """The columns of the table."""
         return (RUN, *self.settings, *self.objectives, ERROR)
 
@@ -494,7 +494,7 @@ def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: O
 def _verdict(found: SweepResult) -> str:
     """The best configuration, and its objective, in one sentence."""
     compared = found.compared
-    groups = defaultdict[tuple[str, ...], list[Best]](list)
+    groups = defaultdict[Names, list[Best]](list)
     if not compared:
         return f"All {len(found.rows):,} runs failed."
     if len(compared) == 1:

@@ -15,7 +15,7 @@ import attrs
 from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.cluster import Cluster
 from ...api.meaning import zone_of
-from ...api.objects import Node, Pod
+from ...api.objects import JsonObject, Node, Pod
 from ...api.reading import PathLike, only_document, shown
 from ...core.pods import PODS
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
@@ -321,7 +321,7 @@ _WORDS = {
 }
 """What an option takes -> its values; others are texts."""
 _KEYS = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
-OPTIONS: Mapping[str, str] = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
+OPTIONS = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
 """Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 AXES: Mapping[str, Axis] = {
     **{
@@ -355,14 +355,14 @@ class Spec:
     until: float | None
     """When a trace stops, in virtual seconds."""
     grid: Mapping[str, tuple[Any, ...]]
-    runs: tuple[Mapping[str, Any], ...]
+    runs: tuple[JsonObject, ...]
     """Settings by key, and their ``name``."""
     objectives: tuple[str, ...]
     folder: Path
     """What the paths of policies and the like are relative to."""
 
 
-def read_spec(given: PathLike | Mapping[str, Any]) -> Spec:
+def read_spec(given: PathLike | JsonObject) -> Spec:
     """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what came.
@@ -378,7 +378,7 @@ def read_spec(given: PathLike | Mapping[str, Any]) -> Spec:
 
 @attrs.frozen(repr=False)
 class _Reader:
-    data: Mapping[str, Any]
+    data: JsonObject
     where: str
     folder: Path
 
@@ -454,9 +454,9 @@ class _Reader:
                 found.append(part)
         return found
 
-    def _runs(self, grid: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    def _runs(self, grid: JsonObject) -> tuple[JsonObject, ...]:
         given = self.data.get("runs", [])
-        found = list[Mapping[str, Any]]()
+        found = list[JsonObject]()
         if not isinstance(given, list | tuple):
             self.refuse("runs", given, "a list of objects such as {name: today, policy: policy.yaml}")
         for number, run in enumerate(given):

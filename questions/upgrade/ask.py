@@ -97,9 +97,7 @@ class UpgradeResult(Result):
             verdict=_verdict(document),
             lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"],
             facts=facts,
-            shares=[Share("stay", document.pods - moving, "same"), Share("move", moving, "near")]
-            if moving
-            else [],
+            shares=[Share("stay", document.pods - moving), Share("move", moving, "near")] if moving else [],
             who=_who(document),
             main="moved",
             next=[

@@ -342,6 +342,7 @@ ABOUT: Mapping[CauseKind, str] = {"tie": TIES, "sampling": SEARCH, "preemption":
 """Kind of a cause without a rule -> what facts say that they are about."""
 
 
+Facts = Sequence[Fact]
 Restores = Callable[[FollowingSide, int], bool]
 """Whether a try restores the older decision, or view, in a step."""
 Outcomes = Mapping[int, tuple[Decided, Decided]]
@@ -364,13 +365,13 @@ class FoundCause:
 class UpgradeTrial:
     """From one release to the next, on the states of a side that leads."""
 
-    facts: Sequence[Fact]
+    facts: Facts
     """Of all releases after the older one, up to the newer one; those that fit the cluster come first."""
-    fitting: Sequence[Fact]
+    fitting: Facts
     """Those of them that fit."""
     older: FollowingSide
     newer: FollowingSide
-    without: Callable[[Sequence[Fact]], FollowingSide]
+    without: Callable[[Facts], FollowingSide]
     """Makes the newer release without some facts."""
     _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
     _restored: Counter[tuple[str, tuple[Fact, ...]]] = attrs.Factory(Counter)
@@ -502,7 +503,7 @@ class UpgradeTrial:
             or self._of_several(every, "decides", ways, number, whole_first=False)
         )
 
-    def untried(self, cause: Cause, first: SideView, second: SideView, among: Sequence[Fact]) -> Fact | None:
+    def untried(self, cause: Cause, first: SideView, second: SideView, among: Facts) -> Fact | None:
         """The fact *among* those that no cells say, between releases of different kinds: about the rule, or
         about all scores."""
         about = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
@@ -524,7 +525,7 @@ class UpgradeTrial:
         told = [*general, *about] if is_finer_alone else [*about, *general]
         return told[0] if told else None
 
-    def ranked(self, cause: Cause, among: Sequence[Fact]) -> list[Fact]:
+    def ranked(self, cause: Cause, among: Facts) -> list[Fact]:
         """Facts about the rule come first, then those about everything; of each kind those of the newest
         release."""
 
@@ -548,7 +549,7 @@ class UpgradeTrial:
 
     def _of_several(
         self,
-        facts: Sequence[Fact],
+        facts: Facts,
         way: str,
         ways: Mapping[str, Restores],
         number: int,

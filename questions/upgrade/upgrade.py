@@ -147,7 +147,7 @@ OF_PODS: Mapping[str, Callable[[Pod], object]] = {
     ),
 }
 """Trait -> whether a pod gives it to its cluster."""
-OF_KINDS: Mapping[str, tuple[str, ...]] = {
+OF_KINDS = {
     "attachments": ("VolumeAttachment",),
     "budgets": ("PodDisruptionBudget",),
     "device classes": ("DeviceClass",),
@@ -285,6 +285,9 @@ class MovedPod(Record):
     text: str
 
 
+MovedPods = tuple[MovedPod, ...]
+
+
 class DifferingNode(Record):
     """A node for which the two releases of a step differ, in the same state of the cluster."""
 
@@ -339,7 +342,7 @@ class UpgradeDocument(ResultDocument):
     """How many pods were tried."""
     stages: tuple[UpgradeStage, ...]
     steps: tuple[UpgradeStep, ...]
-    moved: tuple[MovedPod, ...]
+    moved: MovedPods
     """By step, in the order of decisions."""
     facts: tuple[ReleaseFact, ...]
     """Those that are a cause."""
@@ -445,9 +448,7 @@ class Upgrade:
 
         return UpgradeTrial([*fitting, *others], fitting, older, newer, without)
 
-    def moved(
-        self, number: int, before: Steps, after: Steps, causes: Causes | None = None
-    ) -> tuple[MovedPod, ...]:
+    def moved(self, number: int, before: Steps, after: Steps, causes: Causes | None = None) -> MovedPods:
         """Each decision that the side *number* changes, in order; *before*, *after*: the steps on both sides;
         *causes*: if known."""
         theirs = {step.at: step.outcome for step in after.each}
@@ -579,7 +580,7 @@ def upgraded(
     for number in range(1, len(asked.specs)):
         each.append(made[number] if number in own else each[-1])
     numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
-    moved: dict[int, tuple[MovedPod, ...]] = {}
+    moved: dict[int, MovedPods] = {}
     for is_known, runs in (
         (False, executor),
         (True, None),
@@ -598,10 +599,7 @@ def upgraded(
 
 
 def _document(
-    asked: Upgrade,
-    each: Sequence[Steps],
-    moved: Mapping[int, tuple[MovedPod, ...]],
-    warnings: tuple[InputWarning, ...],
+    asked: Upgrade, each: Sequence[Steps], moved: Mapping[int, MovedPods], warnings: tuple[InputWarning, ...]
 ) -> UpgradeDocument:
     found = [one for its in moved.values() for one in its]
     specs = asked.specs

@@ -75,6 +75,7 @@ from .suggestion import (
 # --- the search: every family is tried, and results come in the order of how much they disturb --------------
 
 
+Tell = Callable[[str], None]
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
 SECONDS = 10
@@ -198,7 +199,7 @@ Found = tuple[Explanation, tuple[Suggestion, ...], int]
 were asked for."""
 
 
-def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[[str], None]) -> Found:
+def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Tell) -> Found:
     """The changes that would help the pod; *simulation* is a new one of *asked*. *tell* is called with each
     family of changes before it is tried.
 
@@ -237,7 +238,7 @@ def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[
 
 
 def _suggestions(
-    asked: ScheduledPod, context: WhatIfContext, found: ExplanationDocument, tell: Callable[[str], None]
+    asked: ScheduledPod, context: WhatIfContext, found: ExplanationDocument, tell: Tell
 ) -> Iterator[Helpful]:
     """The suggestions of each family, the smallest changes first."""
     most, trials = (None, None) if asked.every else (SHOWN, TRIALS)
@@ -265,9 +266,7 @@ def smallest_first(
 # --- two changes together -----------------------------------------------------------------------------------
 
 
-def _pairs(
-    context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]
-) -> Iterator[Helpful]:
+def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Tell) -> Iterator[Helpful]:
     """Two changes together, where no single one helps, or where putting names right is not all."""
     families = [family for _, family in FAMILIES]
     wrong = [] if any(one.change.corrects for one in found) else list(islice(corrected(context), 1))

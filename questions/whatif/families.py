@@ -41,8 +41,10 @@ from .suggestion import (
     units,
 )
 
+Changes = Iterator[Change]
 
-def corrected(context: WhatIfContext) -> Iterator[Change]:
+
+def corrected(context: WhatIfContext) -> Changes:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
     found = [*_labels(context), *_taints_and_resources(context)]
     edits = tuple(edit for one in found for edit in one.edits)
@@ -65,9 +67,7 @@ def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> st
     return _instead("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
 
 
-def _of_pairs(
-    facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None
-) -> Iterator[Change]:
+def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None) -> Changes:
     """Labels that are wanted at *path* of a pod."""
     for key, value in (pairs or {}).items():
         near = facts.near(key, value)
@@ -76,7 +76,7 @@ def _of_pairs(
             yield Change(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
 
 
-def _labels(context: WhatIfContext) -> Iterator[Change]:
+def _labels(context: WhatIfContext) -> Changes:
     """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods
     to be near to."""
     pod = context.pod
@@ -111,7 +111,7 @@ def _labels(context: WhatIfContext) -> Iterator[Change]:
         yield from _of_pairs(others, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
 
 
-def _taints_and_resources(context: WhatIfContext) -> Iterator[Change]:
+def _taints_and_resources(context: WhatIfContext) -> Changes:
     """Taints that a toleration misses by its key, its value or its effect, and resources that a container
     requests."""
     taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
@@ -141,7 +141,7 @@ def _taints_and_resources(context: WhatIfContext) -> Iterator[Change]:
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def dropped_gates(context: WhatIfContext) -> Iterator[Change]:
+def dropped_gates(context: WhatIfContext) -> Changes:
     """All scheduling gates removed."""
     gates = [gate.name for gate in context.pod.spec.scheduling_gates]
     if gates:
@@ -150,7 +150,7 @@ def dropped_gates(context: WhatIfContext) -> Iterator[Change]:
         )
 
 
-def tolerations(context: WhatIfContext) -> Iterator[Change]:
+def tolerations(context: WhatIfContext) -> Changes:
     """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are
     enough elsewhere.
 
@@ -181,13 +181,13 @@ def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
     return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
 
 
-def dropped_node_selectors(context: WhatIfContext) -> Iterator[Change]:
+def dropped_node_selectors(context: WhatIfContext) -> Changes:
     """One key of the nodeSelector removed."""
     for key, value in (context.pod.spec.node_selector or {}).items():
         yield context.of_pod("nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
 
 
-def dropped_node_affinity(context: WhatIfContext) -> Iterator[Change]:
+def dropped_node_affinity(context: WhatIfContext) -> Changes:
     """One expression of the required node affinity removed."""
     for at, term in enumerate(node_terms(context.pod)):
         fields = (
@@ -201,7 +201,7 @@ def dropped_node_affinity(context: WhatIfContext) -> Iterator[Change]:
                 )
 
 
-def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
+def dropped_pod_affinity(context: WhatIfContext) -> Changes:
     """One required term of the pod's affinity or anti-affinity to other pods removed."""
     affinity = context.pod.spec.affinity or Affinity()
     kinds: tuple[tuple[ChangeKind, str, PodAffinity | None], ...] = (
@@ -214,7 +214,7 @@ def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
             yield context.of_pod(kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
 
 
-def dropped_ports(context: WhatIfContext) -> Iterator[Change]:
+def dropped_ports(context: WhatIfContext) -> Changes:
     """One host port removed."""
     spec = context.pod.spec
     sidecars = [container for container in spec.init_containers if container.is_sidecar]
@@ -228,7 +228,7 @@ def dropped_ports(context: WhatIfContext) -> Iterator[Change]:
                     )
 
 
-def looser_spread(context: WhatIfContext) -> Iterator[Change]:
+def looser_spread(context: WhatIfContext) -> Changes:
     """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
     for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
@@ -324,7 +324,7 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     return Helpful.of(Change("move", words, (f"pod {pod.key} nodeName={target}",), size=size), host)
 
 
-def without_anti_affinity(context: WhatIfContext) -> Iterator[Change]:
+def without_anti_affinity(context: WhatIfContext) -> Changes:
     """One required term of anti-affinity of another pod removed."""
     for node in context.nodes():
         for entry in context.on(node.name):
@@ -337,7 +337,7 @@ def without_anti_affinity(context: WhatIfContext) -> Iterator[Change]:
                 )
 
 
-def higher_priority(context: WhatIfContext) -> Iterator[Change]:
+def higher_priority(context: WhatIfContext) -> Changes:
     """The priority that is just high enough to evict others, from low to high; or eviction where the pod does
     without."""
     if context.pod.spec.preemption_policy == "Never":
@@ -366,7 +366,7 @@ MOST_VALUES = 10
 Labels = dict[str, str | None]
 
 
-def uncordoned(context: WhatIfContext) -> Iterator[Change]:
+def uncordoned(context: WhatIfContext) -> Changes:
     """A node that takes pods again."""
     for _, node in context.targets():
         if node.spec.unschedulable:
@@ -374,7 +374,7 @@ def uncordoned(context: WhatIfContext) -> Iterator[Change]:
             yield context.of_node(node, "uncordon", f"uncordon node {node.name}", "unschedulable-", *taint)
 
 
-def untainted(context: WhatIfContext) -> Iterator[Change]:
+def untainted(context: WhatIfContext) -> Changes:
     """A node without the taints that the pod does not tolerate; those that say how it is are not removed by
     hand."""
     for _, node in context.targets():
@@ -393,7 +393,7 @@ def untainted(context: WhatIfContext) -> Iterator[Change]:
         yield context.of_node(node, "taint", " and ".join(told), *edits, size=len(taints))
 
 
-def raised(context: WhatIfContext) -> Iterator[Change]:
+def raised(context: WhatIfContext) -> Changes:
     """A node with exactly as much more as is missing there."""
     for report, node in context.targets():
         if not is_short_only(report) or lacks_kind(context, report):
@@ -414,7 +414,7 @@ def raised(context: WhatIfContext) -> Iterator[Change]:
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-def labelled(context: WhatIfContext) -> Iterator[Change]:
+def labelled(context: WhatIfContext) -> Changes:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept
     together."""
     pod = context.pod
@@ -481,7 +481,7 @@ def _for_expression(expression: Requirement) -> Labels | None:
 # --- devices ------------------------------------------------------------------------------------------------
 
 
-def more_devices(context: WhatIfContext) -> Iterator[Change]:
+def more_devices(context: WhatIfContext) -> Changes:
     """A node with exactly as many more devices as are missing there for one request."""
     for report, node in context.targets():
         for account in report.devices or ():
@@ -504,7 +504,7 @@ def more_devices(context: WhatIfContext) -> Iterator[Change]:
 # --- one more node ------------------------------------------------------------------------------------------
 
 
-def one_more(context: WhatIfContext) -> Iterator[Change]:
+def one_more(context: WhatIfContext) -> Changes:
     """A new node like one of each kind: nodes are of one kind if they differ in their names alone. The
     smallest comes first."""
     kinds: dict[Hashable, tuple[list[int], str]] = {}
@@ -526,14 +526,14 @@ HIGHEST = 100
 """The highest weight of a preference."""
 
 
-def selecting(context: WhatIfContext) -> Iterator[Change]:
+def selecting(context: WhatIfContext) -> Changes:
     """A nodeSelector that means the wanted node."""
     if context.pin is not None:
         told = f"select {context.want} by its hostname"
         yield context.of_pod("nodeSelector", told, f"nodeSelector.{HOSTNAME}={context.pin}")
 
 
-def preferring(context: WhatIfContext) -> Iterator[Change]:
+def preferring(context: WhatIfContext) -> Changes:
     """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
 
     def preference(weight: int) -> Change:
@@ -549,7 +549,7 @@ def preferring(context: WhatIfContext) -> Iterator[Change]:
             yield preference(helps)
 
 
-def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
+def dropped_preferences(context: WhatIfContext) -> Changes:
     """One preferred term of the pod's node affinity, pod affinity or anti-affinity removed."""
     affinity = context.pod.spec.affinity or Affinity()
     for name, part in (
@@ -562,7 +562,7 @@ def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
             yield context.of_pod("preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
 
 
-def avoided(context: WhatIfContext) -> Iterator[Change]:
+def avoided(context: WhatIfContext) -> Changes:
     """The taints of the wanted node that pods avoid if they can, tolerated or removed."""
     for _, node in context.targets():
         mild = [taint for taint in node.spec.taints if taint.effect == "PreferNoSchedule"]
@@ -580,7 +580,7 @@ def avoided(context: WhatIfContext) -> Iterator[Change]:
 # --- all of them --------------------------------------------------------------------------------------------
 
 
-Family = Callable[[WhatIfContext], Iterator[Change]]
+Family = Callable[[WhatIfContext], Changes]
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("names that nothing has", corrected),
     ("scheduling gates", dropped_gates),

@@ -65,7 +65,7 @@ class Change:
 
     kind: ChangeKind
     words: str
-    edits: tuple[str, ...]
+    edits: Names
     """As ``--set`` takes them."""
     size: float = 0.0
     """Orders the changes of a kind: the smaller one first."""
@@ -162,7 +162,7 @@ class Helpful:
     """Whether all pods of the workload have a node after it."""
 
     @classmethod
-    def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Helpful:
+    def of(cls, change: Change, host: str, victims: Names = ()) -> Helpful:
         """The suggestion that *change* makes *host* the pod's node."""
         suggestion = Suggestion(
             change=change.words,

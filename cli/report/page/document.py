@@ -50,6 +50,7 @@ from .clustermap import SHOWN, DrawnMap, drawn_bands, drawn_chart, numbers
 # --- the origin of a page -----------------------------------------------------------------------------------
 
 
+Texts = tuple[str, ...]
 SHARED = ("--pods", "--order", "--set", "--cron-jobs", "--no-defaults")
 """The options that say what the cluster is, besides those of the scheduler."""
 _ABSOLUTE = re.compile(r"(?<![^\s=,:'\"(>])/(?:[^/\s=,:'\"<]+/)+[^/\s=,:'\"<]+")
@@ -73,7 +74,7 @@ def discreet(text: str) -> str:
     return _ABSOLUTE.sub(nearer, text)
 
 
-def _discreet_texts(texts: Iterable[str]) -> tuple[str, ...]:
+def _discreet_texts(texts: Iterable[str]) -> Texts:
     return tuple(map(discreet, texts))
 
 
@@ -82,24 +83,24 @@ class About:
     """Of what a page speaks; what is empty is left out. Pages are sent around: no text has a folder of their
     author."""
 
-    inputs: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    inputs: Texts = attrs.field(default=(), converter=_discreet_texts)
     """The paths that were read, as they were given."""
     counts: str = ""
     """What was read in all: nodes, pods that run, pods that wait."""
-    warnings: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
-    unread: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    warnings: Texts = attrs.field(default=(), converter=_discreet_texts)
+    unread: Texts = attrs.field(default=(), converter=_discreet_texts)
     """What does not count in the outcome, in sentences, which stand under it."""
-    releases: tuple[str, ...] = ()
+    releases: Texts = ()
     rules: tuple[Part, ...] = ()
     """Policies, profiles, gates and other options that choose the rules, as given."""
     version: str = ""
     """Of kubeclassic."""
     date: datetime | None = None
     """When the page was made."""
-    command: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    command: Texts = attrs.field(default=(), converter=_discreet_texts)
     """What repeats it: the words of a command line."""
 
-    def asking(self, question: str, *words: str) -> tuple[str, ...]:
+    def asking(self, question: str, *words: str) -> Texts:
         """The command line that asks another *question* of the same cluster and scheduler.
 
         >>> about = About(inputs=("c/",), command=("kubeclassic", "simulate", "c/", "--release", "1.27", "--details"))
