@@ -540,7 +540,7 @@ class DeviceSearch:
 
     def _consumed(self, device: DeviceId) -> Amounts | None:
         """The amounts of a shared device that claims have."""
-        return self.claims.consumed(device) if self.cells.shares else None
+        return self.claims.consumed(device) if self.cells.shares and self.claims.shares else None
 
     def _kind(self, make: Make) -> Hashable:
         """All that this search reads of devices of *make*. Devices of one kind lead to the same end.

@@ -152,7 +152,7 @@ class VolumeMatcher:
             and size(volume) >= least
             and volume_class(volume) == kind
             and modes.issubset(volume.spec.access_modes)
-            and labels(volume.labels)
+            and (labels is everything or labels(volume.labels))
         ]
         for volume in sorted(large, key=size):
             if not left:
