@@ -466,9 +466,8 @@ class _Builder:
             )
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
-        one_reason = self.handle.cells.one_reason
         predicates = tuple(
-            as_predicate(self.made[rule], rule in points["preFilter"], one_reason)
+            as_predicate(self.made[rule], rule in points["preFilter"], self.handle.cells.one_reason)
             for rule in points["filter"]
         )
         # Each with whether it runs where its score reads what was prepared.

@@ -224,11 +224,10 @@ class FrameworkQueue(QueueBase):
         return True
 
     def _leave_parking(self, item: QueuedPod, now: int) -> str | None:
-        key = item.pod.key
         backs_off = self._backs_off(item, now)
         if not (self._back_off(item) if backs_off else self._activate(item)):
             return None
-        self._parked.drop(key)
+        self._parked.drop(item.pod.key)
         return BACKOFF if backs_off else ACTIVE
 
     def _next(self) -> QueuedPod | None:
