@@ -134,10 +134,10 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     )
 
 
-def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
+def as_cacheable(plugin: Any, pre_scores: bool) -> Priority:
     """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
-    A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run,
+    A user's plugin whose final score is out of range is an error, so that the cycle is run,
     which says what upstream says.
     """
     rule = as_priority(plugin, pre_scores)
@@ -151,16 +151,16 @@ def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
     if type(plugin).__module__.startswith(OURS):
         return rule
     if rule.reduce is None:
-        return attrs.evolve(rule, score=_within(rule.score, max_score))
-    return attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
+        return attrs.evolve(rule, score=_within(rule.score))
+    return attrs.evolve(rule, reduce=_within(rule.reduce))
 
 
-def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scores]:
+def _within(method: Callable[..., Scores]) -> Callable[..., Scores]:
     @wraps(method)
     def bounded(*arguments: Any) -> Scores:
         scores = method(*arguments)
         # Seen as unsigned, numbers below 0 are above every bound.
-        if len(scores) and int(scores.view(np.uint64).max()) > max_score:
+        if len(scores) and int(scores.view(np.uint64).max()) > MAX_NODE_SCORE:
             raise PriorityError("a score is out of range")
         return scores
 
@@ -497,9 +497,7 @@ class _Builder:
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None
         if not (algorithm.leaves_counts or repeats):
-            weighed = tuple(
-                (as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in scored
-            )
+            weighed = tuple((as_cacheable(plugin, has), weight) for plugin, has, weight in scored)
             cacheable = attrs.evolve(algorithm, priorities=weighed)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         waiting = self.handle.waiting_pods

@@ -367,14 +367,12 @@ class FrameworkQueue(QueueBase):
         if not self.queueing.spread_is_woken:
             return found
         beside = {item.pod.key for item in found}
-        spread = (
+        spread = [
             item
             for item in self._parked.all()
-            if SPREAD in item.plugins and item.pod.namespace == pod.namespace
-        )
-        return sorted(
-            [*found, *(item for item in spread if item.pod.key not in beside)], key=lambda item: item.pod.key
-        )
+            if SPREAD in item.plugins and item.pod.namespace == pod.namespace and item.pod.key not in beside
+        ]
+        return sorted([*found, *spread], key=lambda item: item.pod.key)
 
     def _move_for(
         self, event: ClusterEvent, items: Iterable[QueuedPod], old: KubeObject | None, new: KubeObject | None
