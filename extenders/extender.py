@@ -85,11 +85,12 @@ def read_reply(body: bytes, kind: type[T]) -> T | None:
         found, _ = _DECODER.raw_decode(body.decode("utf-8", "replace").lstrip(" \t\r\n"))
         return msgspec.convert(_lowered(found), kind | None)
     except RecursionError:
-        raise ExtenderError(f"{FAULT}JSON that is nested too deeply, expected an extender's answer") from None
+        got = "JSON that is nested too deeply"
     except msgspec.ValidationError as error:
-        raise ExtenderError(f"{FAULT}another form ({error}), expected an extender's answer") from None
+        got = f"another form ({error})"
     except ValueError as error:
-        raise ExtenderError(f"{FAULT}no JSON ({error}), expected an extender's answer") from None
+        got = f"no JSON ({error})"
+    raise ExtenderError(f"{FAULT}{got}, expected an extender's answer")
 
 
 def _refused(name: str) -> NoReturn:

@@ -68,11 +68,6 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
     """The state of *run* and its engine; *objects* are those that its reader has by the same names."""
     # The attributes of users' plugins, by the plugin's name in :func:`_parts`. Upstream's plugins have no
     # state that counts.
-    own = (
-        (name, plugin)
-        for name, plugin in _plugins(run.engine)
-        if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
-    )
     state = {
         "run": run,
         "plugins": {
@@ -81,7 +76,8 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
                 for key, value in vars(plugin).items()
                 if not (key in GIVEN or isinstance(value, RuleGuard))
             }
-            for name, plugin in own
+            for name, plugin in _plugins(run.engine)
+            if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
         },
         # Profiles are held by name, and so their waiting pods are held apart.
         "waiting": {name: list(profile.waiting_pods) for name, profile in run.engine.profiles.items()},

@@ -173,7 +173,6 @@ class FrameworkFlow:
         for profile in profiles.values():
             profile.handle.listings = engine.listings
         release = engine.release
-        gates = engine.gates
         share = engine.memory_bytes // len(profiles)
         order = ListOrder(
             engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor
@@ -205,7 +204,7 @@ class FrameworkFlow:
             engine=engine,
             profiles=profiles,
             batches=batches,
-            binder=VolumeBinder(release.volumes, gates, engine.listings),
+            binder=VolumeBinder(release.volumes, engine.gates, engine.listings),
             order=order,
             quick_paths=quick_paths,
             refusals={name: UnschedulableCache(path) for name, path in quick_paths.items()},

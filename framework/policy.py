@@ -146,9 +146,8 @@ class PolicyRules:
             return "CheckServiceAffinity"
         if argument is None or argument.labels_presence is None:
             raise PolicyError(self.cells.unknown_predicate.format(name=name))
-        labels = argument.labels_presence.labels
         kind = "present" if argument.labels_presence.presence else "absent"
-        self._add_labels(f"{kind}_labels", labels)
+        self._add_labels(f"{kind}_labels", argument.labels_presence.labels)
         return "CheckNodeLabelPresence"
 
     def _add_labels(self, field: str, labels: tuple[str, ...]) -> None:

@@ -112,10 +112,10 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     )
 
 
-def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool, max_score: int) -> Priority:
+def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool) -> Priority:
     """*rule*, the plugin's Score, in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
-    A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run,
+    A user's plugin whose final score is out of range is an error, so that the cycle is run,
     which says what upstream says.
     """
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
@@ -128,16 +128,16 @@ def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool, max_score: int) 
     if type(plugin).__module__.startswith(OURS):
         return rule
     if rule.reduce is None:
-        return attrs.evolve(rule, score=_within(rule.score, max_score))
-    return attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
+        return attrs.evolve(rule, score=_within(rule.score))
+    return attrs.evolve(rule, reduce=_within(rule.reduce))
 
 
-def _within(method: Callable[..., Scores], max_score: int) -> Callable[..., Scores]:
+def _within(method: Callable[..., Scores]) -> Callable[..., Scores]:
     @wraps(method)
     def bounded(*arguments: Any) -> Scores:
         scores = method(*arguments)
         # Seen as unsigned, numbers below 0 are above every bound.
-        if len(scores) and int(scores.view(np.uint64).max()) > max_score:
+        if len(scores) and int(scores.view(np.uint64).max()) > MAX_NODE_SCORE:
             raise PriorityError("a score is out of range")
         return scores
 
@@ -478,7 +478,7 @@ class _Builder:
         cacheable = None
         if not (algorithm.leaves_counts or repeats):
             weighed = [
-                (as_cacheable(rule, plugin, has, MAX_NODE_SCORE), weight)
+                (as_cacheable(rule, plugin, has), weight)
                 for (rule, _), (plugin, has, weight) in zip(priorities, scored, strict=True)
             ]
             cacheable = attrs.evolve(algorithm, priorities=weighed)

@@ -164,10 +164,6 @@ class _Role:
         held = self.table.pod_count if self.targeted is None else grown(self.targeted.rows, self.table.size)
         return held[: self.table.size]
 
-    @property
-    def has_empty_key(self) -> bool:
-        return "" in self.keys
-
     def note(self, place: int, row: int, template: Template) -> None:
         """Add a pod on *row*, if this role has to look at it."""
         if not self.keys or (self.targeted is not None and not self.targeted.of(template)):
@@ -183,7 +179,7 @@ class _Role:
     def domains(self, row: int) -> Domains:
         """The domains of a row by all keys, or those before an empty one."""
         # Upstream: keys are compared one after the other; an empty one is an error as soon as it is reached.
-        keys = self.keys[: self.keys.index("")] if self.has_empty_key else self.keys
+        keys = self.keys[: self.keys.index("")] if "" in self.keys else self.keys
         return tuple(
             int(self.table.labels[key].codes[row]) if key in self.table.labels else 0 for key in keys
         )
@@ -235,13 +231,13 @@ class _OwnTerms:
             gone = {place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in kept}
         wanted = _first(self.affinity.sharing(row), gone)
         error = _first_error(self.affinity, gone)
-        if self.affinity.has_empty_key and wanted < error[0]:
+        if "" in self.affinity.keys and wanted < error[0]:
             wanted, error = NO_PLACE, (wanted, EMPTY_KEY)
         # Upstream: an error in the anti-affinity counts as a violation.
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
-            texts = self.cycle.release.affinity_texts
-            return texts["affinity"].format(pod=self.cycle.pod.key, node=self.nodes.name(i), error=error[1])
+            form = self.cycle.release.affinity_texts["affinity"]
+            return form.format(pod=self.cycle.pod.key, node=self.nodes.name(i), error=error[1])
         if refused < NO_PLACE:
             return ANTI_AFFINITY_VIOLATED
         is_first = self.itself and _first(self.affinity.anywhere, gone) == NO_PLACE

@@ -8,7 +8,6 @@ from .rule import (
     Cycle,
     Floats,
     Ints,
-    Mask,
     Reads,
     Scores,
     Template,
@@ -54,17 +53,18 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
         mean = (cpu + memory + volumes) / 3
         variance = sum((share - mean) * (share - mean) for share in (cpu, memory, volumes)) / 3
-        return _of_any(
-            np.where(counted, 1 - variance, 1 - np.abs(cpu - memory)),
-            (cpu < 1) & (memory < 1) & (volumes < 1),
-            best,
-        )
-    if is_everywhere(within):
+        evenness = np.where(counted, 1 - variance, 1 - np.abs(cpu - memory))
+        room = (cpu < 1) & (memory < 1) & (volumes < 1)
+    elif is_everywhere(within):
         return _parts(used, best)
-    if is_anywhere(used < 0):
-        return _of_any(1 - np.abs(used[0] - used[1]), (used[0] < 1) & (used[1] < 1), best)
-    found: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
-    return found
+    elif is_anywhere(used < 0):
+        evenness = 1 - np.abs(used[0] - used[1])
+        room = (used[0] < 1) & (used[1] < 1)
+    else:
+        found: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
+        return found
+    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
+    return whole(np.where(room, evenness * best, 0))
 
 
 def _parts(used: Floats, best: int) -> Scores:
@@ -75,12 +75,6 @@ def _parts(used: Floats, best: int) -> Scores:
     evenness *= best
     found: Scores = evenness.astype(np.int64)
     return found
-
-
-def _of_any(evenness: Floats, room: Mask, best: int) -> Scores:
-    """The same of any *evenness*, 0 where there is no *room*: int64[n]."""
-    # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
-    return whole(np.where(room, evenness * best, 0))
 
 
 def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:

@@ -115,10 +115,9 @@ def _int32(number: int) -> int:
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     """The pods by domain; None where some rows lack a key, or a selector is invalid."""
     constraints = soft_constraints(pod)
-    table = cycle.table
     if not _is_plain(pod, cycle):
         return None
-    by_key = sums_by_key(pod, constraints, None, table)
+    by_key = sums_by_key(pod, constraints, None, cycle.table)
     # Constraints of one key share their count, and each of them adds it.
     often = Counter(constraint.topology_key for constraint in constraints)
     return Sums(

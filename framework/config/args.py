@@ -219,10 +219,9 @@ class RequestedToCapacityRatioArgs(Arguments):
     def with_defaults(self, context: Context) -> Self:
         if context.cells.first_args:
             return self
-        fills = context.cells.fills_ratio_weights
-        return attrs.evolve(
-            self, resources=_weighted(self.resources) if fills else self.resources or CPU_AND_MEMORY
-        )
+        if context.cells.fills_ratio_weights:
+            return attrs.evolve(self, resources=_weighted(self.resources))
+        return attrs.evolve(self, resources=self.resources or CPU_AND_MEMORY)
 
     def faults(self, path: str, context: Context) -> Faults:
         if not context.cells.plain_arg_faults:
@@ -430,8 +429,10 @@ class DynamicResourcesArgs(Arguments):
         elif seconds is not None and seconds < 0:
             yield invalid(f"{path}filterTimeout", duration_text(seconds), "must be zero or positive")
         if waits is not None and not context.waits_for_devices:
-            gates = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus"
-            yield forbidden(f"{path}bindingTimeout", f"{gates} feature gate is disabled")
+            yield forbidden(
+                f"{path}bindingTimeout",
+                "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled",
+            )
         elif waits is not None and waits < 1:
             yield invalid(f"{path}bindingTimeout", duration_text(waits), "must be at least 1 second")
 

@@ -226,12 +226,11 @@ def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> lis
     """The faults of one term, at most one text per expression."""
     if cells.plain_selector_faults:
         # The first fault of a term in plain words; none without one.
-        reads_fields = cells.reads_preferred_fields
         try:
             match_expressions_selector(term.match_expressions)
         except SelectorError as error:
             return [str(error)]
-        for field in term.match_fields if reads_fields else ():
+        for field in term.match_fields if cells.reads_preferred_fields else ():
             if field.operator not in ("In", "NotIn"):
                 return [f"{quoted(field.operator)} is not a valid node field selector operator"]
             if len(field.values) != 1:

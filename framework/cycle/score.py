@@ -122,9 +122,10 @@ def _check_range(ranking: Ranking, plugin_by_plugin: bool) -> None:
     if all(map(_is_within, ranking.by_priority.values())):
         return
     outside = {name: (scores < 0) | (scores > MAX_NODE_SCORE) for name, scores in ranking.by_priority.items()}
-    failing = [(order, name, mask) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
     first = [
-        (order if plugin_by_plugin else int(np.argmax(mask)), order, name) for order, name, mask in failing
+        (order if plugin_by_plugin else int(np.argmax(mask)), order, name)
+        for order, (name, mask) in enumerate(outside.items())
+        if mask.any()
     ]
     if first:
         name = min(first)[2]

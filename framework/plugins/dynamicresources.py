@@ -312,14 +312,13 @@ class DynamicResources(Plugin):
         found = self._claims_of(cycle.pod, cycle.listings.resource_claims)
         if isinstance(found, str) or not self.enabled:
             return ()
-        pod = cycle.template
         special = special_claim(cycle.pod) if cycle.template.device_resources else None
         state = _State(
             [*found, *([special] if special is not None else ())],
             [one for one in found if not one.status.allocation],
             special,
         )
-        wanted = self._asked(state, self._given(pod, row, cycle), cycle)
+        wanted = self._asked(state, self._given(cycle.template, row, cycle), cycle)
         return accounts(self.devices(cycle), wanted, row) if wanted else ()
 
     @staticmethod
@@ -380,13 +379,12 @@ class DynamicResources(Plugin):
             if allocation.node_selector is not None:
                 mask &= node_selector_mask(allocation.node_selector, nodes)
             if any(one.binding_conditions for one in allocation.results):
-                waits = self.device_cells.waits_for_conditions
                 try:
                     # The binding conditions are true or may still become so.
-                    is_usable = not waits or are_true(claim) or not self._is_late(allocation)
+                    if self.device_cells.waits_for_conditions and not are_true(claim):
+                        mask &= not self._is_late(allocation)
                 except BindingFailed:
-                    is_usable = False
-                mask &= is_usable
+                    mask[:] = False
         return mask
 
     def _is_late(self, allocation: AllocationResult) -> bool:

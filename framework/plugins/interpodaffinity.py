@@ -128,8 +128,9 @@ class InterPodAffinity(Plugin):
 
         def change(targeted: PodsTargeted) -> Ints:
             """The number of pods, of those that the pod's own terms match, that edits add on each node."""
-            lacks = cells.nominated_pods_lack_company
-            return change_of(nodes, targeted) if lacks else nodes.edited(targeted).net
+            if cells.nominated_pods_lack_company:
+                return change_of(nodes, targeted)
+            return nodes.edited(targeted).net
 
         if affinity.keys:
             # Upstream: even the first of its kind needs a node with all the keys.

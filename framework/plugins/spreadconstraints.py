@@ -205,9 +205,8 @@ def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
     pairs = _service_pairs(pod, listings)
     for controller in controllers_of(pod, listings):
         pairs |= controller.selector or {}
-    selectors = [owner.selector for owner in replica_sets_of(pod, listings)]
-    selectors += [owner.selector for owner in stateful_sets_of(pod, listings)]
-    found = [selector for selector in selectors if selector is not None]
+    owners = (*replica_sets_of(pod, listings), *stateful_sets_of(pod, listings))
+    found = [owner.selector for owner in owners if owner.selector is not None]
     # They all match the pod, so no two of them ask for different values.
     selected = {key: value for selector in found for key, value in selector.match_labels.items()}
     expressions = tuple(expression for selector in found for expression in selector.match_expressions)

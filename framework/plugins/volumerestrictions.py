@@ -1,11 +1,10 @@
 """VolumeRestrictions: do other pods use the disks and claims that the pod needs for itself?"""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
-from ...api.objects import PersistentVolumeClaim
 from ...core.volumes import SOLE_USER
 from ...predicates.nodiskconflict import has_disks, no_disk_conflict
 from ..hints import claim_is_named, pod_leaves_disk
@@ -63,7 +62,7 @@ class VolumeRestrictions(Plugin):
             if claim is None:
                 return unresolvable(f'persistentvolumeclaim "{name}" not found')
             rejects = cells.sole_users_reject and not cells.trials_change_users
-            if rejects and _used(_sole_among([claim]), pod, cycle):
+            if rejects and SOLE_USER in claim.spec.access_modes and _used(frozenset((name,)), pod, cycle):
                 return unresolvable(cells.sole_user_text)
         if self._looks_at_claims and cells.trials_change_users and _used(self._sole(pod, cycle), pod, cycle):
             return unresolvable(cells.sole_user_text)
@@ -92,7 +91,9 @@ class VolumeRestrictions(Plugin):
         if not self._looks_at_claims:
             return frozenset()
         found = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
-        return _sole_among(claim for claim in found if claim is not None)
+        return frozenset(
+            claim.name for claim in found if claim is not None and SOLE_USER in claim.spec.access_modes
+        )
 
     def events_to_register(self) -> Events:
         claims = Action.ADD if self.handle.queueing.narrow_claim_events else ADD_OR_UPDATE
@@ -106,11 +107,6 @@ class VolumeRestrictions(Plugin):
 def _claims(pod: Template) -> tuple[str, ...]:
     """The claims that *pod* names, without those of generic ephemeral volumes."""
     return tuple(volume.claim.claim_name for volume in pod.volumes if volume.claim is not None)
-
-
-def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:
-    """The names of those of *claims* that only one pod may use."""
-    return frozenset(claim.name for claim in claims if SOLE_USER in claim.spec.access_modes)
 
 
 def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str]:

@@ -224,11 +224,10 @@ class FrameworkQueue(QueueBase):
         return True
 
     def _leave_parking(self, item: QueuedPod, now: int) -> str | None:
-        key = item.pod.key
         backs_off = self._backs_off(item, now)
         if not (self._back_off(item) if backs_off else self._activate(item)):
             return None
-        self._parked.drop(key)
+        self._parked.drop(item.pod.key)
         return BACKOFF if backs_off else ACTIVE
 
     def _next(self) -> QueuedPod | None:
@@ -368,14 +367,12 @@ class FrameworkQueue(QueueBase):
         if not self.queueing.spread_is_woken:
             return found
         beside = {item.pod.key for item in found}
-        spread = (
+        spread = [
             item
             for item in self._parked.all()
-            if SPREAD in item.plugins and item.pod.namespace == pod.namespace
-        )
-        return sorted(
-            [*found, *(item for item in spread if item.pod.key not in beside)], key=lambda item: item.pod.key
-        )
+            if SPREAD in item.plugins and item.pod.namespace == pod.namespace and item.pod.key not in beside
+        ]
+        return sorted([*found, *spread], key=lambda item: item.pod.key)
 
     def _move_for(
         self, event: ClusterEvent, items: Iterable[QueuedPod], old: KubeObject | None, new: KubeObject | None

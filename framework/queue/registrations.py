@@ -71,8 +71,10 @@ class Registrations:
         """The actions on objects of *kind* that plugins wait for."""
         found = Action(0)
         for plugins in self._by_profile.values():
-            for event in (event for events in plugins.values() for event in events):
-                found |= event.action if event.resource == kind else Action(0)
+            for events in plugins.values():
+                for event in events:
+                    if event.resource == kind:
+                        found |= event.action
         return found
 
     def waits_for(self, scheduler_name: str, plugin: str, event: ClusterEvent) -> bool:

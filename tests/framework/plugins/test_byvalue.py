@@ -14,7 +14,6 @@ from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugin import MAX_NODE_SCORE
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.profile import as_cacheable, as_predicate, as_priority
 from tests.support.asking import cycle_of, handle
@@ -84,7 +83,7 @@ def plain_scores(by, cycle, rows):
 
 def kept_scores(by, cycle, rows):
     """The same by way of what is kept for the whole table."""
-    rule = as_cacheable(as_priority(by, True), by, True, MAX_NODE_SCORE)
+    rule = as_cacheable(as_priority(by, True), by, True)
     raw = rule.score(cycle.template, Batch(cycle.table), cycle).take(rows)
     return (
         list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle))
@@ -96,7 +95,7 @@ def kept_scores(by, cycle, rows):
 def declared_scores(by, cycle, rows):
     """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows;
     none where it declares none."""
-    rule = as_cacheable(as_priority(by, True), by, True, MAX_NODE_SCORE)
+    rule = as_cacheable(as_priority(by, True), by, True)
     pod = cycle.template
     nodes = Batch(cycle.table, rows)
     declared = rule.sums and rule.sums(pod, cycle)
