@@ -312,9 +312,6 @@ class ClassicFlow:
     def failure_reason(self, decision: Decision) -> str:
         return UNSCHEDULABLE
 
-    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
-        return frozenset()
-
     # --- what others ask ------------------------------------------------------------------------------------
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:

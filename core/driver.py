@@ -103,7 +103,7 @@ class Driver(ABC):
         plan = decision.preemption
         nominated = decision.nominated
         failure = Failure(decision.error or "", self.state.engine.flow.failure_reason(decision))
-        item.plugins = self.state.engine.flow.take_unschedulable_plugins(item.pod)
+        item.plugins = decision.plugins or frozenset()
         if plan is not None and plan.node is not None and self.victims_leave_first:
             error = await self.make_room(item.pod, plan)
             if error is not None:

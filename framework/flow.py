@@ -164,8 +164,6 @@ class FrameworkFlow:
     batches: Batches | None = None
     """What is kept for pods that are equal; None where no pod has a signature."""
     _latest: FrameworkCycle | None = None
-    _blamed: dict[str, frozenset[str]] = attrs.Factory(dict)
-    """Pod -> the plugins that rejected it in its latest attempt."""
 
     @classmethod
     def of(cls, engine: Engine, *, profiles: Mapping[str, Profile], **options: Any) -> FrameworkFlow:
@@ -237,8 +235,6 @@ class FrameworkFlow:
     # --- one cycle ------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
-        if self._blamed:
-            self._blamed.pop(pod.key, None)
         name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
         profile = self.profiles.get(name)
         if profile is None:
@@ -298,7 +294,6 @@ class FrameworkFlow:
         decision = refused(cycle, kept, post_filters)
         if not profile.points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
             decision.nominated = ""
-        self._blamed[cycle.pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()
         return decision
@@ -388,7 +383,6 @@ class FrameworkFlow:
             decision.nominated = ""
         decision.fail(diagnosis.fit_error())
         decision.plugins = diagnosis.plugins()
-        self._blamed[cycle.pod.key] = decision.plugins
         follows = self.claim_users is None and cycle.table is self.engine.table
         if (
             follows
@@ -411,9 +405,6 @@ class FrameworkFlow:
             protection_of(cycle),
             given,
         )
-
-    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
-        return self._blamed.pop(pod.key, NONE)
 
     # --- what follows from a decision -----------------------------------------------------------------------
 
@@ -456,7 +447,6 @@ class FrameworkFlow:
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
         users = None if self.claim_users is None else self.claim_users.copy()
-        blamed = dict(self._blamed)
         waits = {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
         try:
             with ExitStack() as stack:
@@ -464,7 +454,6 @@ class FrameworkFlow:
                     stack.enter_context(waiting.preserving_state())
                 yield
         finally:
-            self._blamed = blamed
             self.claim_users = users
 
     def shared_parts(self) -> Mapping[str, Any]:

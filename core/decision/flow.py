@@ -143,9 +143,6 @@ class Flow(Protocol):
     def failure_reason(self, decision: Decision) -> str:
         """The reason of condition PodScheduled for a pod that has no node after *decision*."""
 
-    def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
-        """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
-
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep what is known of the templates *in_use* alone. No cycle is under way."""
 

@@ -233,8 +233,9 @@ def test_a_waiting_pod_that_is_deleted():
     reserved(engine, new)
     events.put(pod("other"))
     item = queue.pop()
-    assert decided(engine, item.pod).host is None
-    item.plugins = engine.flow.take_unschedulable_plugins(item.pod)
+    decision = decided(engine, item.pod)
+    assert decision.host is None
+    item.plugins = decision.plugins
     queue.add_unschedulable(item, queue.cycle)
     assert tuple(queue.pending) == (0, 0, 1)
     events.delete(new)

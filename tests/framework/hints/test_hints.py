@@ -111,7 +111,7 @@ class Bench:
         decision = self.engine.schedule(pending)
         if decision.host is not None:
             return False
-        item.plugins = self.engine.flow.take_unschedulable_plugins(pending)
+        item.plugins = decision.plugins
         self.queue.add_unschedulable(item, self.queue.cycle)
         return self.is_parked(pending)
 

@@ -28,7 +28,7 @@ class Bench:
         popped = self.queue.pop()
         decision = self.engine.schedule(popped.pod)
         if decision.host is None:
-            popped.plugins = self.engine.flow.take_unschedulable_plugins(popped.pod)
+            popped.plugins = decision.plugins
             self.queue.add_unschedulable(popped, self.queue.cycle)
         return decision.host
 
