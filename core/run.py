@@ -226,7 +226,7 @@ class Run:
                 elif item.status.nominated_node_name:
                     self.engine.nominations.add(item)
                 return
-            self._stop_waiting(item)
+            self._stop_waiting(key)
         self.feed.put(item)
 
     def delete(self, item: KubeObject) -> None:
@@ -234,7 +234,7 @@ class Run:
         if isinstance(item, Pod):
             if self.engine.point is not None:
                 self._note(item)
-            self._stop_waiting(item)
+            self._stop_waiting(item.key)
         self.feed.delete(item)
 
     def nominate(self, pod: Pod, node_name: str) -> None:
@@ -242,8 +242,7 @@ class Run:
         self._set_nomination(pod, node_name)
         self.engine.nominations.add(self._pods[pod.key], node_name)
 
-    def _stop_waiting(self, pod: Pod) -> None:
-        key = pod.key
+    def _stop_waiting(self, key: str) -> None:
         self._stop_holding(key)
         self._waiting.pop(key, None)
         waiting = self._pods.pop(key, None)

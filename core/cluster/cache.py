@@ -297,12 +297,13 @@ class Cache:
 
     def add(self, pod: Pod) -> None:
         """A bound pod is added; this confirms its assumption, if there was one."""
-        state = self.state(pod)
+        uid = pod.uid
+        state = self._states.get(uid)
         if state is None:
-            self._states[pod.uid] = PodState(None, self._put_bound(pod), pod.spec.node_name)
+            self._states[uid] = PodState(None, self._put_bound(pod), pod.spec.node_name)
             return
         if not state.assumed:
-            raise CacheError(f"pod {pod.uid} was already in added state")
+            raise CacheError(f"pod {uid} was already in added state")
         if state.node_name != pod.spec.node_name:
             self._take(state)
             state.entry = self._put_bound(pod)
@@ -311,7 +312,7 @@ class Cache:
         state.pod = pod
         state.assumed = False
         state.deadline = None
-        del self._assumed[pod.uid]
+        del self._assumed[uid]
         if self.replaces_confirmed:
             self.update(pod)
 
