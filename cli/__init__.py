@@ -1,4 +1,4 @@
-"""The command line: ``kubeclassic``. What a subcommand does is imported when it runs."""
+"""The command line: ``kubeclassic``. A file a subcommand declares it; what it does is imported when it runs."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ sweep | | Plan | Which configuration is best? Many, in one table.
 replay | | Plan | What would have happened over time?
 lab | lab | Plan | Try it: move weights and edit the cluster on a page, and see what changes.
 snapshot | snapshot | Run | Write a live cluster to a file, for simulate and the others.
-shadow | live:shadow | Run | Where would another scheduler put the pods of a live cluster?
-run | live:run | Run | Schedule the pods of a live cluster.
-serve | live:serve | Run | Be the extender of another scheduler.
+shadow | shadow | Run | Where would another scheduler put the pods of a live cluster?
+run | run | Run | Schedule the pods of a live cluster.
+serve | serve | Run | Be the extender of another scheduler.
 conform | | More | Prove it: run cases that the original scheduler answered.
 import | importing | More | Turn a published trace into manifests.
 examples | examples | More | Write the examples of the documentation to a folder.

@@ -256,7 +256,6 @@ class CommandPlace(NamedTuple):
     question: str
     """The question of which it is made, if no module declares it."""
     module: str
-    """With the name in it, where that is another one."""
     group: str
     short_help: str
     help: str
@@ -287,17 +286,14 @@ class DeclaredCommands(UserDict[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         place = self.data[name]
-        if isinstance(place, CommandPlace):
-            module, _, declared = place.module.partition(":")
-            if place.commands:
-                within = DeclaredCommands(place.commands, self._package)
-                made = LazyGroup(name, commands=within, help=place.help, short_help=place.short_help)
-            elif module:
-                made = getattr(import_module(f".{module}", self._package), declared or module)
-            else:
-                command_of = import_module(".commands", self._package).command_of
-                made = command_of(name, place.short_help, place.question)
-            self.data[name] = made
+        if isinstance(place, CommandPlace) and place.commands:
+            within = DeclaredCommands(place.commands, self._package)
+            self.data[name] = LazyGroup(name, commands=within, help=place.help, short_help=place.short_help)
+        elif isinstance(place, CommandPlace) and place.module:
+            self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
+        elif isinstance(place, CommandPlace):
+            made = import_module(".commands", self._package).command_of
+            self.data[name] = made(name, place.short_help, place.question)
         found: click.Command = self.data[name]
         return found
 
