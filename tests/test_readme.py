@@ -139,6 +139,21 @@ def test_developers_pages_name_what_is_there(name):
     )
 
 
+def test_what_developers_pages_change_stands_there():
+    """In the diffs of CONTRIBUTING each line that goes, or stays, is in the file that the diff names."""
+    blocks = re.findall(
+        r"^```diff\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL | re.MULTILINE
+    )
+    missing = []
+    for block in blocks:
+        for part in block.split("# ")[1:]:
+            file, *lines = part.splitlines()
+            source = (ROOT / file.partition(",")[0]).read_text().splitlines()
+            missing += [line for line in lines if not line.startswith("+") and line[1:] not in source]
+    assert len(blocks) == 2
+    assert missing == []
+
+
 def test_it_is_short():
     """README has 120 lines at most, and a picture."""
     assert README.count("\n") <= MOST_LINES
