@@ -1,6 +1,8 @@
 """The behaviours that ``releases.py`` puts into cells, each named after what it does, and tie-breaks in place
 of a release's own."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

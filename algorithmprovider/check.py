@@ -1,5 +1,7 @@
 """The meaning of a Policy on a release: rules, order, weights, and names that never run."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,5 +1,7 @@
 """Feature gates: which a release knows, and to what they may be set."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from ..core.release import Gates, Release

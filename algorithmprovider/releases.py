@@ -6,6 +6,8 @@ Where a difference is behaviour, the cell holds the function that does it, named
 1.13 are those of its late patch releases, as of 1.13.5.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any

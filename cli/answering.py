@@ -1,4 +1,4 @@
-"""What all commands that schedule begin and end with: input is read, and results are printed, as text, CSV,
+"""The begin and the end of all commands that schedule: input is read, and results are printed, as text, CSV,
 documents for programs and pages."""
 
 from __future__ import annotations

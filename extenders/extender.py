@@ -7,6 +7,8 @@ Upstream: HTTPExtender in
 pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping, Sequence

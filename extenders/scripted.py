@@ -5,6 +5,8 @@ and order the others come back, how they score, which victims are taken; or a st
 answer.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -5,6 +5,8 @@ points, and what became different; that is told by the facts of the first releas
 framework/plugins/legacy_registry.go.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 

@@ -5,6 +5,8 @@ A hint may say yes for nothing, and then the pod is tried in vain; if it says no
 reject the pod.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Sequence
 from typing import Any
 

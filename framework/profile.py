@@ -3,6 +3,8 @@
 Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import partial, wraps

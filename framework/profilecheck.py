@@ -1,6 +1,8 @@
 """The meaning of a KubeSchedulerConfiguration on a release: plugins, weights, and every fault, not the first
 alone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs

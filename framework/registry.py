@@ -1,5 +1,7 @@
 """The registry: which plugins a profile may name. Upstream: pkg/scheduler/framework/plugins/registry.go."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType

@@ -6,6 +6,8 @@ and preemption does not try it, so no rule here says that: what a rule answers f
 read.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 

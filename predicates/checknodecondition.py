@@ -1,5 +1,7 @@
 """Do the node's conditions allow pods on it?"""
 
+from __future__ import annotations
+
 from .rule import (
     NODE_NETWORK_UNAVAILABLE,
     NODE_NOT_READY,

@@ -1,5 +1,7 @@
 """Does the node have, or lack, the labels that the Policy names?"""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_

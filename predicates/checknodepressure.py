@@ -3,6 +3,8 @@
 All three read what the scheduler remembers: a condition that disappears from a node keeps its last status.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from ..api.objects import Container

@@ -1,5 +1,7 @@
 """Is the node closed for new pods?"""
 
+from __future__ import annotations
+
 from ..api.meaning import tolerates
 from ..api.objects import Taint
 from .rule import NODE_UNSCHEDULABLE, Batch, Cycle, Failures, Reads, Template, predicate

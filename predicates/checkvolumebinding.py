@@ -1,5 +1,7 @@
 """Can the pod's volume claims be satisfied on the node?"""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .rule import (

@@ -1,5 +1,7 @@
 """Are the pod's peers spread evenly enough over the topology domains?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 
 from ..api.meaning import selector_matches

@@ -1,5 +1,7 @@
 """The four questions that every pod has to pass, asked as one."""
 
+from __future__ import annotations
+
 from .hostname import pod_fits_host
 from .matchnodeselector import pod_match_node_selector
 from .podfitshostports import pod_fits_host_ports

@@ -1,5 +1,7 @@
 """Is this the one node that the pod names?"""
 
+from __future__ import annotations
+
 from .rule import POD_NOT_MATCH_HOST_NAME, Batch, Cycle, Failures, Reads, Template, predicate
 
 

@@ -1,5 +1,7 @@
 """Does the node have the labels that the pod's nodeSelector and required node affinity ask for?"""
 
+from __future__ import annotations
+
 from ..core.matching import pod_node_affinity_mask, required_node_affinity
 from .rule import NODE_SELECTOR_NOT_MATCH, Batch, Cycle, Failures, Reads, Template, predicate
 

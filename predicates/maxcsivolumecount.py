@@ -1,5 +1,7 @@
 """Can the node attach the pod's CSI volumes besides those that it has?"""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import partial

@@ -1,5 +1,7 @@
 """Is a disk that the pod mounts free of other users on the node?"""
 
+from __future__ import annotations
+
 from ..api.objects import Volume
 from .rule import DISK_CONFLICT, Batch, Cycle, Failures, Reads, StateKey, Template, has_volumes, predicate
 

@@ -1,5 +1,7 @@
 """Are the pod's volumes in the node's zone?"""
 
+from __future__ import annotations
+
 from functools import partial
 
 from ..api.meaning import BETA_REGION, BETA_ZONE

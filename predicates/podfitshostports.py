@@ -1,5 +1,7 @@
 """Are the host ports that the pod asks for free on the node?"""
 
+from __future__ import annotations
+
 from functools import reduce
 from operator import or_
 

@@ -1,5 +1,7 @@
 """Does the pod tolerate the node's taints?"""
 
+from __future__ import annotations
+
 from ..api.meaning import NO_NEW_PODS, first_untolerated
 from ..api.objects import Taint
 from .rule import TAINTS_TOLERATIONS_NOT_MATCH, Batch, Cycle, Failures, Reads, Template, predicate

@@ -4,6 +4,8 @@ of core with which predicates are written are here, too.
 It is written ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes, cycle).
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache

@@ -1,6 +1,8 @@
 """Priorities: preferences among the nodes that fit, one file for each. ``CATALOGUE`` is all of upstream's, by
 name."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 

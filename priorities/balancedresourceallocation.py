@@ -1,5 +1,7 @@
 """Would cpu, memory and, with a gate, attached volumes be used to equal shares?"""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .rule import (

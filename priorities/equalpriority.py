@@ -1,5 +1,7 @@
 """No preference."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .rule import Batch, Cycle, Reads, Scores, Template, priority

@@ -1,5 +1,7 @@
 """EvenPodsSpread: nodes in emptier topology domains, for pods with soft spread constraints."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Hashable, Sequence
 

@@ -1,5 +1,7 @@
 """Does the node have the pod's images already?"""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from .rule import MAX_PRIORITY, Batch, Cycle, Ints, Reads, Scores, Template, priority, whole

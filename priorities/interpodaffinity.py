@@ -1,5 +1,7 @@
 """InterPodAffinity: nodes that the affinity terms of the pod, and of the pods already there, prefer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np

@@ -1,5 +1,7 @@
 """LeastRequested: nodes that would stay emptier."""
 
+from __future__ import annotations
+
 from .rule import (
     MAX_PRIORITY,
     Batch,

@@ -1,5 +1,7 @@
 """MostRequested: nodes that would be fuller."""
 
+from __future__ import annotations
+
 from .rule import (
     MAX_PRIORITY,
     Batch,

@@ -1,5 +1,7 @@
 """Does the node have the labels that the pod prefers?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Does the node have, or lack, the label that the Policy names?"""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .rule import MAX_PRIORITY, Batch, Cycle, Priority, Reads, Scores, Template, priority

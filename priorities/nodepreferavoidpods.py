@@ -1,5 +1,7 @@
 """Does the node ask to avoid pods of this controller?"""
 
+from __future__ import annotations
+
 import json
 from datetime import datetime
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """A score for how full the node would be, by a curve that the user can configure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 

@@ -1,5 +1,7 @@
 """Could the node satisfy the pod's limits?"""
 
+from __future__ import annotations
+
 import numpy as np
 
 from ..api.objects import Container, wrap_int64

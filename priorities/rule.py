@@ -4,6 +4,8 @@ which priorities are written are here, too.
 It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Hashable
 

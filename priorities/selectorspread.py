@@ -1,5 +1,7 @@
 """SelectorSpread: nodes and zones with fewer pods of the same service or controller."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 

@@ -1,5 +1,7 @@
 """ServiceAntiAffinity: values of a node label with fewer pods of the same service."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from ..core.matching import first_service_selector

@@ -1,5 +1,7 @@
 """Does a taint of the node ask to avoid the pod?"""
 
+from __future__ import annotations
+
 import numpy as np
 
 from ..api.meaning import tolerates

@@ -5,6 +5,8 @@ Upstream: the types of each version in k8s.io/kube-scheduler/config, and
 pkg/scheduler/apis/config/v1alpha1/conversion.go.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

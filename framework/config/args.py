@@ -3,6 +3,8 @@
 Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go, validation/validation_pluginargs.go.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise

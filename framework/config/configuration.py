@@ -3,6 +3,8 @@
 Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/config/validation/validation.go.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache

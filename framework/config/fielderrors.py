@@ -1,5 +1,7 @@
 """Upstream's texts for invalid fields. Upstream: apimachinery pkg/util/validation/field."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

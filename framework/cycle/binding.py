@@ -5,6 +5,8 @@ Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, the
 framework/runtime/framework.go.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -5,6 +5,8 @@ The search begins where the last cycle stopped, and ends when it has found enoug
 Upstream: findNodesThatFitPod and findNodesThatPassFilters in pkg/scheduler/schedule_one.go.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

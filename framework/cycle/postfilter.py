@@ -1,6 +1,8 @@
 """PostFilter: the attempts for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
 pkg/scheduler/framework/runtime/framework.go."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from ...core.cluster.nominations import Nominations
@@ -31,13 +33,13 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
     preempts = bool(post_filters)
     told = kept.errors.get((preempts, never))
     if told is None:
-        nobody = NEVER
+        idle = NEVER
         if not never:
             counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
-            nobody = str(FitError(kept.nodes, {text: count for text, count in counts.items() if count}))
+            idle = str(FitError(kept.nodes, {text: count for text, count in counts.items() if count}))
         texts = [
             *(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)),
-            f"preemption: {nobody}",
+            f"preemption: {idle}",
         ]
         cells = cycle.release.framework
         last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""

@@ -3,6 +3,8 @@
 Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import attrs

@@ -1,6 +1,8 @@
 """Scores of the feasible nodes. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in
 runtime/framework.go."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,6 +5,8 @@ Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/f
 Notes say where this decides otherwise than that translation.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm

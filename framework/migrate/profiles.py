@@ -4,6 +4,8 @@ It stays as it is, or is written in another version, or as other plugins. A Poli
 the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
 """
 
+from __future__ import annotations
+
 import base64
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal

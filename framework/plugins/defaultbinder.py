@@ -1,5 +1,7 @@
 """DefaultBinder: binds a pod to its node."""
 
+from __future__ import annotations
+
 from ...api.objects import Pod
 from ..plugin import FrameworkCycle, Plugin, Status
 

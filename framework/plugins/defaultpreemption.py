@@ -1,5 +1,7 @@
 """DefaultPreemption: makes room for a pod that fits nowhere by removing pods of lower priority."""
 
+from __future__ import annotations
+
 import attrs
 
 from ...api.objects import KubeObject, Pod

@@ -1,5 +1,7 @@
 """DynamicResources: claims to devices."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime

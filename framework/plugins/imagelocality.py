@@ -1,5 +1,7 @@
 """ImageLocality: does the node have the pod's images already?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 
 import numpy as np

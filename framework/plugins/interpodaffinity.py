@@ -1,5 +1,7 @@
 """Do the pod and those already there want, refuse, like or dislike each other's company?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Does the node have the labels that the pod, or the profile, asks for or would like?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from functools import partial, reduce
 from operator import and_

@@ -1,5 +1,7 @@
 """NodeDeclaredFeatures: does the node say that it has the features which the pod needs?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from typing import Any
 

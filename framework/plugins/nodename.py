@@ -1,5 +1,7 @@
 """NodeName: is this the node that the pod names?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 
 from ..plugin import (

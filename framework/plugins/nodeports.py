@@ -1,5 +1,7 @@
 """NodePorts: are the pod's host ports free on the node?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from functools import partial
 

@@ -1,5 +1,7 @@
 """NodeUnschedulable: is the node closed for new pods?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from functools import partial
 

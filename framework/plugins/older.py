@@ -1,5 +1,7 @@
 """Plugins that the first releases of the framework have, up to 1.22, and later ones lack."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from typing import Any
 

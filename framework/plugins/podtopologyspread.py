@@ -1,6 +1,8 @@
 """PodTopologySpread: are the pod's peers spread evenly over the topology domains, and which domains have the
 fewest?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any

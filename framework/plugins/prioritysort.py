@@ -1,5 +1,7 @@
 """PrioritySort: the order of the queue."""
 
+from __future__ import annotations
+
 from ...core.queue.backoff import by_priority_and_time
 from ..plugin import Plugin
 

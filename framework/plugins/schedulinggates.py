@@ -1,5 +1,7 @@
 """SchedulingGates: is the pod gated by its scheduling gates?"""
 
+from __future__ import annotations
+
 from ...api.objects import Pod
 from ..hints import gates_end
 from ..plugin import Action, ClusterEvent, Events, Plugin, Status, unresolvable

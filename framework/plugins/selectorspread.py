@@ -1,5 +1,7 @@
 """SelectorSpread: which nodes and zones have fewer pods of the same service or controller?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 
 from ...priorities.selectorspread import zone_reduction

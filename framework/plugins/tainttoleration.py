@@ -1,5 +1,7 @@
 """TaintToleration: does the pod tolerate the node's taints, and how many soft taints does it not tolerate?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 
 import numpy as np

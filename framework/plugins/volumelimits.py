@@ -1,5 +1,7 @@
 """The volume limits: can the node attach the pod's volumes besides those that it has?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """VolumeRestrictions: do other pods use the disks and claims that the pod needs for itself?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from typing import Any
 

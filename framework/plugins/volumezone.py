@@ -1,5 +1,7 @@
 """VolumeZone: are the pod's volumes in the node's zone?"""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterator
 from functools import partial
 from typing import Any

@@ -4,6 +4,8 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.3
 pkg/scheduler/backend/queue).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import TYPE_CHECKING

@@ -4,6 +4,8 @@ Upstream: buildQueueingHintMap in pkg/scheduler/scheduler.go, isPodWorthRequeuin
 fillEnqueueExtensions in pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import attrs
 
 from kubeclassic.cli import run
-from kubeclassic.questions.importing.ask import manifests
+from kubeclassic.questions.importing.rows import manifests
 from tests.conftest import ROOT
 
 OPENB = "OPENB"

@@ -34,7 +34,7 @@ from kubeclassic.framework.schedulerspec import build_engine
 from kubeclassic.live.client.http import VERSIONS as EXEC_VERSIONS
 from kubeclassic.live.client.http import ExecPlugin, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from kubeclassic.questions.importing import ask
+from kubeclassic.questions.importing import rows
 from kubeclassic.questions.replay.inputs import read_inputs
 from kubeclassic.simulation.conform import Family, check_family, read_answers
 from tests.conftest import ROOT
@@ -218,8 +218,8 @@ def _edit(content):
 
 
 def _map(content):
-    columns = ask.read_map(_file(content, "map.yaml"))
-    ask.read_table(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
+    columns = rows.read_map(_file(content, "map.yaml"))
+    rows.read_table(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
 
 
 def _sweep(content):
@@ -387,7 +387,7 @@ ENTRY_POINTS = {
     "side": Entry(_side, lambda: list(WORDS)),
     "edit": Entry(_edit, lambda: list(EDITS)),
     "table": Entry(
-        lambda content: ask.read_table(_file(content, "tasks.csv"), ask.read_map(TRACES / "tasks.yaml")),
+        lambda content: rows.read_table(_file(content, "tasks.csv"), rows.read_map(TRACES / "tasks.yaml")),
         lambda: _files("examples/traces/tasks.csv"),
     ),
     "map": Entry(_map, lambda: _files("examples/traces/tasks.yaml", "examples/traces/hosts.yaml")),
