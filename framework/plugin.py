@@ -449,7 +449,7 @@ class Plugin:
         """The points in which releases differ; a user's plugin may have something else of this name."""
         return self.handle.cells
 
-    concerns = staticmethod(every_pod)
+    concerns: Callable[[Template], bool] = staticmethod(every_pod)
     """False for pods to which ``pre_filter`` and ``filter`` never object: neither runs for them."""
 
     def filter_key(self, pod: Template) -> Hashable:
@@ -457,7 +457,7 @@ class Plugin:
         answers."""
         return pod
 
-    score_concerns = staticmethod(every_pod)
+    score_concerns: Callable[[Template], bool] = staticmethod(every_pod)
     """False for pods for which every node gets the same score, whatever happens to the cluster."""
 
     def score_key(self, pod: Template) -> Hashable:

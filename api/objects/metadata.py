@@ -46,8 +46,8 @@ class OneOf:
     empty."""
 
     def __init__(self, *words: str, optional: bool = False) -> None:
-        self.words = (*words, "") if optional else words
-        self.told = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+        self.words: tuple[str, ...] = (*words, "") if optional else words
+        self.told: str = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 class FieldWords:

@@ -101,7 +101,7 @@ class Stopped(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.status = 128 + number
+        self.status: int = 128 + number
         """The exit status that shells show for this signal."""
 
 

@@ -111,7 +111,7 @@ class ConfigurationError(PolicyError):
 
     def __init__(self, text: str, faults: Iterable[ProfileFault]) -> None:
         super().__init__(text)
-        self.faults = tuple(faults)
+        self.faults: tuple[ProfileFault, ...] = tuple(faults)
 
 
 def mismatched(mismatch: Mismatch, within: str = "") -> list[ProfileFault]:

@@ -152,7 +152,7 @@ class DynamicResources(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
-        self.late_text = handle.devices.conditions_late_text
+        self.late_text: str = handle.devices.conditions_late_text
         self.enabled = handle.enabled("DynamicResourceAllocation")
         self._devices: Devices | None = None
         self.without_pre_score = _NO_STATE if self.enabled and handle.enabled("DRAPrioritizedList") else None

@@ -295,7 +295,7 @@ class ApiError(KubeclassicError):
         self.reason = reason
         self.message = message
         self.retry_after = retry_after
-        self.causes = details.causes or [] if details is not None else []
+        self.causes: list[StatusCause] = details.causes or [] if details is not None else []
 
     @property
     def is_expired(self) -> bool:

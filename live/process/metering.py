@@ -208,7 +208,7 @@ class SchedulerMetrics:
         self.has_profiles = has_profiles
         self.scheduler: Any = None
         """The live scheduler, of which more is read when the metrics are written."""
-        self.registry = CollectorRegistry()
+        self.registry: CollectorRegistry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
         self._fed: dict[str, list[tuple[Metric, Counter | Gauge | Histogram | Summary]]] = {}

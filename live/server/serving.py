@@ -106,21 +106,21 @@ class Metrics:
     """The metrics of one server."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
+        self.registry: CollectorRegistry = CollectorRegistry()
+        self.requests: Counter = Counter(
             "kubeclassic_extender_requests",
             "Requests by path and status.",
             ["path", "code"],
             registry=self.registry,
         )
-        self.seconds = Histogram(
+        self.seconds: Histogram = Histogram(
             "kubeclassic_extender_request_duration_seconds",
             "Time from a request's headers to its answer.",
             ["path"],
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.events = Counter(
+        self.events: Counter = Counter(
             "kubeclassic_extender_events",
             "Objects that the API server's watches brought, and deletions.",
             registry=self.registry,
