@@ -115,10 +115,10 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
 
 
 def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool) -> Priority:
-    """*rule*, the plugin's Score, in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
+    """*rule*, a plugin's Score, in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
-    A user's plugin whose final score is out of range is an error, so that the cycle is run,
-    which says what upstream says.
+    A user's plugin whose final score is out of range is an error, so that the cycle is run, which says what
+    upstream says.
     """
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
         # What is kept is not the score itself, so it has a key of its own.

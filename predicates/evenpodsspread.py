@@ -152,8 +152,8 @@ def _edits(
 def _exceeding(
     label: ColumnView[str | None], domains: Domains, most: int, edits: tuple[Ints, Mask] | None
 ) -> Mask | None:
-    """The nodes without the label, or whose domain's count is more than *most* above the smallest; None: there
-    are none."""
+    """The nodes without the label, or whose domain's count is more than *most* above the smallest; None:
+    there are none."""
     if edits is None:
         by_value = domains.counts - domains.least > most
         by_value[0] = domains.lacks_keys

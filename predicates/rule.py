@@ -1,5 +1,5 @@
-"""The decorator of predicates, and what several of them share: reasons, and cycles without metadata. The names
-of core with which predicates are written are here, too.
+"""The decorator of predicates, and what several of them share: reasons, and cycles without metadata. The
+names of core with which predicates are written are here, too.
 
 It is written ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes, cycle).
 """

@@ -65,7 +65,8 @@ normalize: Reduction = Reduction(
 )
 """The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
 
-Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
+Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of
+CalculateInterPodAffinityPriority.
 """
 
 

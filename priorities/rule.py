@@ -1,5 +1,5 @@
-"""The decorator of priorities, and shares of resources, by which several of them score. The names of core with
-which priorities are written are here, too.
+"""The decorator of priorities, and shares of resources, by which several of them score. The names of core
+with which priorities are written are here, too.
 
 It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once.
 """

@@ -3,7 +3,7 @@ snake_case.
 
 Lists are tuples, maps are :class:`Map` (a hashable dict), quantities are
 :class:`~kubeclassic.api.objects.quantity.Quantity`. ``None`` occurs only where *absent* and *empty* differ in
-the API and for a rule. Nothing here knows about scheduling. The classes are defined in the files of this
+the API and for a rule. Nothing here knows how a node is chosen. The classes are defined in the files of this
 folder, by subject, whose public names are its own.
 """
 

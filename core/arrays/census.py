@@ -1,5 +1,5 @@
-"""Pods counted by row and by topology domain, for every question that a rule has asked so far; and the terms of
-pod affinity and anti-affinity, with the pods that they match.
+"""Pods counted by row and by topology domain, for every question that a rule has asked so far; and the terms
+of pod affinity and anti-affinity, with the pods that they match.
 
 A *query* says which pods count; the census keeps, for each query that was asked, how many such pods are on
 each row and, for each topology key asked for, in each domain. One pod that comes or goes costs as many steps
@@ -22,9 +22,9 @@ from ..pods import SPARE, Group, StateKey, Template
 from .columns import Ints, NodeColumn, grown
 
 # --- Terms of affinity --------------------------------------------------------------------------------------
-# A term selects pods by namespaces and labels; its topology key says in which domain they count. A term without
-# namespaces means the namespace of the pod that carries it. Some releases let it select namespaces by their
-# labels too. Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in
+# A term selects pods by namespaces and labels; its topology key says in which domain they count. A term
+# without namespaces means the namespace of the pod that carries it. Some releases let it select namespaces by
+# their labels too. Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in
 # predicates/metadata.go.
 
 

@@ -72,6 +72,7 @@ class Listing(Generic[Kind]):
             self._sorted = [self._objects[key] for key in sorted(self._objects)]
         return iter(self._sorted)
 
+    # Rules ask for objects by the thousand: at run time it is the dict's own method, without a call between.
     if TYPE_CHECKING:
 
         def get(self, key: str) -> Kind | None:

@@ -259,7 +259,7 @@ def _rounded(spec: PodSpec, total: dict[str, Quantity]) -> Requests:
 
 
 def _sums(spec: PodSpec, asked: Map[Quantity], defaults: Map[Quantity]) -> Requests:
-    """The sums of containers and sidecars, with *asked* in their place where the pod as a whole asks for it."""
+    """The sums of containers and sidecars, *asked* in their place where the pod as a whole asks for it."""
     needs = PodSpec(containers=spec.containers, init_containers=spec.init_containers, overhead=spec.overhead)
     amounts = [one.requests for one in (*spec.containers, *spec.init_containers)]
     return dict(_worked_out(needs, asked, defaults, notation(asked, spec.overhead, *amounts)))

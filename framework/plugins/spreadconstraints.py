@@ -332,8 +332,8 @@ def exceeding(
     *,
     zeroes_minimum: bool,
 ) -> Mask | None:
-    """The nodes whose domain's count is too far above the smallest, with the edits of the batch: bool[n]; None:
-    there are none.
+    """The nodes whose domain's count is too far above the smallest, with the edits of the batch: bool[n];
+    None: there are none.
 
     *zeroes_minimum*: with fewer domains than minDomains the smallest count is 0.
     """

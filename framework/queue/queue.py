@@ -456,7 +456,7 @@ def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
 
 
 def admission(engine: Engine, name: str) -> Callable[[Pod], bool] | None:
-    """The check whether a pod may go to the node called *name*, as the cache has it now; None: there is none."""
+    """The check whether a pod may go to the node called *name*, as the cache has it now; None without one."""
     info = engine.cache.infos.get(name)
     if info is None or info.node is None:
         return None

@@ -60,8 +60,8 @@ IN_TREE: Mapping[str, tuple[str, type, str]] = {
     "kubernetes.io/azure-disk": ("azure_disk", AzureDisk, "disk_name"),
     "kubernetes.io/cinder": ("cinder", Cinder, "volume_id"),
 }
-"""Provisioners whose disks are in one zone, which a label of their volumes names -> the field of the disk, its
-type, and the field of its name."""
+"""Provisioners whose disks are in one zone, which a label of their volumes names -> the field of the disk,
+its type, and the field of its name."""
 
 
 def new_volume(
