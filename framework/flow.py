@@ -70,29 +70,29 @@ from .registry import registry_of
 
 def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
     """A table whose rows are *rows* of *table*, in that order."""
-    found = NodeTable(table.zone_key, table.ignores_storage)
-    wanted = rows.tolist()
+    laid_out_table = NodeTable(table.zone_key, table.ignores_storage)
+    visited = rows.tolist()
     names: dict[str, None] = {}
-    for row in wanted:
+    for row in visited:
         name = table.names[row]
         while name in names:
             name += " "  # no node has such a name
         names[name] = None
-    found.add_rows(list(names))
+    laid_out_table.add_rows(list(names))
     nodes = {}
-    for place, row in enumerate(wanted):
+    for place, row in enumerate(visited):
         node = table.nodes[row]
         info = cache.infos.get(table.names[row])
         if node is not None:
             nodes[place] = node, {} if info is None else info.images
         for entry in table.pods[row]:
-            found.add_pod(place, entry)
+            laid_out_table.add_pod(place, entry)
         if info is not None:
-            found.set_ports(place, info.used_ports)
-    found.set_nodes(nodes)
-    found.names = [table.names[row] for row in wanted]
-    found.shared_names = True
-    return found
+            laid_out_table.set_ports(place, info.used_ports)
+    laid_out_table.set_nodes(nodes)
+    laid_out_table.names = [table.names[row] for row in visited]
+    laid_out_table.shared_names = True
+    return laid_out_table
 
 
 NONE: frozenset[str] = frozenset()
@@ -239,9 +239,9 @@ class FrameworkFlow:
         profile = self.profiles.get(name)
         if profile is None:
             return Decision(pod, error=f'profile not found for scheduler name "{name}"', plugins=NONE)
-        held = pre_enqueue(pod, profile)
-        if held is not None:
-            return Decision(pod, error=held.message, plugins=NONE, is_gated=True)
+        rejection = pre_enqueue(pod, profile)
+        if rejection is not None:
+            return Decision(pod, error=rejection.message, plugins=NONE, is_gated=True)
         if self.batches is not None:
             self.batches.begin()
         engine = self.engine
@@ -315,12 +315,12 @@ class FrameworkFlow:
         table = cycle.table
         table.shared_names = True
         diagnosis = Diagnosis(table.names, rows, profile.algorithm.release.framework, order.is_regular)
-        found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
+        details = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter = partial(run_pre_filter, cycle, profile)
         on_phase = self.engine.on_phase
-        details = self._details(cycle)
-        known = None if details is None else details.verdict(cycle, pre_filter)
-        outcome = pre_filter() if known is None else EVERYTHING
+        board_details = self._details(cycle)
+        verdict = None if board_details is None else board_details.verdict(cycle, pre_filter)
+        outcome = pre_filter() if verdict is None else EVERYTHING
         if on_phase is not None:
             on_phase(Phase.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
@@ -328,22 +328,22 @@ class FrameworkFlow:
             diagnosis.narrowing = outcome.narrowing
             if not outcome.status.is_rejection:
                 raise FilterError(outcome.status.message)
-            return found
+            return details
         if self.batches is not None:
             cycle.hint = self.batches.hint(cycle, profile.scheduler_name)
         order.start, failed = search(
             cycle,
             profile,
             self.engine.nominations,
-            found,
+            details,
             outcome,
             order.start,
             self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None,
-            known,
+            verdict,
         )
         if failed is not None:
             raise FilterError(failed)
-        return found
+        return details
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking | LateRanking:
         profile = self._profile(cycle.pod)
@@ -363,9 +363,9 @@ class FrameworkFlow:
             return None
         return self.details[self._profile(cycle.pod).scheduler_name]
 
-    def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
+    def post_filter(self, cycle: FrameworkCycle, details: FrameworkDetails, decision: Decision) -> None:
         profile = self._profile(cycle.pod)
-        diagnosis = found.diagnosis
+        diagnosis = details.diagnosis
         decision.nominated = None
         if self.preempts and profile.points["postFilter"]:
             engine = self.engine
@@ -433,12 +433,12 @@ class FrameworkFlow:
         outcome = run_pre_filter(cycle, self._profile(cycle.pod))
         if outcome.status is not None:
             return np.zeros(len(rows), np.bool_)
-        found = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[rows]
+        fits = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[rows]
         if outcome.node_names is not None:
-            found &= np.array(
+            fits &= np.array(
                 [cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_
             )
-        return found
+        return fits
 
     def node_list(self) -> list[int]:
         rows: list[int] = self.order.rows().tolist()
@@ -487,5 +487,5 @@ class FrameworkFlow:
 def held_by(profiles: Mapping[str, Profile], pod: Pod) -> str | None:
     """The PreEnqueue plugin that holds *pod* back; None if no plugin does."""
     profile = profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-    held = None if profile is None else pre_enqueue(pod, profile)
-    return None if held is None else held.plugin
+    rejection = None if profile is None else pre_enqueue(pod, profile)
+    return None if rejection is None else rejection.plugin

@@ -93,9 +93,9 @@ class Reduction:
 
     def __call__(self, pod: Template, raw: Scores, nodes: Batch, cycle: Any) -> Scores:
         """The scores of the feasible *nodes* with these *raw* ones: int64[k] -> int64[k]."""
-        found = None if self.special is None else self.special(pod, raw, nodes, cycle)
-        if found is not None or not len(raw):
-            return raw if found is None else found
+        special = None if self.special is None else self.special(pod, raw, nodes, cycle)
+        if special is not None or not len(raw):
+            return raw if special is None else special
         by = None if self.column is None else self.column(pod, cycle)
         lowest = int(raw.min())
         highest = int(raw.max())
@@ -105,16 +105,16 @@ class Reduction:
         if (highest - lowest + 1) * width > 4 * len(keys) + FEW_KEYS:
             kinds, keys = np.unique(keys, return_inverse=True)
         numbers = np.bincount(keys)
-        there = numbers.nonzero()[0]
-        pairs = (there if kinds is None else kinds).tolist()
+        present = numbers.nonzero()[0]
+        pairs = (present if kinds is None else kinds).tolist()
         scores = [lowest + pair // width for pair in pairs]
         codes = [pair % width for pair in pairs]
-        counted = list(zip(scores, codes, numbers[there].tolist(), strict=True))
+        counted = list(zip(scores, codes, numbers[present].tolist(), strict=True))
         scale = self.scale(pod, ScoresOfNodes(len(raw), lowest, highest, counted), cycle)
         if scale is None:
             raise ValueError(f"{self!r}: expected a scale or special scores, got neither")
         table = np.zeros(len(numbers), np.int64)
-        table[there] = scale.each(scores, codes)
+        table[present] = scale.each(scores, codes)
         return table.take(keys)
 
 
@@ -136,7 +136,7 @@ class Stretched(msgspec.Struct, frozen=True):
         lowest = self.lowest
         top = float(self.top)
         spread = float(self.highest - lowest)
-        return [int(top * ((one - lowest) / spread)) for one in raw] if spread else [0] * len(raw)
+        return [int(top * ((score - lowest) / spread)) for score in raw] if spread else [0] * len(raw)
 
 
 class Proportional(msgspec.Struct, frozen=True):
@@ -153,5 +153,5 @@ class Proportional(msgspec.Struct, frozen=True):
         if not greatest:
             return [best] * len(raw) if self.reverse else list(raw)
         # Go divides towards 0.
-        scaled = [one * best // greatest if one >= 0 else -(-one * best // greatest) for one in raw]
-        return [best - one for one in scaled] if self.reverse else scaled
+        scaled = [score * best // greatest if score >= 0 else -(-score * best // greatest) for score in raw]
+        return [best - score for score in scaled] if self.reverse else scaled

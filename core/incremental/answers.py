@@ -162,7 +162,7 @@ class Answer:
         if isinstance(declared, Sums):
             sums = declared.each
         else:
-            sums = [one for clause in declared for one in clause.sums]
+            sums = [domain_sum for clause in declared for domain_sum in clause.sums]
         also = declared.also if isinstance(declared, Sums) else ()
         self.watches = [
             Watched(counter)
@@ -181,54 +181,54 @@ class Answer:
         else:
             self._take(failures_of([(clause, clause.judge()) for clause in declared or ()], nodes))
 
-    def replace(self, found: Any, watched: Sequence[PodCount]) -> None:
+    def replace(self, answer: Any, watched: Sequence[PodCount]) -> None:
         """Take what the rule answered for all rows, having looked at the counters *watched*."""
         self.declared = None
         self.is_restless = self.scope.rowwise or self.scope.volumes
         self.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
-        self._take(found)
+        self._take(answer)
 
-    def _take(self, found: Any) -> None:
+    def _take(self, answer: Any) -> None:
         self.size = self.table.size
         self.shared = True
         self.constant = None
-        if isinstance(found, np.ndarray):
-            if len(found) and found[0] == found[-1] and (found == found[0]).all():
-                self.constant = int(found[0])
+        if isinstance(answer, np.ndarray):
+            if len(answer) and answer[0] == answer[-1] and (answer == answer[0]).all():
+                self.constant = int(answer[0])
                 # One array for all such answers: most pods that come are strangers to most rules.
-                found = everywhere(self.constant, len(found))
-            elif found.base is not None:
+                answer = everywhere(self.constant, len(answer))
+            elif answer.base is not None:
                 # A view may be of one of the table's own arrays, which change.
-                found = found.copy()
+                answer = answer.copy()
                 self.shared = False
             self.revision += 1
-        elif not self._says(found):
+        elif not self._says(answer):
             self.revision += 1
-        self.answer = found
-        if found is not None and isinstance(found, Failures):
-            found.codes  # noqa: B018  # now: until then they may be masks that are views of the table's own arrays
+        self.answer = answer
+        if answer is not None and isinstance(answer, Failures):
+            answer.codes  # noqa: B018  # now: until then they may be masks that are views of the table's own arrays
 
-    def _says(self, found: Failures | None) -> bool:
-        """Whether *found* turns down what was turned down before."""
+    def _says(self, answer: Failures | None) -> bool:
+        """Whether *answer* turns down what was turned down before."""
         before = self.answer
-        if self.verified_at == NEVER or found is None or before is None:
-            return found is before and self.verified_at != NEVER
-        if found.errors is not None or before.errors is not None or found.sequences != before.sequences:
+        if self.verified_at == NEVER or answer is None or before is None:
+            return answer is before and self.verified_at != NEVER
+        if answer.errors is not None or before.errors is not None or answer.sequences != before.sequences:
             return False
-        return len(found.codes) == len(before.codes) and not is_anywhere(found.codes != before.codes)
+        return len(answer.codes) == len(before.codes) and not is_anywhere(answer.codes != before.codes)
 
-    def put(self, rows: Rows, found: Any) -> None:
+    def put(self, rows: Rows, answer: Any) -> None:
         """Take a new answer for *rows*."""
         before = self.answer
-        if found is None and before is None:
+        if answer is None and before is None:
             return
         self.revision += 1
         if isinstance(self.rule, Priority):
             if self.shared:
                 self.answer = before.copy()
                 self.shared = False
-            self.answer[rows] = found
-            if self.constant is not None and (found != self.constant).any():
+            self.answer[rows] = answer
+            if self.constant is not None and (answer != self.constant).any():
                 self.constant = None
             return
         # The answer, or from now on a copy of it where others may have it too.
@@ -238,34 +238,34 @@ class Answer:
             self.answer = Failures(before.codes.copy(), dict(before.sequences), before.errors, before.texts)
         self.shared = False
         target = self.answer
-        target.codes[rows] = 0 if found is None else _recoded(found, target.sequences)
-        if found is not None and found.errors is not None:
+        target.codes[rows] = 0 if answer is None else _recoded(answer, target.sequences)
+        if answer is not None and answer.errors is not None:
             errors = np.zeros(len(target.codes), np.int64)
-            errors[rows] = found.errors
-            self.answer = Failures(target.codes, target.sequences, errors, found.texts)
+            errors[rows] = answer.errors
+            self.answer = Failures(target.codes, target.sequences, errors, answer.texts)
 
 
-def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:
-    """The codes of *found* in the terms of *sequences*, which gets the reasons that it lacks."""
-    if all(sequences.get(code) == reasons for code, reasons in found.sequences.items()):
-        return found.codes
-    known = {reasons: code for code, reasons in sequences.items()}
-    table = np.zeros(max(found.sequences, default=0) + 1, np.int64)
-    for code, reasons in found.sequences.items():
-        number = known.get(reasons)
+def _recoded(failures: Failures, sequences: dict[int, Reasons]) -> Codes:
+    """The codes of *failures* in the terms of *sequences*, which gets the reasons that it lacks."""
+    if all(sequences.get(code) == reasons for code, reasons in failures.sequences.items()):
+        return failures.codes
+    number_of = {reasons: code for code, reasons in sequences.items()}
+    table = np.zeros(max(failures.sequences, default=0) + 1, np.int64)
+    for code, reasons in failures.sequences.items():
+        number = number_of.get(reasons)
         if number is None:
-            number = known[reasons] = max(sequences, default=0) + 1
+            number = number_of[reasons] = max(sequences, default=0) + 1
             sequences[number] = reasons
         table[code] = number
-    return table[found.codes]
+    return table[failures.codes]
 
 
 @lru_cache(1 << 4)
 def everywhere(score: int, size: int) -> Scores:
     """The same *score* for each of *size* rows: int64[size], read only."""
-    found = np.full(size, score)
-    found.setflags(write=False)
-    return found
+    scores = np.full(size, score)
+    scores.setflags(write=False)
+    return scores
 
 
 # --- The cache of answers -----------------------------------------------------------------------------------
@@ -363,26 +363,26 @@ class AnswerCache:
     @staticmethod
     def key(rule: Rule, template: Template) -> Hashable:
         """The rule and what it reads of a pod: answers of equal keys are the same."""
-        found = template.notes.get(rule.slot)
-        if found is None:
+        full_key = template.notes.get(rule.slot)
+        if full_key is None:
             key = rule.key(template)
             # A template whose notes named it would live until the next garbage collection.
-            found = template.notes[rule.slot] = (
+            full_key = template.notes[rule.slot] = (
                 type(rule),
                 rule.name,
                 template.number if key is template else key,
             )
-        return found
+        return full_key
 
     def of(self, rule: Rule, template: Template) -> Answer:
         """The kept answer of *rule* for *template*, up to date or not."""
         key = template.notes.get(rule.slot) or self.key(rule, template)
-        found = self._answers.pop(key, None)
-        if found is None:
+        answer = self._answers.pop(key, None)
+        if answer is None:
             self._make_room()
-            found = Answer(rule, self.table)
-        self._answers[key] = found
-        return found
+            answer = Answer(rule, self.table)
+        self._answers[key] = answer
+        return answer
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep the answers for the templates *in_use* alone."""
@@ -483,10 +483,10 @@ class AnswerCache:
         watched: list[PodCount] = []
         census.watch = watched
         try:
-            found = answer.ask(cycle, self._whole)
+            value = answer.ask(cycle, self._whole)
         except PriorityError:
             answer.forget()
             raise
         finally:
             census.watch = None
-        answer.replace(found, watched)
+        answer.replace(value, watched)

@@ -99,7 +99,9 @@ class Board:
             if self.far.restless:
                 self.answers.update(self.far.restless, cycle)
             before = self._revision
-            self._revision = self.near.moved.revision + sum([one.revision for one in self.far.counters])
+            self._revision = self.near.moved.revision + sum(
+                [counter.revision for counter in self.far.counters]
+            )
             moved = self._revision - before
             # Grouping the rows costs as much as many turns row by row. How many classes there will be is a
             # guess before.
@@ -125,16 +127,16 @@ class Board:
         table = cycle.table
 
         def visited() -> Mask:
-            found = np.zeros(table.size, np.bool_)
-            found[self.order] = True
-            return found
+            is_visited = np.zeros(table.size, np.bool_)
+            is_visited[self.order] = True
+            return is_visited
 
         self._open = table.node_derived(("visited", order_revision), visited)
         of_nodes = [self.answers.of(rule, cycle.template) for rule in self.plan.of_nodes]
         self.answers.update(of_nodes, cycle)
-        for one in of_nodes:
-            if one.answer is not None:
-                self._open = self._open & one.answer.passed
+        for answer in of_nodes:
+            if answer.answer is not None:
+                self._open = self._open & answer.answer.passed
         far = FarRules.of(cycle, self.answers, self.plan.beyond, self.plan.wider)
         # Terms and services of others move often, and mostly change nothing for this template.
         if self.still[0] != still[0] or order_revision != self._order_revision or far.shape != self.far.shape:
@@ -226,12 +228,12 @@ class Board:
             codes = classes.of_row.take(rows)
             sizes = np.bincount(codes, minlength=len(classes.size))
             which: Sequence[int] = sizes.nonzero()[0].tolist()
-            found = np.zeros(len(classes.size), np.int64)
-            found[which] = classes.totals(cycle, list(which), sizes[which].tolist())
-            return found.take(codes)
+            total_of = np.zeros(len(classes.size), np.int64)
+            total_of[which] = classes.totals(cycle, list(which), sizes[which].tolist())
+            return total_of.take(codes)
         totals = self.near.worth.take(rows)
-        for one in self.far.scores:
-            totals += self.far.reduced(cycle, one, rows) * one.weight
+        for score in self.far.scores:
+            totals += self.far.reduced(cycle, score, rows) * score.weight
         return totals
 
 
@@ -261,8 +263,8 @@ class Boards:
 
     def of(self, cycle: Cycle) -> Board:
         """The board of the template of *cycle*."""
-        found = self._known.pop(cycle.template, None)
-        if found is None:
+        board = self._known.pop(cycle.template, None)
+        if board is None:
             pod = cycle.template
             algorithm = cycle.algorithm
             parts = tuple(
@@ -278,10 +280,10 @@ class Boards:
             plan = self._plans.get((parts, weighed))
             if plan is None:
                 plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-            found = Board(self.answers, plan, self._shared(pod, plan))
+            board = Board(self.answers, plan, self._shared(pod, plan))
             self._make_room()
-        self._known[cycle.template] = found
-        return found
+        self._known[cycle.template] = board
+        return board
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep the boards and answers of the templates *in_use* alone."""
@@ -295,12 +297,12 @@ class Boards:
             [self.answers.key(rule, pod) for rule, _ in plan.worth],
         )
         key = pod.size, *map(tuple, keys)
-        found = self._row_scores.get(key)
-        if found is None:
-            found = self._row_scores[key] = RowScores(
+        row_scores = self._row_scores.get(key)
+        if row_scores is None:
+            row_scores = self._row_scores[key] = RowScores(
                 self.answers.table, plan.near, plan.worth, ahead=Lookahead(luck=self._luck)
             )
-        return found
+        return row_scores
 
     @property
     def held(self) -> int:

@@ -66,11 +66,11 @@ class RowSum:
     """No two rows have a domain in common."""
 
     def __attrs_post_init__(self) -> None:
-        one = self.sum
-        self._seen = [Watched(term.counter) for term in one.counts]
-        self._are_apart = one.key is None or rows_by_label(self.table, one.key).are_apart
-        self.at = one.at
-        self.of_rows = one.of_rows
+        domain_sum = self.sum
+        self._seen = [Watched(term.counter) for term in domain_sum.counts]
+        self._are_apart = domain_sum.key is None or rows_by_label(self.table, domain_sum.key).are_apart
+        self.at = domain_sum.at
+        self.of_rows = domain_sum.of_rows
 
     def everywhere(self) -> Ints:
         """The sums of all rows, which are followed from now on: int64[size]."""
@@ -80,21 +80,21 @@ class RowSum:
 
     def moved(self) -> Sequence[int] | None:
         """The rows whose sum may be another since it was asked last; None: any."""
-        found: Sequence[int] = ()
+        moved: Sequence[int] = ()
         for watch in self._seen:
             counter = watch.counter
             if watch.seen != counter.revision:
                 rows = counter.moved_since(watch.seen)
                 if rows is None:
                     return None
-                found = [*found, *rows] if found else rows
+                moved = [*moved, *rows] if moved else rows
                 watch.seen = counter.revision
-        if not found or self._are_apart:
-            return found
+        if not moved or self._are_apart:
+            return moved
         domains = rows_by_label(self.table, self.sum.key or "")
         codes = self.sum.column.codes
         return [
-            row for code in {codes.item(row) for row in found} if code for row in domains.at(code).tolist()
+            row for code in {codes.item(row) for row in moved} if code for row in domains.at(code).tolist()
         ]
 
 
@@ -110,15 +110,15 @@ class AskedRow:
         return int(self.everywhere().item(row))
 
     def of_rows(self, rows: Rows) -> list[int]:
-        found: list[int] = self.everywhere().take(rows).tolist()
-        return found
+        values: list[int] = self.everywhere().take(rows).tolist()
+        return values
 
     def everywhere(self) -> Ints:
         self.seen = self.answer.revision
-        found: Failures | Ints | None = self.answer.answer
-        if found is None:
+        answer: Failures | Ints | None = self.answer.answer
+        if answer is None:
             return np.ones(self.answer.size, np.int64)
-        return found.passed.astype(np.int64) if isinstance(found, Failures) else found
+        return answer.passed.astype(np.int64) if isinstance(answer, Failures) else answer
 
     def moved(self) -> Sequence[int] | None:
         """As :meth:`RowSum.moved`."""
@@ -195,19 +195,19 @@ class ClassScore:
         if self.fixed is not None:
             scores = classes.fixed[self.fixed]
             return [scores[at] for at in which]
-        found: list[int] | None = None
+        raw: list[int] | None = None
         for place in self.moving:
             sums = classes.sums[place]
-            if found is None:
-                found = [sums[at] for at in which]
+            if raw is None:
+                raw = [sums[at] for at in which]
             else:
-                found = [score + sums[at] for score, at in zip(found, which, strict=True)]
-        for one, slot in self.few:
-            values = one.by_code()
+                raw = [score + sums[at] for score, at in zip(raw, which, strict=True)]
+        for domain_sum, slot in self.few:
+            values = domain_sum.by_code()
             codes = classes.fixed[slot]
             part = [values[codes[at]] for at in which]
-            found = part if found is None else list(map(add, found, part))
-        return [0] * len(which) if found is None else found
+            raw = part if raw is None else list(map(add, raw, part))
+        return [0] * len(which) if raw is None else raw
 
 
 class NoScale(Exception):
@@ -215,7 +215,7 @@ class NoScale(Exception):
 
 
 @attrs.define(eq=False, repr=False)
-class Seen:
+class RowView:
     """The view of a row by the rules of one template, each thing once: values of nodes in slots, and what
     moves with pods."""
 
@@ -240,9 +240,9 @@ class Seen:
             self.moving.append(make())
         return self._places[key]
 
-    def sum(self, one: DomainSum) -> int:
+    def sum(self, domain_sum: DomainSum) -> int:
         """The place of a sum that rows do not share, or few."""
-        return self.place(one.shape, partial(RowSum, one, self.table))
+        return self.place(domain_sum.shape, partial(RowSum, domain_sum, self.table))
 
     def asked(self, answer: Answer) -> int:
         """The place of an *answer*."""
@@ -256,12 +256,12 @@ class Seen:
         present = self.slot(("has", id(column)), (column.codes != 0).astype(np.int64))
         return ClassTest(clause, None, self.sum(clause.sum), present)
 
-    def score(self, one: FarScore, moves: bool, cycle: Cycle) -> ClassScore:
-        """The scores of *one*; *moves*: its answer changes with pods. Raises NoScale where its reduce step
+    def score(self, far_score: FarScore, moves: bool, cycle: Cycle) -> ClassScore:
+        """The scores of *far_score*; *moves*: its answer changes with pods. Raises NoScale where its reduce step
         has no scale."""
-        reduction = one.reduction
+        reduction = far_score.reduction
         column = None
-        if one.rule.reduce is not None and reduction is None:
+        if far_score.rule.reduce is not None and reduction is None:
             raise NoScale
         if (
             reduction is not None
@@ -269,14 +269,18 @@ class Seen:
             and (values := reduction.column(cycle.template, cycle)) is not None
         ):
             column = self.slot(id(values), values.codes)
-        few = [(each, self.slot(id(each.column), each.column.codes)) for each in one.sums if each.is_few]
-        rows = [self.sum(each) for each in one.sums if not each.is_few]
+        few = [
+            (domain_sum, self.slot(id(domain_sum.column), domain_sum.column.codes))
+            for domain_sum in far_score.sums
+            if domain_sum.is_few
+        ]
+        rows = [self.sum(domain_sum) for domain_sum in far_score.sums if not domain_sum.is_few]
         fixed = None
-        if one.answer is not None and moves:
-            rows = [self.asked(one.answer)]
-        elif one.answer is not None:
-            fixed = self.slot(id(one.answer), one.answer.answer)
-        return ClassScore(few, rows, fixed, column, reduction, one.weight)
+        if far_score.answer is not None and moves:
+            rows = [self.asked(far_score.answer)]
+        elif far_score.answer is not None:
+            fixed = self.slot(id(far_score.answer), far_score.answer.answer)
+        return ClassScore(few, rows, fixed, column, reduction, far_score.weight)
 
 
 @attrs.define(eq=False, repr=False)
@@ -343,10 +347,10 @@ class Classes:
     @classmethod
     def of(cls, cycle: Cycle, near: RowScores, far: FarRules, is_open: Mask) -> Classes:
         """All rows in classes, for the pod of *cycle*. Raises NoScale where a reduce step has no scale."""
-        found = cls(cycle.table, near, far, is_open)
-        found._lay_out(cycle)
-        found.group()
-        return found
+        classes = cls(cycle.table, near, far, is_open)
+        classes._lay_out(cycle)
+        classes.group()
+        return classes
 
     @property
     def nbytes(self) -> int:
@@ -364,16 +368,16 @@ class Classes:
     def _lay_out(self, cycle: Cycle) -> None:
         """Find out what the rules see of a row."""
         far = self.far
-        seen = Seen(self.table)
-        self._tests = [seen.test(clause) for clause in far.clauses]
-        self._asked = [seen.asked(answer) for answer in far.asked]
-        self._scores = [seen.score(one, one.answer in far.restless, cycle) for one in far.scores]
-        self._moving = seen.moving
-        self._needs_sizes = any(one.reduction is not None for one in self._scores)
+        view = RowView(self.table)
+        self._tests = [view.test(clause) for clause in far.clauses]
+        self._asked = [view.asked(answer) for answer in far.asked]
+        self._scores = [view.score(score, score.answer in far.restless, cycle) for score in far.scores]
+        self._moving = view.moving
+        self._needs_sizes = any(score.reduction is not None for score in self._scores)
         self._watches = [Watched(counter) for counter in far.counters]
-        self._code, rows = grouped(seen.columns, self.open)
-        values = [column.take(rows).tolist() for column in seen.columns]
-        self._slots = len(seen.columns)
+        self._code, rows = grouped(view.columns, self.open)
+        values = [column.take(rows).tolist() for column in view.columns]
+        self._slots = len(view.columns)
         self._fixed_of = list(zip(*values, strict=True)) if values else [()] * len(rows)
 
     def group(self) -> None:
@@ -381,7 +385,7 @@ class Classes:
         worth = self.near.worth
         self._near_seen = self.near.moved.revision
         inside = (worth != OUT) & (self._code >= 0)
-        sums = [one.everywhere() for one in self._moving]
+        sums = [source.everywhere() for source in self._moving]
         for place in self._asked:
             inside &= sums[place] != 0
         self.of_row, rows = grouped([worth, self._code, *sums], inside)
@@ -403,31 +407,31 @@ class Classes:
 
     def _begin(self, key: tuple[int, ...]) -> int:
         """The number of a new class without rows."""
-        seen = (*self.fixed, *self.sums)
+        columns = (*self.fixed, *self.sums)
         if not self._free:
             self._free.append(len(self.size))
             self.size.append(0)
             self.keys.append(key)
             self.fits.append(False)
             self._places_of.append([])
-            for values in seen:
+            for values in columns:
                 values.append(0)
-        found = self._free.pop()
-        self.keys[found] = key
-        self.fits[found] = False
-        self._places_of[found] = []
-        for values, value in zip(seen, (*self._fixed_of[key[1]], *key[2:]), strict=True):
-            values[found] = value
-        self._ids[key] = found
-        return found
+        number = self._free.pop()
+        self.keys[number] = key
+        self.fits[number] = False
+        self._places_of[number] = []
+        for values, value in zip(columns, (*self._fixed_of[key[1]], *key[2:]), strict=True):
+            values[number] = value
+        self._ids[key] = number
+        return number
 
     # --- following ------------------------------------------------------------------------------------------
 
     def follow(self) -> None:
         """Move the rows that are others now, and see whether classes have to be judged again."""
         rows = self.near.moved.steps_since(self._near_seen)
-        for one in self._moving:
-            more = one.moved()
+        for source in self._moving:
+            more = source.moved()
             if more is None or rows is None:
                 rows = None
             elif more:
@@ -486,12 +490,12 @@ class Classes:
         codes = self._code
         moving = self._moving
         if len(rows) > FEW_ROWS:
-            taken = np.fromiter(rows, np.intp, len(rows))
-            sums = [one.of_rows(taken) for one in moving]
-            return zip(worth.take(taken).tolist(), codes.take(taken).tolist(), *sums, strict=True)
+            indexes = np.fromiter(rows, np.intp, len(rows))
+            sums = [source.of_rows(indexes) for source in moving]
+            return zip(worth.take(indexes).tolist(), codes.take(indexes).tolist(), *sums, strict=True)
         if not moving:
             return [(worth.item(row), codes.item(row)) for row in rows]
-        return [(worth.item(row), codes.item(row), *[one.at(row) for one in moving]) for row in rows]
+        return [(worth.item(row), codes.item(row), *[source.at(row) for source in moving]) for row in rows]
 
     # --- judging --------------------------------------------------------------------------------------------
 
@@ -520,14 +524,14 @@ class Classes:
         left out."""
         keys = self.keys
         totals = [keys[at][0] for at in which]
-        for one in self._scores:
-            raw = one.raw(self, which)
-            weight = one.weight
-            reduction = one.reduction
+        for class_score in self._scores:
+            raw = class_score.raw(self, which)
+            weight = class_score.weight
+            reduction = class_score.reduction
             if reduction is not None:
                 if reduction.zeros_alike and not any(raw):
                     continue
-                values = None if one.column is None else self.fixed[one.column]
+                values = None if class_score.column is None else self.fixed[class_score.column]
                 codes = [0] * len(which) if values is None else [values[at] for at in which]
                 scale = reduction.scale(cycle.template, ScoresOfClasses(raw, codes, sizes), cycle)
                 if scale is None:
@@ -545,10 +549,10 @@ class Classes:
         best = self.best
         size = self.size
         if self.count > 1 and isinstance(ties.pick, TopOfHeap):
-            found = self.among(best, order).nonzero()[0]
+            tied = self.among(best, order).nonzero()[0]
             # The places among the rows that fit.
-            among = found if self.count == len(order) else self.feasible(order).cumsum()[found] - 1
-            return order.item(found[ties.pick.among(among)])
+            among = tied if self.count == len(order) else self.feasible(order).cumsum()[tied] - 1
+            return order.item(tied[ties.pick.among(among)])
         alike = size[best[0]] if len(best) == 1 else sum([size[at] for at in best])
         chosen = ties.which(alike) if self.count > 1 else 0
         if chosen:
@@ -561,8 +565,8 @@ class Classes:
         order = self._order
         of_row = self.of_row
         if places is None:
-            found = (of_row.take(order) == which).nonzero()[0]
-            places = self._places_of[which] = (-found[::-1]).tolist()
+            matches = (of_row.take(order) == which).nonzero()[0]
+            places = self._places_of[which] = (-matches[::-1]).tolist()
         while of_row.item(order.item(-places[-1])) != which:
             places.pop()
         return -places[-1]
@@ -611,20 +615,20 @@ class Classes:
 
     def among(self, which: Sequence[int], rows: Rows | None = None) -> Mask:
         """The rows of *rows*, or of all, in the classes *which*: bool[k]."""
-        found = np.zeros(len(self.size) + 1, np.bool_)
-        found[list(which)] = True
-        return found.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")
+        is_chosen = np.zeros(len(self.size) + 1, np.bool_)
+        is_chosen[list(which)] = True
+        return is_chosen.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")
 
 
 def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
     """The group of each row, int64[rows], and a row of each group: rows of one are equal in all *columns*; -1
     where not *inside*."""
     rows = inside.nonzero()[0]
-    found = np.full(len(inside), -1, np.int64)
+    group_of = np.full(len(inside), -1, np.int64)
     keys = np.zeros(len(rows), np.int64)
     width = 1
     if not len(rows):
-        return found, rows
+        return group_of, rows
     for column in columns:
         part = column.take(rows)
         lowest = int(part.min())
@@ -641,15 +645,15 @@ def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
         keys = keys * span + (part - lowest)
         width = width * span
     if width <= 8 * len(rows):
-        there = np.zeros(width, np.bool_)
-        there[keys] = True
-        numbers = there.cumsum() - 1
+        present = np.zeros(width, np.bool_)
+        present[keys] = True
+        numbers = present.cumsum() - 1
         keys = numbers.take(keys)
         number = int(numbers[-1]) + 1
     else:
         values, keys = np.unique(keys, return_inverse=True)
         number = len(values)
-    found[rows] = keys
-    first = np.zeros(number, np.intp)
-    first[keys[::-1]] = rows[::-1]
-    return found, first
+    group_of[rows] = keys
+    row_of = np.zeros(number, np.intp)
+    row_of[keys[::-1]] = rows[::-1]
+    return group_of, row_of

@@ -63,56 +63,58 @@ class FarRules:
     ) -> FarRules:
         """The far rules for the pod of *cycle*; rules that say the same of every node are left out. Raises
         Unanswerable and PriorityError."""
-        found = cls()
+        rules = cls()
         for predicate in predicates:
             clauses = None if predicate.clauses is None else predicate.clauses(cycle.template, cycle)
             if clauses is None:
-                found.asked.append(answers.of(predicate, cycle.template))
-            found.clauses += clauses or ()
+                rules.asked.append(answers.of(predicate, cycle.template))
+            rules.clauses += clauses or ()
         for priority, weight in priorities:
             declared = None if priority.sums is None else priority.sums(cycle.template, cycle)
             if declared is not None:
                 if declared:
-                    found.scores.append(FarScore(priority, weight, declared.each))
-                    found.counters += declared.also
+                    rules.scores.append(FarScore(priority, weight, declared.each))
+                    rules.counters += declared.also
                     counters = [id(counter) for counter in declared.also]
-                    found.shape.append((priority.name, [one.shape for one in declared.each], counters))
+                    rules.shape.append(
+                        (priority.name, [domain_sum.shape for domain_sum in declared.each], counters)
+                    )
                 continue
             answer = answers.of(priority, cycle.template)
             answers.update((answer,), cycle)
             moves = answer.is_restless or bool(answer.watches)
             if moves or not is_even(priority, answer.constant):
-                found.scores.append(FarScore(priority, weight, answer=answer))
-                found.shape.append((id(answer), None if moves else answer.revision))
+                rules.scores.append(FarScore(priority, weight, answer=answer))
+                rules.shape.append((id(answer), None if moves else answer.revision))
             if moves:
-                found.restless.append(answer)
-        found.restless += found.asked
-        found.shape += [[id(answer) for answer in found.asked], *map(_shape_of_clause, found.clauses)]
+                rules.restless.append(answer)
+        rules.restless += rules.asked
+        rules.shape += [[id(answer) for answer in rules.asked], *map(_shape_of_clause, rules.clauses)]
         sums = [
-            *[one for clause in found.clauses for one in clause.sums],
-            *[one for score in found.scores for one in score.sums],
+            *[domain_sum for clause in rules.clauses for domain_sum in clause.sums],
+            *[domain_sum for score in rules.scores for domain_sum in score.sums],
         ]
-        found.counters = list(dict.fromkeys([*[term.counter for term in count_terms(sums)], *found.counters]))
-        return found
+        rules.counters = list(dict.fromkeys([*[term.counter for term in count_terms(sums)], *rules.counters]))
+        return rules
 
     def passed(self, nodes: Batch) -> Mask | None:
         """The rows that no predicate refuses: bool[size]; None: all."""
-        found = [one.answer for one in self.asked]
+        answers = [answer.answer for answer in self.asked]
         if self.clauses:
-            found.append(failures_of([(clause, clause.judge()) for clause in self.clauses], nodes))
-        masks = [failures.passed for failures in found if failures is not None]
+            answers.append(failures_of([(clause, clause.judge()) for clause in self.clauses], nodes))
+        masks = [failures.passed for failures in answers if failures is not None]
         if len(masks) < 2:
             return masks[0] if masks else None
         every: Mask = np.logical_and.reduce(masks)
         return every
 
-    def reduced(self, cycle: Cycle, one: FarScore, rows: Rows) -> Scores:
-        """The scores of *one* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
+    def reduced(self, cycle: Cycle, score: FarScore, rows: Rows) -> Scores:
+        """The scores of *score* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
         nodes = Batch(cycle.table, rows)
-        raw = one.raw(nodes)
-        reduce = one.rule.reduce
-        found: Scores = raw if reduce is None else reduce(cycle.template, raw, nodes, cycle)
-        return found
+        raw = score.raw(nodes)
+        reduce = score.rule.reduce
+        scores: Scores = raw if reduce is None else reduce(cycle.template, raw, nodes, cycle)
+        return scores
 
 
 def _shape_of_clause(clause: Clause) -> Any:
@@ -122,7 +124,7 @@ def _shape_of_clause(clause: Clause) -> Any:
         clause.wants,
         clause.keyless,
         clause.keyless_alone,
-        [one.shape for one in clause.sums],
+        [domain_sum.shape for domain_sum in clause.sums],
     )
 
 

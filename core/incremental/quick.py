@@ -65,14 +65,14 @@ class QuickPath:
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then
         nothing has moved."""
-        found: int | Detour | None = Detour.DETAILS if cycle.details else self.beyond_details(cycle)
-        if found is None:
-            found = self.read(cycle, Board.host, cycle, self.order, self.ties)
-        if isinstance(found, Detour):
-            self.detours[found] += 1
+        row: int | Detour | None = Detour.DETAILS if cycle.details else self.beyond_details(cycle)
+        if row is None:
+            row = self.read(cycle, Board.host, cycle, self.order, self.ties)
+        if isinstance(row, Detour):
+            self.detours[row] += 1
             return None
         self.taken += 1
-        return found
+        return row
 
     def detour(self, cycle: Cycle) -> Detour | None:
         """The reason against a look-up, before anything is read."""

@@ -193,11 +193,11 @@ class RowScores:
     def refresh(self, cycle: Cycle) -> None:
         """Bring it up to date. Raises Unanswerable, and the PriorityError of a priority."""
         log = self.table.changed
-        seen = self.verified_at
-        if seen == log.revision and self.node_revision == log.node_revision:
+        verified_at = self.verified_at
+        if verified_at == log.revision and self.node_revision == log.node_revision:
             return
         self.verified_at = NEVER
-        events = log.steps_since(seen)
+        events = log.steps_since(verified_at)
         if self.node_revision != log.node_revision or len(self.worth) != self.table.size or events is None:
             self.ahead.forget()
             self.moved.begin_anew()

@@ -78,26 +78,26 @@ class VerifiedAnswer(Protocol):
 def check_answer(kept: VerifiedAnswer, cycle: Cycle) -> None:
     """Raise StaleError unless the rule answers for the nodes of the table what is *kept*."""
     with uncached(cycle) as fresh:
-        found = kept.ask(fresh, Batch(cycle.table))
+        answer = kept.ask(fresh, Batch(cycle.table))
     wrong = [
         row
         for row in np.flatnonzero(_judged(cycle)).tolist()
-        if _outcome(kept.answer, row) != _outcome(found, row)
+        if _outcome(kept.answer, row) != _outcome(answer, row)
     ]
     if wrong:
-        text = f"kept {_outcome(kept.answer, wrong[0])}, worked out {_outcome(found, wrong[0])}"
+        text = f"kept {_outcome(kept.answer, wrong[0])}, worked out {_outcome(answer, wrong[0])}"
         kind = "predicate" if isinstance(kept.rule, Predicate) else "priority"
         raise _stale(cycle, f"answer of {kind} {kept.rule.name}", wrong, text)
 
 
-def _outcome(found: Failures | Scores | None, row: int) -> Reasons | str | int:
+def _outcome(answer: Failures | Scores | None, row: int) -> Reasons | str | int:
     """The reasons against *row*, or the text of an error; or its score."""
-    if found is None:
+    if answer is None:
         return ()
-    if isinstance(found, np.ndarray):
-        return int(found[row])
-    code = 0 if found.errors is None else int(found.errors[row])
-    return found.texts[code - 1] if code else found.reasons(row)
+    if isinstance(answer, np.ndarray):
+        return int(answer[row])
+    code = 0 if answer.errors is None else int(answer.errors[row])
+    return answer.texts[code - 1] if code else answer.reasons(row)
 
 
 def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
@@ -115,21 +115,21 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
 def check_fits(order: Rows, fits: Mask, count: int, classes: Any, cycle: Cycle) -> None:
     """Raise StaleError unless who fits by *board*, and how many rows each class has, is what its rules say."""
     with uncached(cycle) as fresh:
-        wanted = np.zeros(fresh.table.size, np.bool_)
-        wanted[order] = True
+        expected = np.zeros(fresh.table.size, np.bool_)
+        expected[order] = True
         for predicate in fresh.algorithm.predicates_for(fresh.template):
             failures = predicate.check(fresh.template, Batch(fresh.table), fresh)
             if failures is not None:
                 passed = failures.passed
-                wrong = np.flatnonzero(wanted & fits & ~passed).tolist()
+                wrong = np.flatnonzero(expected & fits & ~passed).tolist()
                 if wrong:
                     raise _stale(
                         fresh, "board", wrong, f"they fit, but predicate {predicate.name} turns them down"
                     )
-                wanted &= passed
-        wrong = np.flatnonzero(wanted != fits).tolist()
-        if wrong or count != np.count_nonzero(wanted):
-            raise _stale(fresh, "board", wrong, f"{count} fit, worked out {np.count_nonzero(wanted)}")
+                expected &= passed
+        wrong = np.flatnonzero(expected != fits).tolist()
+        if wrong or count != np.count_nonzero(expected):
+            raise _stale(fresh, "board", wrong, f"{count} fit, worked out {np.count_nonzero(expected)}")
     if classes is not None:
         sizes = np.bincount(classes.of_row[classes.of_row >= 0], minlength=len(classes.size)).tolist()
         if sizes != classes.size:
@@ -144,23 +144,23 @@ def check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
     with uncached(cycle) as fresh:
         if len(rows) > 1:
             nodes = Batch(fresh.table, rows)
-            found = {}
+            scores_by_name = {}
             for priority, weight in fresh.algorithm.priorities:
-                found[priority.name] = weight * _scores(priority, nodes, fresh)
-            wanted = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()])
-            offsets = wanted - totals
+                scores_by_name[priority.name] = weight * _scores(priority, nodes, fresh)
+            expected = np.add.reduce([np.zeros(len(rows), np.int64), *scores_by_name.values()])
+            offsets = expected - totals
             wrong = np.flatnonzero(offsets != offsets[0])
             if len(wrong):
                 row = int(rows[wrong[0]])
-                scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in found.items())
-                text = f"row {row}: totals {wanted[wrong[0]]} and {wanted[0]}, kept {totals[wrong[0]]} and {totals[0]}; scores: {scores}"
+                scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in scores_by_name.items())
+                text = f"row {row}: totals {expected[wrong[0]]} and {expected[0]}, kept {totals[wrong[0]]} and {totals[0]}; scores: {scores}"
                 raise _stale(fresh, "board", rows[wrong].tolist(), text)
 
 
-def check_best(kept: Rows, wanted: Rows, cycle: Cycle) -> None:
-    """Raise StaleError unless the best rows that were *kept* are those *wanted*."""
+def check_best(kept: Rows, expected: Rows, cycle: Cycle) -> None:
+    """Raise StaleError unless the best rows that were *kept* are those *expected*."""
     before = sorted(kept.tolist())
-    now = sorted(wanted.tolist())
+    now = sorted(expected.tolist())
     if before != now:
         raise StaleError(
             f"the best rows for pod {cycle.pod.key} are stale: kept {before[:5]}, worked out {now[:5]}"

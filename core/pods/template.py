@@ -290,7 +290,7 @@ def take_out(entries: list[Entry], entry: Entry) -> bool:
 
 def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
     """The host ports that the containers ask for, with *sidecars* these too; other init containers have none."""
-    before = [one for one in pod.spec.init_containers if one.is_sidecar] if sidecars else ()
+    before = [container for container in pod.spec.init_containers if container.is_sidecar] if sidecars else ()
     for container in (*before, *pod.spec.containers):
         for port in container.ports:
             if port.host_port > 0:
@@ -380,15 +380,15 @@ class Templates:
             else None,
             of_devices,
         )
-        found = self._known.get(key)
-        if found is None:
+        template = self._known.get(key)
+        if template is None:
             self._made += 1
-            found = self._known[key] = self._make(
+            template = self._known[key] = self._make(
                 pod if spec.node_name == node_name else pod.bound_to(node_name), counted, volumes, of_devices
             )
-        if found.is_huge:
+        if template.is_huge:
             self.has_huge = True
-        return found
+        return template
 
     def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
         """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of
@@ -397,16 +397,16 @@ class Templates:
 
     def _of_devices(self, spec: PodSpec) -> frozenset[str]:
         """The extended resources of a pod that classes of devices give, where the release reads them."""
-        given = self.device_classes
+        device_classes = self.device_classes
         named = (
             name
-            for one in (*spec.containers, *spec.init_containers)
-            for name, amount in one.requests.items()
-            if name in given and amount
+            for container in (*spec.containers, *spec.init_containers)
+            for name, amount in container.requests.items()
+            if name in device_classes and amount
         )
-        found = frozenset([*named, *(name for name in spec.overhead or () if name in given)])
-        cells = with_gates(self.release.devices, self.gates) if found else None
-        return found if cells is not None and cells.extended_resources else NO_RESOURCES
+        of_devices = frozenset([*named, *(name for name in spec.overhead or () if name in device_classes)])
+        cells = with_gates(self.release.devices, self.gates) if of_devices else None
+        return of_devices if cells is not None and cells.extended_resources else NO_RESOURCES
 
     def _make(
         self, pod: Pod, counted: Pod, volumes: tuple[Volume, ...], of_devices: frozenset[str]

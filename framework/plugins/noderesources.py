@@ -132,11 +132,11 @@ class Shares:
         summed = requested(pod, nodes, measured.names)
         for at, name in enumerate(measured.names) if devices is not None else ():
             if name in pod.device_resources and devices is not None:
-                there, used = devices.of(name, nodes.indexes)
-                counts = (allocatable[at] == 0) & (there > 0)
+                total, used = devices.of(name, nodes.indexes)
+                counts = (allocatable[at] == 0) & (total > 0)
                 allocatable = allocatable.copy()
                 summed = summed.copy()
-                allocatable[at, counts], summed[at, counts] = there[counts], used[counts] + asked(pod, name)
+                allocatable[at, counts], summed[at, counts] = total[counts], used[counts] + asked(pod, name)
         counted = EVERYWHERE if is_proper else allocatable != 0
         if measured.has_scalars:
             counted &= np.array(
@@ -239,10 +239,10 @@ class _ScoresDevices(Plugin):
         """The devices that count in the scores of *pod*."""
         if not self.score_devices(pod):
             return None
-        found = self._totals
-        if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
-            found = self._totals = DeviceTotals(cycle.table, cycle.listings)
-        return found
+        totals = self._totals
+        if totals is None or totals.table is not cycle.table or totals.listings is not cycle.listings:
+            totals = self._totals = DeviceTotals(cycle.table, cycle.listings)
+        return totals
 
 
 class NodeResourcesFit(_ScoresDevices):
@@ -326,25 +326,25 @@ class NodeResourcesFit(_ScoresDevices):
             too_small &= lacking
             if is_anywhere(too_small):
                 reasons = [either for found in reasons for either in (found, _lasting(found))]
-                both = np.stack([lacking & ~too_small, too_small], axis=1)
-                lacking = both.reshape(-1, lacking.shape[1])
+                split = np.stack([lacking & ~too_small, too_small], axis=1)
+                lacking = split.reshape(-1, lacking.shape[1])
         return Failures.by_row(reasons, lacking)
 
     def _checked(self, pod: Template) -> tuple[str, ...]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
         # if they are not left out.
         cells = self.cells
-        found = []
+        names = []
         for name in checked_resources(pod):
             if name in NATIVE:
                 if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
-                    found.append(name)
+                    names.append(name)
             elif pod.requests[name] != 0 or cells.checks_zero_scalars:
                 is_named = name in self.args.ignored_resources
                 is_ignored = is_named or name.partition("/")[0] in self.args.ignored_resource_groups
                 if not (is_ignored and is_extended_resource(name)):
-                    found.append(name)
-        return tuple(found)
+                    names.append(name)
+        return tuple(names)
 
     pre_score = prepare_nothing
 
@@ -386,7 +386,7 @@ class NodeResourcesFit(_ScoresDevices):
 @cache
 def _lasting(reasons: Reasons) -> Reasons:
     """*reasons* that removing pods cannot resolve."""
-    return tuple(attrs.evolve(found, resolvable=False) for found in reasons)
+    return tuple(attrs.evolve(reason, resolvable=False) for reason in reasons)
 
 
 class NodeResourcesBalancedAllocation(_ScoresDevices):
@@ -408,8 +408,8 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         self._skips = self.name in handle.cells.skips_scoring
 
     def score_key(self, pod: Template) -> Hashable:
-        asked = request if self.cells.balance_of_two else _asked
-        return tuple([asked(pod, name) for name in self._measured.names])
+        ask = request if self.cells.balance_of_two else _asked
+        return tuple([ask(pod, name) for name in self._measured.names])
 
     def _leaves_out(self, pod: Template) -> bool:
         """Whether *pod* requests none of the resources, and is not scored for that."""
@@ -443,8 +443,8 @@ def _balance(requested: Ints, shares: Shares) -> Scores:
     if shares.counts_all and len(requested) == 2:
         used = fractions(requested, shares.allocatable, is_proper=True)
         is_within = is_everywhere(used.view(np.uint64) <= BITS_OF_ONE)
-        one, other = used if is_within else np.minimum(used, 1)
-        evenness = (1 - np.abs(one - other) / 2) * MAX_NODE_SCORE
+        cpu, memory = used if is_within else np.minimum(used, 1)
+        evenness = (1 - np.abs(cpu - memory) / 2) * MAX_NODE_SCORE
         # For what 64 bits surely hold, a plain conversion takes a fifth of the time.
         return evenness.astype(np.int64) if is_within else whole(evenness)
     # A share that is not counted is 0.

@@ -111,20 +111,22 @@ class PodTopologySpread(Plugin):
         """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an
         invalid selector."""
         own = pod.spec.topology_spread_constraints
-        if not own and not any(each.when_unsatisfiable == when for each in self.defaults):
+        if not own and not any(constraint.when_unsatisfiable == when for constraint in self.defaults):
             return ()
         peers = None if own else deduced_peers(pod, cycle.listings, self.cells)
         slot = self.read_slots[when]
-        known = pod.notes.get(slot)
-        if known is None or known[0] is not peers:
-            wanted = [each for each in own or self.defaults if each.when_unsatisfiable == when]
-            read = (
+        kept = pod.notes.get(slot)
+        if kept is None or kept[0] is not peers:
+            given = [
+                constraint for constraint in own or self.defaults if constraint.when_unsatisfiable == when
+            ]
+            constraints = (
                 ()
                 if peers is not None and peers.is_everybody
-                else tuple([self._read(pod, each, peers) for each in wanted])
+                else tuple([self._read(pod, constraint, peers) for constraint in given])
             )
-            known = pod.notes[slot] = peers, read
-        return known[1]
+            kept = pod.notes[slot] = peers, constraints
+        return kept[1]
 
     def _read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None) -> Constraint:
         """*constraint* of *pod*, which counts *peers* if given, else its own selector."""
@@ -191,25 +193,25 @@ class PodTopologySpread(Plugin):
             # For the whole table counted again, so that a cached answer knows which counters it read.
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
         domains = cycle.notes[self.domains_slot]
-        found = []
-        for each in hard:
-            found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
-            found.append(
+        masks = []
+        for limit in hard:
+            masks.append(None if limit.is_everywhere else ~nodes.label(limit.constraint.topology_key).present)
+            masks.append(
                 exceeding(
-                    each,
+                    limit,
                     pod,
                     constraints,
                     nodes,
-                    domains[each.sharing],
+                    domains[limit.sharing],
                     cells,
                     zeroes_minimum=self.min_domains,
                 )
             )
-        if cells.no_domain_fits and not any(len(each.index.values) for each in hard):
+        if cells.no_domain_fits and not any(len(limit.index.values) for limit in hard):
             # A trial can make the first domain.
             asked = touched(constraints, pod, nodes) & with_all_keys(constraints, nodes)
-            found = [None if mask is None else mask & asked for mask in found]
-        return first_of(found, (self.lacking, (UNEVEN,)) * len(hard))
+            masks = [None if mask is None else mask & asked for mask in masks]
+        return first_of(masks, (self.lacking, (UNEVEN,)) * len(hard))
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.cycle.Predicate.clauses`."""
@@ -219,7 +221,7 @@ class PodTopologySpread(Plugin):
         except SelectorError:
             return None
         hard = hard_constraints(pod, constraints, table, self.cells) if constraints else ()
-        if self.cells.no_domain_fits and not any(len(each.index.values) for each in hard):
+        if self.cells.no_domain_fits and not any(len(limit.index.values) for limit in hard):
             return []
         return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.min_domains)
 
@@ -242,9 +244,9 @@ class PodTopologySpread(Plugin):
         if not constraints:
             cycle.notes[self.soft_slot] = None
             return SKIP if PodTopologySpread.name in self.cells.skips_scoring else None
-        seen = nodes if cycle.described is None else cycle.as_described(nodes)
-        found = self._soft(pod, constraints, seen.table)
-        cycle.notes[self.soft_slot] = found.counted(seen.table).weighed(seen)
+        described = nodes if cycle.described is None else cycle.as_described(nodes)
+        soft = self._soft(pod, constraints, described.table)
+        cycle.notes[self.soft_slot] = soft.counted(described.table).weighed(described)
         return None
 
     def _soft(self, pod: Template, constraints: Constraints, table: NodeTable) -> SoftCounts:
@@ -285,8 +287,8 @@ class PodTopologySpread(Plugin):
         most = int(met.max(initial=0))
         if not most:
             return best * judged
-        both = most + int(met.min())
-        return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (both - crowded), most), raw) * judged
+        top = most + int(met.min())
+        return tabulated(lambda crowded: truncated_div(MAX_NODE_SCORE * (top - crowded), most), raw) * judged
 
     def _idle(self, nodes: Batch) -> Scores:
         """The scores for a pod without soft constraints."""
@@ -319,14 +321,18 @@ class PodTopologySpread(Plugin):
         ):
             return None
         labels = cycle.table.labels
-        asked = [(each, each.counted(pod.namespace)) for each in constraints if each.topology_key in labels]
+        queries = [
+            (constraint, constraint.counted(pod.namespace))
+            for constraint in constraints
+            if constraint.topology_key in labels
+        ]
         counters = [
             (constraint.topology_key, cycle.table.census.counter(query))
-            for constraint, query in asked
+            for constraint, query in queries
             if query is not None
         ]
-        own = [counter for key, counter in counters if key == HOSTNAME]
-        return Sums([DomainSum.on_rows(own)], [counter for key, counter in counters if key != HOSTNAME])
+        on_host = [counter for key, counter in counters if key == HOSTNAME]
+        return Sums([DomainSum.on_rows(on_host)], [counter for key, counter in counters if key != HOSTNAME])
 
     @property
     def kept_normalize(self) -> Reduction:
@@ -339,26 +345,26 @@ class PodTopologySpread(Plugin):
             constraints = self.constraints(pod, SOFT, cycle)
             counted = None
             if constraints:
-                known = pod.notes.get(self.indexes_slot)
+                kept = pod.notes.get(self.indexes_slot)
                 at = cycle.table.changed.node_revision
-                if known is None or known[0] != at or known[1].constraints is not constraints:
-                    known = pod.notes[self.indexes_slot] = at, self._soft(pod, constraints, cycle.table)
-                counted = known[1].counted(cycle.table)
+                if kept is None or kept[0] != at or kept[1].constraints is not constraints:
+                    kept = pod.notes[self.indexes_slot] = at, self._soft(pod, constraints, cycle.table)
+                counted = kept[1].counted(cycle.table)
             cycle.notes[self.counted_slot] = counted
-        found: SoftCounts | None = cycle.notes[self.counted_slot]
-        return found
+        soft: SoftCounts | None = cycle.notes[self.counted_slot]
+        return soft
 
     def _column(self, pod: Template, cycle: Cycle) -> NodeColumn[Any] | None:
         soft = self._counted(pod, cycle)
         if soft is None or not soft.is_plain:
             return None
         labels = cycle.table.labels
-        other = [
+        domain_keys = [
             key
             for constraint in soft.constraints
             if (key := constraint.topology_key) != HOSTNAME and key in labels
         ]
-        return labels[other[0]] if other else None
+        return labels[domain_keys[0]] if domain_keys else None
 
     def _scale(self, pod: Template, raw: RawScores, cycle: Cycle) -> Scale | None:
         """The summary where scores follow from the peers on the node and in its domain; None where they do
@@ -396,14 +402,14 @@ class PodTopologySpread(Plugin):
     def _spreads(self, pod: Pod) -> list[Spread] | None:
         """The pod's hard constraints as hints look at them; None where the profile has some for it."""
         own = pod.spec.topology_spread_constraints
-        if not own and any(each.when_unsatisfiable == HARD for each in self.defaults):
+        if not own and any(constraint.when_unsatisfiable == HARD for constraint in self.defaults):
             return None
         return [
             Spread(
-                each.topology_key,
-                self._peers(pod, each).matches,
-                self.node_inclusion and each.node_taints_policy == "Honor",
+                constraint.topology_key,
+                self._peers(pod, constraint).matches,
+                self.node_inclusion and constraint.node_taints_policy == "Honor",
             )
-            for each in own
-            if each.when_unsatisfiable == HARD
+            for constraint in own
+            if constraint.when_unsatisfiable == HARD
         ]

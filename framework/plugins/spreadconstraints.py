@@ -195,10 +195,10 @@ def _service_pairs(pod: Template, listings: Listings) -> dict[str, str]:
 
 def _deduce(pod: Template, listings: Listings) -> Peers:
     pairs = _service_pairs(pod, listings)
-    found = _controller_selector(pod, listings)
-    if isinstance(found, LabelSelector):
-        return Peers(found, Map(pairs))
-    return Peers(LabelSelector(), Map(pairs | dict(found or {})))
+    selector = _controller_selector(pod, listings)
+    if isinstance(selector, LabelSelector):
+        return Peers(selector, Map(pairs))
+    return Peers(LabelSelector(), Map(pairs | dict(selector or {})))
 
 
 def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
@@ -206,19 +206,19 @@ def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
     for controller in controllers_of(pod, listings):
         pairs |= controller.selector or {}
     owners = (*replica_sets_of(pod, listings), *stateful_sets_of(pod, listings))
-    found = [owner.selector for owner in owners if owner.selector is not None]
+    selectors = [owner.selector for owner in owners if owner.selector is not None]
     # They all match the pod, so no two of them ask for different values.
-    selected = {key: value for selector in found for key, value in selector.match_labels.items()}
-    expressions = tuple(expression for selector in found for expression in selector.match_expressions)
+    selected = {key: value for selector in selectors for key, value in selector.match_labels.items()}
+    expressions = tuple(expression for selector in selectors for expression in selector.match_expressions)
     return Peers(LabelSelector(match_labels=Map(selected), match_expressions=expressions), Map(pairs))
 
 
 def _deduce_by_checked_selectors(pod: Template, listings: Listings) -> Peers:
-    found = _deduce_by_selectors(pod, listings)
+    peers = _deduce_by_selectors(pod, listings)
     # Upstream: one invalid pair makes all pairs of services and replication controllers match everything.
-    if found.pairs and set_selector(found.pairs) is everything:
-        return attrs.evolve(found, pairs=NO_STRINGS)
-    return found
+    if peers.pairs and set_selector(peers.pairs) is everything:
+        return attrs.evolve(peers, pairs=NO_STRINGS)
+    return peers
 
 
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:
@@ -281,17 +281,17 @@ def hard_constraints(
 
 def domains_shared(hard: Sequence[HardConstraint], table: NodeTable) -> dict[Constraints, Domains]:
     """The constraints that share counts -> their domains in the whole cluster."""
-    found: dict[Constraints, Domains] = {}
-    for each in hard:
-        counts = each.index.count(each.query, each.constraint.topology_key, table)
-        known = each.index.known
-        values = each.index.values
-        if len(each.sharing) > 1 and each.sharing in found:
-            counts = counts + found[each.sharing].counts
-            known = known | found[each.sharing].known
+    domains: dict[Constraints, Domains] = {}
+    for limit in hard:
+        counts = limit.index.count(limit.query, limit.constraint.topology_key, table)
+        known = limit.index.known
+        values = limit.index.values
+        if len(limit.sharing) > 1 and limit.sharing in domains:
+            counts = counts + domains[limit.sharing].counts
+            known = known | domains[limit.sharing].known
             values = np.flatnonzero(known)
-        found[each.sharing] = Domains(counts, known, values)
-    return found
+        domains[limit.sharing] = Domains(counts, known, values)
+    return domains
 
 
 def _hard_index(
@@ -342,7 +342,7 @@ def exceeding(
     if not nodes.edits:
         by_value = domains.counts > hard.most + (0 if is_zero else domains.least)
         return by_value.take(codes) if by_value.any() else None
-    found = nodes.zeros()
+    net = nodes.zeros()
     complete = with_all_keys(constraints, nodes)
     for constraint in hard.sharing:
         query = constraint.peers.followed(pod.namespace)
@@ -351,8 +351,8 @@ def exceeding(
             # Edits on nodes that do not count may change the count of their domain, too.
             if not cells.edits_count_anywhere:
                 counted = complete & constraint.counts_on(pod, nodes)
-            found += nodes.edited(query).net * counted
-    counts = domains.counts[codes] + found
+            net += nodes.edited(query).net * counted
+    counts = domains.counts[codes] + net
     known = domains.known[codes]
     if cells.edits_make_domains:
         # Upstream: an edit can turn a value into a domain that was none, and its count can be negative.
@@ -362,12 +362,12 @@ def exceeding(
 
 def touched(constraints: Constraints, pod: Template, nodes: Batch) -> Mask:
     """The nodes where an edit adds or removes a peer: bool[n]."""
-    found = nodes.none()
+    is_touched = nodes.none()
     for constraint in constraints:
         query = constraint.peers.followed(pod.namespace)
         if query is not None:
-            found |= nodes.edited(query).touched
-    return found
+            is_touched |= nodes.edited(query).touched
+    return is_touched
 
 
 def clauses_of(
@@ -383,28 +383,28 @@ def clauses_of(
 
     *zeroes_minimum*: as for :func:`exceeding`.
     """
-    found = []
-    for each in hard:
-        key = each.constraint.topology_key
+    clauses = []
+    for limit in hard:
+        key = limit.constraint.topology_key
         if key not in table.labels:
             return None
         shared = (
-            [other for other in hard if other.sharing == each.sharing] if len(each.sharing) > 1 else [each]
+            [other for other in hard if other.sharing == limit.sharing] if len(limit.sharing) > 1 else [limit]
         )
         counts = [other.index.counted(other.query, key, table) for other in shared if other.query is not None]
         known = np.logical_or.reduce([other.index.known for other in shared]).nonzero()[0]
-        is_zero = zeroes_minimum and len(known) < each.constraint.min_domains
-        if not each.is_everywhere:
-            found.append(
+        is_zero = zeroes_minimum and len(known) < limit.constraint.min_domains
+        if not limit.is_everywhere:
+            clauses.append(
                 Clause(
                     sum=DomainSum(key, table.labels[key], ()), reasons=lacking, most=NO_MINIMUM, keyless=True
                 )
             )
         sums = DomainSum(key, table.labels[key], counts)
-        found.append(
-            Clause(sum=sums, reasons=uneven, most=each.most, least_of=None if is_zero else few_or_all(known))
+        clauses.append(
+            Clause(sum=sums, reasons=uneven, most=limit.most, least_of=None if is_zero else few_or_all(known))
         )
-    return found
+    return clauses
 
 
 # --- soft constraints ---------------------------------------------------------------------------------------
@@ -452,26 +452,26 @@ class SoftCounts:
             has_key(constraint.topology_key, table) for constraint in constraints
         )
         plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
-        each = [
-            None if one.topology_key == by_node else _soft_index(pod, one, required, table)
-            for one in constraints
+        indexes = [
+            None if constraint.topology_key == by_node else _soft_index(pod, constraint, required, table)
+            for constraint in constraints
         ]
-        return cls(pod.namespace, constraints, requires_all, cells, judges_all, plain, each)
+        return cls(pod.namespace, constraints, requires_all, cells, judges_all, plain, indexes)
 
     def counted(self, table: NodeTable) -> SoftCounts:
         """The same with the counts of now."""
         keys = [constraint.topology_key for constraint in self.constraints]
         counts: list[Ints | None] = []
-        for one, key in zip(self._each, keys, strict=True):
-            if isinstance(one, int):
+        for index, key in zip(self._each, keys, strict=True):
+            if isinstance(index, int):
                 counts.append(np.zeros(1, np.int64))
             else:
-                counts.append(None if one is None else one[0].count(one[1], key, table))
+                counts.append(None if index is None else index[0].count(index[1], key, table))
         if not self.cells.counts_apart and len(set(keys)) < len(keys):
             sums: dict[str, Ints] = {}
-            for key, found in zip(keys, counts, strict=True):
-                if found is not None:
-                    sums[key] = sums[key] + found if key in sums else found
+            for key, count in zip(keys, counts, strict=True):
+                if count is not None:
+                    sums[key] = sums[key] + count if key in sums else count
             counts = [sums.get(key) for key in keys]
         # In place of attrs.evolve, which takes three times as long.
         return SoftCounts(
@@ -489,37 +489,37 @@ class SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
         # The number of domains of the nodes, for each constraint.
-        found: set[str] = set()
+        keys_seen: set[str] = set()
         sizes = []
         for key in (constraint.topology_key for constraint in self.constraints):
             if key == HOSTNAME:
                 sizes.append(judged.n)
-            elif key in found and not self.cells.counts_apart:
+            elif key in keys_seen and not self.cells.counts_apart:
                 # Upstream: where constraints share counts, a domain is counted for the first one with its key
                 # only.
                 sizes.append(0)
             else:
                 sizes.append(int(np.count_nonzero(np.bincount(_values(judged.label(key))))))
-                found.add(key)
+                keys_seen.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
     def scale(self, raw: RawScores) -> Crowding:
         """The score of each count of peers on the node, for each value of the other topology key, where
         :func:`is_plain` holds."""
-        asked = [
+        skews = [
             (constraint.max_skew, counts)
             for constraint, counts in zip(self.constraints, self.counts, strict=True)
             if counts is None or len(counts) > 1  # some node has the key
         ]
-        in_domains = next((counts.tolist() for _, counts in asked if counts is not None), [0])
-        there = {(peers, code) for peers, code, _ in raw.counted}
+        in_domains = next((counts.tolist() for _, counts in skews if counts is not None), [0])
+        pairs = {(peers, code) for peers, code, _ in raw.counted}
         on_hosts = math.log(raw.number + 2)
-        inside_domains = math.log(len({code for _, code in there}) + 2)
+        inside_domains = math.log(len({code for _, code in pairs}) + 2)
         terms = [
             (counts is None, on_hosts if counts is None else inside_domains, float(skew - 1))
-            for skew, counts in asked
+            for skew, counts in skews
         ]
-        return Crowding.of(terms, in_domains, there, rounds=self.cells.rounds_spread)
+        return Crowding.of(terms, in_domains, pairs, rounds=self.cells.rounds_spread)
 
     def on_host(self, nodes: Batch) -> Ints:
         """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
@@ -528,10 +528,10 @@ class SoftCounts:
 
     def peers(self, nodes: Batch) -> Ints:
         """For each node the peers that all constraints count, added up: int64[n], not to be written to."""
-        found = self._peers(0, nodes)
+        peers = self._peers(0, nodes)
         for at in range(1, len(self.constraints)):
-            found = found + self._peers(at, nodes)
-        return found
+            peers = peers + self._peers(at, nodes)
+        return peers
 
     def judged(self, nodes: Batch) -> Mask:
         """The nodes that are not ignored: bool[n]."""
@@ -585,14 +585,14 @@ class Crowding(msgspec.Struct):
         cls,
         terms: Sequence[tuple[bool, float, float]],
         in_domains: Sequence[int],
-        there: Iterable[tuple[int, int]],
+        pairs: Iterable[tuple[int, int]],
         *,
         rounds: bool,
     ) -> Crowding:
-        """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code. A term says whether
+        """Of the pairs that are *pairs*; *in_domains*: the peers in each domain, by code. A term says whether
         a constraint is on hosts, its weight, and what its skew adds."""
         known = {}
-        for peers, code in there:
+        for peers, code in pairs:
             total = 0.0
             inside = in_domains[code]
             for on_host, weight, skew in terms:
@@ -621,8 +621,8 @@ def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) 
     def ask() -> bool:
         keys = [
             key
-            for each in constraints
-            if (key := each.topology_key) in table.labels or key == HOSTNAME or requires_all
+            for constraint in constraints
+            if (key := constraint.topology_key) in table.labels or key == HOSTNAME or requires_all
         ]
         others = [key for key in keys if key != HOSTNAME]
         if (
