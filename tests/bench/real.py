@@ -109,15 +109,10 @@ def cost_of(words):
         notes = Path(folder, "notes")
         errors = Path(folder, "errors")
         with errors.open("w") as stream:
-            # As an installed package the house is compiled; without its files each command would compile it.
-            compiled = {
-                name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-            }
             child = subprocess.Popen(
                 [sys.executable, __file__, "--child", str(notes), *words],
                 stdout=subprocess.DEVNULL,
                 stderr=stream,
-                env=compiled,
             )
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -148,7 +143,7 @@ def child(notes, words):
     else:
         status, decisions = run_command(words)
         found["decisions"] = decisions.total()
-        found["detours"] = {why.value: count for why, count in decisions.most_common() if why is not None}
+        found["detours"] = {why.value: count for why, count in decisions.most_common() if why}
     notes.write_text(json.dumps(found))
     return status
 
@@ -160,10 +155,11 @@ def run_command(words):
     from kubeclassic.core.incremental.quick import QuickPath
 
     decisions = Counter()
-    prepare, read = QuickPath.__init__, QuickPath.row
+    prepare = QuickPath.__init__
+    read = QuickPath.row
 
-    def prepared(self, *given, **named):
-        prepare(self, *given, **named)
+    def prepared(self, **named):
+        prepare(self, **named)
         self.detours = decisions  # and no path is kept, so that schedulers go as they do without the count
 
     def row(self, cycle):
@@ -171,7 +167,8 @@ def run_command(words):
         decisions[None] += found is not None
         return found
 
-    QuickPath.__init__, QuickPath.row = prepared, row  # type: ignore[method-assign]
+    QuickPath.__init__ = prepared  # type: ignore[method-assign]
+    QuickPath.row = row  # type: ignore[method-assign]
     sys.argv = ["kubeclassic", *words]
     try:
         program()
@@ -207,6 +204,8 @@ def lab_step(path):
 @click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
 def main(nodes, waiting, only, packed):
     """Measure, and print a table for each size."""
+    # Commands run compiled, as what is installed does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for size in map(int, nodes.split(",")):
         for line in measured(
             RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()
