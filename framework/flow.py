@@ -68,8 +68,9 @@ from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
 from .registry import registry_of
 
 
-def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
-    """A table whose rows are *rows* of *table*, in that order."""
+def laid_out(table: NodeTable, rows: Rows, cache: Cache, *, keeps_ghosts: bool) -> NodeTable:
+    """A table whose rows are *rows* of *table*, in that order; *keeps_ghosts*: its ghosts are those of
+    *table*, and the nodes that *rows* miss."""
     laid_out_table = NodeTable(table.zone_key, table.ignores_storage)
     visited = rows.tolist()
     names: dict[str, None] = {}
@@ -92,6 +93,11 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
     laid_out_table.set_nodes(nodes)
     laid_out_table.names = [table.names[row] for row in visited]
     laid_out_table.shared_names = True
+    laid_out_table.transient[:, : len(rows)] = table.transient[:, rows]
+    if keeps_ghosts:
+        laid_out_table.ghosts = dict(table.ghosts)
+        for name in table.row_of.keys() - names.keys():
+            laid_out_table.keep_ghost(name, table)
     return laid_out_table
 
 
@@ -306,10 +312,12 @@ class FrameworkFlow:
     def filter(self, cycle: FrameworkCycle) -> Details:
         profile = self._profile(cycle.pod)
         order = self.order
-        rows = self.order.rows()
+        engine = self.engine
+        listed = rows = order.rows()
         if not order.is_regular:
             # What is known of the nodes is of no use in this cycle.
-            cycle.table = laid_out(self.engine.table, rows, self.engine.cache)
+            ghosts = engine.release.snapshot_keeps_ghosts
+            cycle.table = laid_out(engine.table, rows, engine.cache, keeps_ghosts=ghosts)
             cycle.answers = None
             rows = np.arange(len(rows))
         table = cycle.table
@@ -317,7 +325,7 @@ class FrameworkFlow:
         diagnosis = Diagnosis(table.names, rows, profile.algorithm.release.framework, order.is_regular)
         details = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter = partial(run_pre_filter, cycle, profile)
-        on_phase = self.engine.on_phase
+        on_phase = engine.on_phase
         board_details = self._details(cycle)
         verdict = None if board_details is None else board_details.verdict(cycle, pre_filter)
         outcome = pre_filter() if verdict is None else EVERYTHING
@@ -334,13 +342,16 @@ class FrameworkFlow:
         order.start, failed = search(
             cycle,
             profile,
-            self.engine.nominations,
+            engine.nominations,
             details,
             outcome,
             order.start,
-            self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None,
+            engine.pass_extenders if engine.asks_extenders(cycle.pod) else None,
             verdict,
         )
+        if not order.is_regular:
+            engine.table.transient[:, listed] = table.transient[:, rows]
+            engine.table.has_transient |= table.has_transient
         if failed is not None:
             raise FilterError(failed)
         return details

@@ -114,8 +114,8 @@ class NodeTable:
     deleted_rows: set[int] = attrs.Factory(set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
     ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.Factory(dict)
-    """The last state of nodes that are gone, where a release's preemption still tries them: with images and
-    pods."""
+    """The last state of nodes that are not in the list, where a release's preemption tries them all the same:
+    with images and pods."""
     has_transient: bool = False
     """Some row may hold such counts."""
     rows_version: int = 0
@@ -258,15 +258,12 @@ class NodeTable:
         self._free.append(row)
         self.changed.node_changed(row)
 
-    def keep_ghost(self, name: str) -> None:
-        """Keep the state of the row of *name* among :attr:`ghosts`."""
-        row = self.row_of[name]
-        if (node := self.nodes[row]) is not None:
-            self.ghosts[name] = (
-                node,
-                {image: self.images[image][row] for image in self._images_of.get(row, ())},
-                list(self.pods[row]),
-            )
+    def keep_ghost(self, name: str, table: NodeTable) -> None:
+        """Keep the state of the node *name* in *table*, this one or another, among :attr:`ghosts`."""
+        row = table.row_of[name]
+        if (node := table.nodes[row]) is not None:
+            images = {image: table.images[image][row] for image in table._images_of.get(row, ())}
+            self.ghosts[name] = node, images, list(table.pods[row])
 
     @contextmanager
     def with_ghosts(self) -> Iterator[Ints]:

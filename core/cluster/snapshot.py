@@ -131,7 +131,7 @@ class Snapshot:
                 self.table.changed.node_changed(stale)
         elif name in self.table.row_of:
             if self.keeps_ghosts:
-                self.table.keep_ghost(name)
+                self.table.keep_ghost(name, self.table)
             self.table.drop(name)
             self.version += 1
 

@@ -541,7 +541,8 @@ class Release(Struct, frozen=True, kw_only=True):
     snapshot_drops_nodeless: bool = False
     """A node that is gone is forgotten at once, with all its pods."""
     snapshot_keeps_ghosts: bool = False
-    """Preemption also tries nodes that are gone while pods remain on them, as they were last seen."""
+    """Preemption also tries nodes that are not in the list: those that it misses, and those that are gone
+    while pods remain on them, as they were last seen."""
     forgets_pods_with_node: bool = False
     """A node that is gone is forgotten with its pods, and comes back without them."""
     cache_replaces_confirmed: bool = False
