@@ -132,5 +132,5 @@ def _why_none_shown(options: Any, pods: Sequence[Pod]) -> str:
     if options.namespace in (None, *namespaces):
         flags = [options.called(name) for name in ("namespace", "selector") if options.has(name)]
         return f"{' and '.join(flags)} choose{'s' * (len(flags) == 1)} none of those that were tried"
-    near = did_you_mean(options.namespace, namespaces)
-    return f"-n: got {options.namespace}, but those that were tried are in {', '.join(namespaces[:5])}{', ...' * (len(namespaces) > 5)}{near}"
+    hint = did_you_mean(options.namespace, namespaces)
+    return f"-n: got {options.namespace}, but those that were tried are in {', '.join(namespaces[:5])}{', ...' * (len(namespaces) > 5)}{hint}"

@@ -299,9 +299,9 @@ def check_case(case: Any, where: str) -> JsonDict:
             _checked(operation, _FORMS[name], place)
             event = operation.get("event")
             if name == "move" and case["version"] in FRAMEWORK_RELEASES and event not in EVENTS:
-                near = did_you_mean(event or "", EVENTS)
+                hint = did_you_mean(event or "", EVENTS)
                 raise ManifestError(
-                    f"{place}: event: expected an event of the framework, got {shown(event)}{near}"
+                    f"{place}: event: expected an event of the framework, got {shown(event)}{hint}"
                 )
         return case
     problem = _checked(case, CaseProblem, where)

@@ -259,9 +259,9 @@ class Edit:
                         and not name.startswith(HUGE_PAGES)
                         and name not in NATIVE
                     ):
-                        near = did_you_mean(name, NATIVE)
+                        hint = did_you_mean(name, NATIVE)
                         raise EditError(
-                            f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
+                            f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{hint}'
                         )
             return evolve(edit, changes=tuple(changes))
 
@@ -623,12 +623,12 @@ def _effect_of(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -
     """The effect of *edit* on *parts*; if there is none, a name of them may have been meant."""
     if chosen:
         return Edited(edit, chosen, changed)
-    near = ""
+    hint = ""
     if (pattern := edit.names) is not None:
         raw = (identity_of(manifest)[1:] for part in parts for manifest in part.raw.get(edit.kind, ()))
         items = (
             (item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind
         )
         names = {f"{namespace}/{name}" if "/" in pattern else name for namespace, name in (*raw, *items)}
-        near = did_you_mean(pattern, sorted(names))
-    raise EditError(f"expected at least one {edit.kind} that it matches, got none{near}")
+        hint = did_you_mean(pattern, sorted(names))
+    raise EditError(f"expected at least one {edit.kind} that it matches, got none{hint}")

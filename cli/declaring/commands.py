@@ -243,7 +243,7 @@ class CommandGroup(click.Group):
 
 
 @contextmanager
-def _broken_pipes_told() -> Iterator[None]:
+def _raising_no_reader() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
@@ -317,12 +317,12 @@ class LazyGroup(CommandGroup):
 
     def make_context(self, *arguments: Any, **attributes: Any) -> click.Context:
         """Read the command line; helps are printed here."""
-        with _broken_pipes_told():
+        with _raising_no_reader():
             return super().make_context(*arguments, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _broken_pipes_told():
+        with _raising_no_reader():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

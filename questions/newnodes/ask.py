@@ -182,9 +182,9 @@ def kinds_of(
         if isinstance(part, str):
             name = part.removeprefix(LIKE)
             if name not in nodes:
-                near = did_you_mean(name, nodes)
+                hint = did_you_mean(name, nodes)
                 raise UnknownNameError(
-                    f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}'
+                    f'add-node: expected the name of a node after {LIKE}, got "{part}"{hint}'
                 )
             kind = NodeKind.like(name, objects)
         else:

@@ -242,9 +242,9 @@ class _Settings:
         opcode = step.get("opcode")
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
         if table is None or not isinstance(opcode, str):
-            near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
+            hint = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
             raise ManifestError(
-                f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{near}"
+                f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{hint}"
             )
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *((*_INLINE, *_PATHS) if opcode in _WITH_TEMPLATES else ())}

@@ -395,13 +395,13 @@ class _Reader:
     where: str
     folder: Path
 
-    def refuse(self, path: str, value: Any, expected: str, near: str = "") -> NoReturn:
+    def refuse(self, path: str, value: Any, expected: str, hint: str = "") -> NoReturn:
         """Raise the error that *path* has *value*."""
         kind, stop, reason = expected.partition(": ")
         text = json.dumps(value, default=repr) if isinstance(value, list | tuple | dict) else ""
         value_text = text if 0 < len(text) <= _LONGEST else shown(value)
         raise ManifestError(
-            f"{self.where}{path and f': {path}'}: expected {kind}, got {value_text}{stop}{reason}{near}"
+            f"{self.where}{path and f': {path}'}: expected {kind}, got {value_text}{stop}{reason}{hint}"
         )
 
     def spec(self) -> Spec:

@@ -604,8 +604,8 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     classes = [item.name for item in of_kind(PriorityClass, scenario.objects)]
     for pod, reason in scenario.refused_pods:
         lacks = "no PriorityClass with name" in reason
-        near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
-        yield pod, f"{reason}; create it, or add it to the input{near}" if lacks else reason
+        hint = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
+        yield pod, f"{reason}; create it, or add it to the input{hint}" if lacks else reason
 
 
 def _pod_named(query: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
@@ -647,11 +647,11 @@ def _of_workload(query: str, kind: str, name: str, pods: list[Pod], scenario: Sc
     namespaces = sorted({pod.namespace for pod in members})
     if not members:
         word = query.partition("/")[0]
-        near = did_you_mean(
+        hint = did_you_mean(
             query, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names})
         )
         raise UnknownNameError(
-            f'{kind}: expected a {kind} that has one, got "{query}", which has no pod in the input{near}'
+            f'{kind}: expected a {kind} that has one, got "{query}", which has no pod in the input{hint}'
         )
     if len(namespaces) > 1:
         raise UnknownNameError(
