@@ -53,8 +53,8 @@ completion | completion | More | Print the script that completes commands in a s
 is the command's own (a test holds them equal), and its group."""
 
 
-def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _version(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
         from .. import __version__
 
         click.echo(f"kubeclassic {__version__}")
@@ -103,11 +103,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; answers the exit status."""
-    given = sys.argv[1:] if arguments is None else [str(word) for word in arguments]
+    words = sys.argv[1:] if arguments is None else [str(word) for word in arguments]
     try:
-        status = status_of_exit(cli.main(given, prog_name="kubeclassic", standalone_mode=False))
-    except SystemExit as left:
-        status = status_of_exit(left.code)
+        status = status_of_exit(cli.main(words, prog_name="kubeclassic", standalone_mode=False))
+    except SystemExit as ended:
+        status = status_of_exit(ended.code)
     except (Exception, KeyboardInterrupt, Stopped) as error:
-        status = status_of(error, given)
+        status = status_of(error, words)
     return status_after(status)

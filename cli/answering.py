@@ -22,7 +22,7 @@ from ..framework.releases import find_any_release, is_auto
 from ..questions.asking import Result
 from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
-from ..simulation.releasenotes import auto_notice, auto_told
+from ..simulation.releasenotes import auto_notice, auto_reason
 from ..simulation.simulate import Files, Scenario
 from .console.output import note, one_line, warn, writing
 from .console.progress import telling, working
@@ -48,20 +48,20 @@ def tell_notices(
     a line for each.
 
     *concerns*: the objects that were asked about, kind and key; of those about others that are in a
-    namespace, only the number is told. On a terminal lines are broken between words, so that they fit.
+    namespace, only the number is printed. On a terminal lines are broken between words, so that they fit.
     """
-    found = list(notices)
-    told = found if concerns is None or verbose else [notice for notice in found if notice.bears_on(concerns)]
-    lines = [str(notice) for notice in found] if verbose else in_groups(told)
+    every = list(notices)
+    kept = every if concerns is None or verbose else [notice for notice in every if notice.bears_on(concerns)]
+    lines = [str(notice) for notice in every] if verbose else in_groups(kept)
     for line in lines:
         tell_line("warning: " + one_line(line))
-    if len(lines) < len(found):
-        count = count_of(len(found), "warning")
-        others = len(found) - len(told)
+    if len(lines) < len(every):
+        count = count_of(len(every), "warning")
+        others = len(every) - len(kept)
         some = f", {others:,} of them about other objects" if others else ""
         note(
             f"(--verbose lists all {count}{some})"
-            if told
+            if kept
             else f"({count} about other objects: see --verbose)"
         )
 
@@ -147,22 +147,22 @@ def answer(
 
 def write_answer(form: str, document: Any, stream: IO[str]) -> None:
     """Write *document*, a record or plain data, in *form*, one of :data:`DOCUMENT_FORMS`."""
-    found = document if isinstance(document, dict) else as_document(document)
+    data = document if isinstance(document, dict) else as_document(document)
     if form == "yaml":
-        write_yaml(found, stream)
+        write_yaml(data, stream)
     else:
-        stream.write(indented(found) + "\n")
+        stream.write(indented(data) + "\n")
 
 
-def write_report(report: str | None, made: Callable[[], str]) -> None:
-    """Write the page that *made* makes to the file *report*, whole or not at all; nothing where *report* is
+def write_report(report: str | None, make: Callable[[], str]) -> None:
+    """Write the page of *make* to the file *report*, whole or not at all; nothing where *report* is
     None.
 
     Raises :class:`~..console.output.OutputError`.
     """
     if report is not None:
         with writing(report) as stream:
-            stream.write(made().rstrip("\n") + "\n")
+            stream.write(make().rstrip("\n") + "\n")
 
 
 def page_of(view: View, origin: About) -> str:
@@ -190,16 +190,16 @@ def about(
     """
     from .report.page.document import About, made_at
 
-    told = [*unread]
-    found = [*warnings]
+    unread_lines = [*unread]
+    warning_lines = [*warnings]
     if scenario is not None:
-        told = list(unread_sentences(scenario.warnings))
-        found = [*in_groups(scenario.warnings), *warnings]
+        unread_lines = list(unread_sentences(scenario.warnings))
+        warning_lines = [*in_groups(scenario.warnings), *warnings]
     return About(
         inputs=map(str, dict.fromkeys(paths)),
         counts="" if scenario is None else counts(scenario),
-        unread=told,
-        warnings=dict.fromkeys(found),
+        unread=unread_lines,
+        warnings=dict.fromkeys(warning_lines),
         releases=tuple(dict.fromkeys(releases)),
         rules=tuple(rules),
         version=__version__,
@@ -214,7 +214,7 @@ def counts(scenario: Scenario) -> str:
     >>> counts(Scenario((), ()))
     '0 nodes, 0 pods run, 0 pods wait'
     """
-    running = sum(1 for found in scenario.objects if isinstance(found, Pod))
+    running = sum(1 for item in scenario.objects if isinstance(item, Pod))
     pods = count_doing(running, "pod", "run"), count_doing(len(scenario.pending), "pod", "wait")
     return ", ".join([count_of(scenario.node_count, "node"), *pods])
 
@@ -259,10 +259,10 @@ def opened(paths: Paths, options: ClusterOptions, setup: Setup) -> Input:
     tell_release(setup, settled, files.nodes)
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
-    given = Input(
+    inputs = Input(
         scenario=scenario, spec=spec, order=options.order, defaults=options.defaults, strict=options.strict
     )
-    return given.noted(setup.release)
+    return inputs.noted(setup.release)
 
 
 def scenario_of_default(paths: Paths, options: ClusterOptions) -> Scenario:
@@ -278,11 +278,11 @@ class Console(Observer):
 
     verbose: bool = False
 
-    def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
-        if isinstance(given, ComparisonInput):
-            tell_notices(given.scenario.warnings, self.verbose, concerns)
+    def ready(self, inputs: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
+        if isinstance(inputs, ComparisonInput):
+            tell_notices(inputs.scenario.warnings, self.verbose, concerns)
         else:
-            tell(given.scenario, given.engine, self.verbose, concerns)
+            tell(inputs.scenario, inputs.engine, self.verbose, concerns)
 
     @contextmanager
     def counting(self, total: int | None, what: str, unit: str = "") -> Iterator[Callable[[int, str], None]]:
@@ -342,7 +342,7 @@ def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
 def tell_release(setup: Setup, settled: Setup, nodes: Sequence[Node], name: str = "") -> None:
     """Say which release of *nodes* is in place of ``auto``, of the configuration that option *name* gives."""
     if is_auto(setup.release):
-        note(name + auto_told(find_any_release(settled.version), nodes, version_read()))
+        note(name + auto_reason(find_any_release(settled.version), nodes, version_read()))
 
 
 async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Setup:
@@ -392,36 +392,36 @@ def contestants(paths: Paths, options: CompareOptions) -> ComparisonInput:
     from ..questions.compare.options import NAMES
 
     limit = environments_max_pd_vols()
-    wanted = [
+    setups = [
         NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None
     ]
-    files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
+    files = files_of(paths, options, keeps_manifests=any(named.setup.may_call_extenders for named in setups))
     settled = []
     by_nodes = {}
-    for one in wanted:
-        found = one.setup.settled(files.nodes, version_read())
-        if is_auto(one.setup.release):
-            found.check()
-            by_nodes[one.name] = found.version
-        settled.append(attrs.evolve(one, setup=found))
+    for named in setups:
+        settled_setup = named.setup.settled(files.nodes, version_read())
+        if is_auto(named.setup.release):
+            settled_setup.check()
+            by_nodes[named.name] = settled_setup.version
+        settled.append(attrs.evolve(named, setup=settled_setup))
     spec = settled[0].setup.spec
     with reading(paths):
         scenario = files.scenario(
             spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities
         )
-    for given, one in zip(wanted, settled, strict=True):
-        tell_release(given.setup, one.setup, files.nodes, f"--{one.name}: ")
+    for original, named in zip(setups, settled, strict=True):
+        tell_release(original.setup, named.setup, files.nodes, f"--{named.name}: ")
     scenario = _with_server_notice(scenario, list(by_nodes.values()))
     tell_edits(scenario)
-    engines = {one.name: one.engine(scenario.config_maps) for one in settled}
-    texts = {one.name: one.text for one in wanted}
-    asked = [one.setup.release for one in wanted]
+    engines = {named.name: named.engine(scenario.config_maps) for named in settled}
+    texts = {named.name: named.text for named in setups}
+    releases = [named.setup.release for named in setups]
     return ComparisonInput.of(
         scenario,
         engines,
         texts,
         by_nodes=list(by_nodes),
-        asked=asked,
+        named=releases,
         order=options.order,
         strict=options.strict,
     )

@@ -48,7 +48,7 @@ class Asking:
     options: Any
     output: Output
     setup: Any
-    given: Any
+    inputs: Any
     """The input, read."""
 
     def answer(self) -> Any:
@@ -56,18 +56,18 @@ class Asking:
         from .answering import Console
 
         function = self.question.function()
-        return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
+        return getattr(function, "ask", function)(self.inputs, self.options, Console(self.output.verbose))
 
-    def about(self, found: Result) -> About:
-        """The origin on the page of *found*."""
+    def about(self, result: Result) -> About:
+        """The origin on the page of *result*."""
         from ..simulation.input import Input
         from ..simulation.simulate import Scenario
         from .answering import about
 
-        given = self.given
-        scenario = given if isinstance(given, Scenario) else getattr(given, "scenario", None)
-        its = {"releases": [given.engine.release.version]} if isinstance(given, Input) else {}
-        return about(scenario, [*self.paths, *self.options.read()], **{**its, **found.origin()})
+        inputs = self.inputs
+        scenario = inputs if isinstance(inputs, Scenario) else getattr(inputs, "scenario", None)
+        releases = {"releases": [inputs.engine.release.version]} if isinstance(inputs, Input) else {}
+        return about(scenario, [*self.paths, *self.options.read()], **{**releases, **result.origin()})
 
 
 def command_of(command: str, short_help: str, name: str) -> click.Command:
@@ -79,18 +79,18 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
     for base in (MorePods, ClusterOptions):
         shared |= attrs.fields_dict(base) if issubclass(kind, base) else {}
     arguments = list[Any]()
-    own = list[Any]()
+    flags = list[Any]()
     cluster = [scheduler_options] if "scheduler" in declared else list[Any]()
     for field_name, field in declared.items():
         takes = declared_of(field).takes
         if takes not in NO_FLAG:
-            (arguments if takes == "argument" else cluster if field_name in shared else own).append(
+            (arguments if takes == "argument" else cluster if field_name in shared else flags).append(
                 click_option(field)
             )
     if question.jobs:
-        jobs, said = question.jobs
-        own += options_from(f"""
---jobs -j | 1.. {jobs or ""} | | The number of processes.  [default: {said}]
+        jobs, default = question.jobs
+        flags += options_from(f"""
+--jobs -j | 1.. {jobs or ""} | | The number of processes.  [default: {default}]
 --dask | ADDRESS | | Run on this Dask cluster, such as tcp://10.0.0.1:8786.
 """)
     if question.argument:
@@ -107,7 +107,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
         paths = [takes_paths(*question.reads)]
     output = output_options(
         question.forms,
-        question.told_forms,
+        question.help_of_forms,
         verbose=question.verbose,
         what=question.what,
         headers=question.headers,
@@ -117,7 +117,7 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
     def run(output: Output, paths: tuple[Path, ...] = (), setup: Any = None, **values: Any) -> None:
         sys.exit(_run(name, question, paths, setup, output, values))
 
-    layers = [*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]
+    layers = [*paths, *arguments, *(flags + cluster if question.own_first else cluster + flags), output]
     return click.command(
         command,
         cls=Command,
@@ -143,44 +143,44 @@ def _run(
         paths = (values.pop(question.argument),)
     if question.besides:
         # The arguments that are files or folders, and the others, which must be names.
-        there = tuple(path for path in paths if str(path) == STANDARD or path.exists())
-        if not there:
+        existing = tuple(path for path in paths if str(path) == STANDARD or path.exists())
+        if not existing:
             got = "got neither a path that is there nor, without any, a cluster with a node of that name"
             missing = f"{paths[0]}: {got}. " if paths else ""
             raise click.UsageError(
                 f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME."
             )
         values[question.besides] = (
-            *(str(path) for path in paths if path not in there),
+            *(str(path) for path in paths if path not in existing),
             *values[question.besides],
         )
-        paths = there
+        paths = existing
     if question.widens and output.verbose and output.form == "table":
         output = attrs.evolve(output, form="wide")
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
-    wanted = "" if setup is None else setup.get("release") or ""
-    if "," in wanted:
-        start, *_, end = wanted.split(",")
+    versions = "" if setup is None else setup.get("release") or ""
+    if "," in versions:
+        start, *_, end = versions.split(",")
         instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (
             f" --pod {chosen['pod']}" if name == "explain" else ""
         )
         raise click.UsageError(
-            f"--release: expected one release, got {wanted}; what differs between two: {instead}"
+            f"--release: expected one release, got {versions}; what differs between two: {instead}"
         )
     with running as executor:
         chosen |= {"executor": executor} if question.jobs else {}
         options: Any = question.options(
             **chosen, forms=output.forms, called=question.options.flag_of, server=version_read()
         )
-        given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
-        asking = Asking(question, paths, options, output, setup, given)
+        inputs = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
+        asking = Asking(question, paths, options, output, setup, inputs)
         with settled():
             if question.prints:
                 status: int = import_module(f".{name}", __package__).answered(asking)
                 return status
-            found = asking.answer()
-    asides = found.asides(output.form)
-    status = answer(found, output, partial(asking.about, found), unread=asides is None)
+            result = asking.answer()
+    asides = result.asides(output.form)
+    status = answer(result, output, partial(asking.about, result), unread=asides is None)
     for line in asides or ():
         tell_line(" ".join(line.splitlines()))
     return status

@@ -18,7 +18,7 @@ def completion(context: click.Context, shell: str) -> None:
     kubeclassic completion bash > ~/.local/share/bash-completion/completions/kubeclassic
     kubeclassic completion fish > ~/.config/fish/completions/kubeclassic.fish
     """
-    found = get_completion_class(shell)
-    if found is None:
+    completer = get_completion_class(shell)
+    if completer is None:
         raise click.BadParameter(f"got {shell}, which click cannot complete")
-    click.echo(found(context.find_root().command, {}, "kubeclassic", "_KUBECLASSIC_COMPLETE").source())
+    click.echo(completer(context.find_root().command, {}, "kubeclassic", "_KUBECLASSIC_COMPLETE").source())

@@ -15,7 +15,7 @@ from .commands import Asking
 def answered(asking: Asking) -> int:
     """Run the cases, and print; the exit status."""
     options = asking.options
-    asking = attrs.evolve(asking, given=families_in(asking.paths, options))
-    found = attrs.evolve(asking.answer(), show=options.show)
-    in_a_line = {"json": lambda stream: stream.write(json.dumps(as_document(found.document)) + "\n")}
-    return answer(found, asking.output, forms=in_a_line)
+    asking = attrs.evolve(asking, inputs=families_in(asking.paths, options))
+    result = attrs.evolve(asking.answer(), show=options.show)
+    in_a_line = {"json": lambda stream: stream.write(json.dumps(as_document(result.document)) + "\n")}
+    return answer(result, asking.output, forms=in_a_line)

@@ -16,19 +16,19 @@ from .report.tables import width_of, wrapped
 
 def answered(asking: Asking) -> int:
     """Drain, and print; the exit status."""
-    found: DrainResult = asking.answer()
+    result: DrainResult = asking.answer()
 
     def write_names(stream: IO[str]) -> None:
-        stream.writelines(f"{node}\n" for node in found.can)
+        stream.writelines(f"{node}\n" for node in result.can)
 
-    origin = asking.about(found)
-    status = answer(found, asking.output, lambda: origin, unread=False, forms={"name": write_names})
-    said = [*summary_lines(found.answer), *filter(None, [found.about_reasons])]
-    note_lines(wrapped(said, width_of(sys.stderr), "  "))
-    if found.answer.add_nodes:
+    origin = asking.about(result)
+    status = answer(result, asking.output, lambda: origin, unread=False, forms={"name": write_names})
+    lines = [*summary_lines(result.answer), *filter(None, [result.about_reasons])]
+    note_lines(wrapped(lines, width_of(sys.stderr), "  "))
+    if result.answer.add_nodes:
         # A page leaves out the folders of paths; a command that is run here wants them.
         whole = {discreet(word): word for word in (*map(str, asking.paths), *sys.argv[1:])}
-        words = origin.asking("capacity", *found.answer.add_nodes)
+        words = origin.asking("capacity", *result.answer.add_nodes)
         note(f"which nodes to add: {shlex.join(whole.get(word, word) for word in words)}")
-    tell_unread(asking.given.scenario.warnings)
+    tell_unread(asking.inputs.scenario.warnings)
     return status

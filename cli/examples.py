@@ -33,10 +33,10 @@ def examples(folder: Path) -> None:
         raise UnknownNameError(f"DIR: expected the name of a new folder, got {folder}, which exists")
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as half:
-            made = shutil.copytree(
+            copied = shutil.copytree(
                 HERE, Path(half, "made"), ignore=shutil.ignore_patterns("__pycache__", ".*")
             )
-            os.rename(made, folder)
+            os.rename(copied, folder)
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror or error}") from None
     files = sum(path.is_file() for path in folder.rglob("*"))

@@ -28,30 +28,32 @@ def importing() -> None:
 def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, *options: Any) -> None:
     """The command for a trace, with the metavars of its *arguments*, its help and *options*."""
 
-    def reading(output: Output, **given: Any) -> None:
+    def reading(output: Output, **values: Any) -> None:
         from ..questions.importing.ask import ask
         from .answering import answer, write_yaml
         from .console.output import note
         from .console.progress import telling
 
-        first, *_ = paths = [given[each] for each in (*arguments, "columns") if each in given]
-        with telling("reading", str(first)):
-            found = ask(name, *paths)
+        first_path, *_ = paths = [
+            values[argument] for argument in (*arguments, "columns") if argument in values
+        ]
+        with telling("reading", str(first_path)):
+            result = ask(name, *paths)
 
         def line(item: Any) -> str:
             return json.dumps(item, separators=(",", ":")) + "\n"
 
         answer(
-            found,
+            result,
             output,
             forms={
-                "json": lambda stream: stream.write(line(found.manifest)),
-                "jsonl": lambda stream: stream.writelines(map(line, found.manifest["items"])),
-                "yaml": lambda stream: write_yaml(found.manifest, stream),
+                "json": lambda stream: stream.write(line(result.manifest)),
+                "jsonl": lambda stream: stream.writelines(map(line, result.manifest["items"])),
+                "yaml": lambda stream: write_yaml(result.manifest, stream),
             },
         )
-        for told in found.asides(output.form):
-            note(told)
+        for text in result.asides(output.form):
+            note(text)
 
     written = output_options(
         "json,jsonl,yaml",
@@ -66,5 +68,5 @@ def _trace(name: str, short_help: str, arguments: Mapping[str, str], text: str, 
 
 
 MAP = click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what.")
-for each, (short, files, told) in TRACES.items():
-    _trace(each, short, files, told, *([MAP] if each == "csv" else []))
+for trace, (short, files, help_text) in TRACES.items():
+    _trace(trace, short, files, help_text, *([MAP] if trace == "csv" else []))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 --no-open | switch | common | Do not open a browser; the address is on standard error.
 --verbose -v | switch | | Log what runs to standard error.
 """)
-def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **given: Any) -> None:
+def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **values: Any) -> None:
     """Open a page on a cluster: choose release and rules, move weights, edit pods and nodes, and see what
     changes.
 
@@ -61,29 +61,29 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, **given: 
     spec = settled.spec
     rules = scheduler_of(options, spec, files.loaded)
     start = LabState(scheduler=rules, order=cluster.order, edits=tuple(cluster.edits))
-    asked = click.get_current_context().params
-    live = [name for name in ("kubeconfig", "context") if asked[name]]
-    words = [word for name in live for word in (f"--{name}", str(asked[name]))]
-    words += [word for kind in asked["allow_missing"] for word in ("--allow-missing", kind)]
+    params = click.get_current_context().params
+    live = [name for name in ("kubeconfig", "context") if params[name]]
+    words = [word for name in live for word in (f"--{name}", str(params[name]))]
+    words += [word for kind in params["allow_missing"] for word in ("--allow-missing", kind)]
     words += [word for place in options.rules for word in ("--rules", place)]
     words += ["--extenders", options.extenders] if isinstance(options.extenders, str) else []
     words += [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
     # a live cluster is the first of the paths, and has its own words
     named = tuple(map(str, paths[1:] if live else paths))
     started_with = Given(named, tuple(map(str, cluster.read())), tuple(words))
-    found = Lab(files, spec, start, started_with, cluster.cron_jobs)
-    with found.input(start) as begun:
-        tell(attrs.evolve(begun, strict=cluster.strict).checked().scenario, begun.engine, given["verbose"])
+    served = Lab(files, spec, start, started_with, cluster.cron_jobs)
+    with served.input(start) as inputs:
+        tell(attrs.evolve(inputs, strict=cluster.strict).checked().scenario, inputs.engine, values["verbose"])
 
     def ready(address: str) -> None:
         note(f"the lab is at {address}  (Ctrl-C ends it)")
-        if not given["no_open"]:
+        if not values["no_open"]:
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
 
-    run_server(LabApp(lab=found, files=page_file).serve(given["port"] or 0, ready))
+    run_server(LabApp(lab=served, files=page_file).serve(values["port"] or 0, ready))
 
 
 def page_file(name: str) -> bytes | None:
     """A file of the lab's page: one of its own, or one that all pages have."""
-    found = (files(__package__).joinpath("report", folder, "assets", name) for folder in ("lab", "page"))
-    return next((place.read_bytes() for place in found if place.is_file()), None)
+    places = (files(__package__).joinpath("report", folder, "assets", name) for folder in ("lab", "page"))
+    return next((place.read_bytes() for place in places if place.is_file()), None)

@@ -44,7 +44,7 @@ def migrate(
     output: Output,
     report: str | None,
     more: tuple[Path, ...],
-    **own: Any,
+    **values: Any,
 ) -> None:
     from ..api.view import CodeText, Words
     from ..questions.migrate import ask
@@ -56,32 +56,32 @@ def migrate(
         raise click.UsageError(f"expected --check before {more[0]}")
     if report is not None and not paths:
         raise OptionsError("--report needs --check")
-    chosen = {name.removeprefix("own_"): value for name, value in own.items() if value is not None}
+    chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     paths += more
     forms = [] if report is None else ["page"]
     options = MigrateOptions(**chosen, check=paths or None, forms=forms, called=MigrateOptions.flag_of)
-    asked = ask.migrating(file, options, environments_max_pd_vols())
+    migrating = ask.migrating(file, options, environments_max_pd_vols())
     cluster = None
     if paths:
         files = files_of(paths, ClusterChoice(), keeps_manifests=options.extenders is not None)
-        cluster = files.scenario(asked.scheduler_names)
+        cluster = files.scenario(migrating.scheduler_names)
     checked = attrs.evolve(options, check=cast(Any, cluster))
-    found = ask.migrate.ask(asked, checked, Console(output.verbose))
+    result = ask.migrate.ask(migrating, checked, Console(output.verbose))
     if report is not None and cluster is not None:
         # The comparison is the larger one: where it cannot be written, nothing is.
-        notices = tuple(notice for group in found.warnings for notice in group.notices)
-        rules = [Words(f"{found.report.source}: ", CodeText(str(file)))]
-        releases = [found.report.release, found.report.target]
+        notices = tuple(notice for group in result.warnings for notice in group.notices)
+        rules = [Words(f"{result.report.source}: ", CodeText(str(file)))]
+        releases = [result.report.release, result.report.target]
         noted = attrs.evolve(cluster, warnings=notices)
         origin = about(noted, (file, *paths), releases=releases, rules=rules)
-        write_report(report, lambda: page_of(found.view(), origin))
-    status = answer(found, output)
+        write_report(report, lambda: page_of(result.view(), origin))
+    status = answer(result, output)
     if cluster is None:
-        for told in found.notes:
-            tell_line(told)
+        for text in result.notes:
+            tell_line(text)
     else:
         note("")
         with suppress(OSError):
-            write_view(found.view(), sys.stderr)
-        tell_unread(notice for group in found.warnings for notice in group.notices)
+            write_view(result.view(), sys.stderr)
+        tell_unread(notice for group in result.warnings for notice in group.notices)
     sys.exit(status)

@@ -45,17 +45,17 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     from .report.tables import width_of
 
     width = width_of(sys.stdout)
-    found: DocumentRecord
+    document: DocumentRecord
     if pair:
-        found = diff = diff_any(*pair, all_gates=all_gates)
+        document = diff = diff_any(*pair, all_gates=all_gates)
         lines = differing(diff, width)
     elif release is not None:
-        found = one = describe_any(release, all_gates=all_gates)
-        lines = described(one, width)
+        document = description = describe_any(release, all_gates=all_gates)
+        lines = described(description, width)
     else:
-        found = listed = ReleaseList(summaries())
+        document = listed = ReleaseList(summaries())
         lines = of_all(listed, width)
     if form == "table":
         sys.stdout.writelines(f"{line}\n" for line in lines)
     else:
-        write_answer(form, found, sys.stdout)
+        write_answer(form, document, sys.stdout)

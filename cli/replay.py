@@ -35,7 +35,7 @@ def answered(asking: Asking) -> int:
     setup = asking.setup
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
     with reading(asking.paths):
-        given = ReplayInput.read(
+        replay_input = ReplayInput.read(
             asking.paths,
             provisional.spec,
             lambda nodes: settled_for(setup, nodes).spec,
@@ -43,35 +43,35 @@ def answered(asking: Asking) -> int:
             release=setup.release,
             keeps_manifests=setup.may_call_extenders,
         )
-    tell_notices(given.inputs.warnings, options.verbose)
-    endless = any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations)
+    tell_notices(replay_input.inputs.warnings, options.verbose)
+    endless = any(step.opcode == "churn" and step.run_time is None for step in replay_input.inputs.operations)
     if options.until is None and endless:
-        why = "runs as long as any pod of the scenario is pending, perhaps for ever"
-        warn(f"churn without runTime {why}: --until ends it")
+        reason = "runs as long as any pod of the scenario is pending, perhaps for ever"
+        warn(f"churn without runTime {reason}: --until ends it")
     breaks_up = (
         places.events is None and sys.stdout.isatty()
     )  # events on a terminal would break up a bar, and the bar them
-    found = replayed(
-        given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible
+    result = replayed(
+        replay_input, options, SILENT if breaks_up else Console(), places=places, running=_interruptible
     )
-    if found.history is not None:
-        history = found.history
-        notices = given.inputs.warnings
-        counts = f"{count_of(len(history.nodes), 'node')}, {count_of(len(history.lives), 'pod')}, {duration(found.time)} of virtual time"
+    if result.history is not None:
+        history = result.history
+        notices = replay_input.inputs.warnings
+        counts = f"{count_of(len(history.nodes), 'node')}, {count_of(len(history.lives), 'pod')}, {duration(result.time)} of virtual time"
         origin = about(
             None,
             asking.paths,
-            releases=[found.release],
+            releases=[result.release],
             warnings=in_groups(notices),
             unread=list(unread_sentences(notices)),
         )
-        write_report(report, lambda: page_of(found.view(), attrs.evolve(origin, counts=counts)))
-    note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
-    tell_unread(given.inputs.warnings)
-    if not found.is_over:
+        write_report(report, lambda: page_of(result.view(), attrs.evolve(origin, counts=counts)))
+    note_lines(view_lines(result.view(), "table", width_of(sys.stderr)))
+    tell_unread(replay_input.inputs.warnings)
+    if not result.is_over:
         note("interrupted")
         return INTERRUPTED
-    return 0 if found.ok else 1
+    return 0 if result.ok else 1
 
 
 @contextmanager

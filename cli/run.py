@@ -62,10 +62,12 @@ def run(
         from ..live.scheduler.flags import access_of, read_settings
 
     setup.refuse_early()
-    given = {
+    flag_values = {
         name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None
     }
-    settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
+    settings = read_settings(
+        flag_values, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run
+    )
     access = access_of(settings, flags["context"])
     log = Log(note, settings.log_level, settings.log_form)
 
@@ -82,5 +84,7 @@ def run(
             options, asked_extenders("call" if options.extenders is None else options.extenders)
         )
 
-    told = {"on_decision": tell} if dry_run or explain else {}
-    sys.exit(asyncio.run(scheduled(settled, settings, access, log, details=explain, is_dry=dry_run, **told)))
+    callbacks = {"on_decision": tell} if dry_run or explain else {}
+    sys.exit(
+        asyncio.run(scheduled(settled, settings, access, log, details=explain, is_dry=dry_run, **callbacks))
+    )

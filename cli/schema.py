@@ -49,8 +49,8 @@ def text_of(name: str) -> str:
         raise UnknownNameError(
             f'schema: expected one of {", ".join(names())}, got "{name}"{did_you_mean(name, names())}'
         )
-    module, _, found = DOCUMENTS[name].partition(":")
-    schema = schema_of(getattr(import_module(f"...{module}", __name__), found), _leading)
+    module, _, type_name = DOCUMENTS[name].partition(":")
+    schema = schema_of(getattr(import_module(f"...{module}", __name__), type_name), _document_fields)
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}",
@@ -61,7 +61,7 @@ def text_of(name: str) -> str:
     )
 
 
-def _leading(record: type[Record]) -> dict[str, Any]:
+def _document_fields(record: type[Record]) -> dict[str, Any]:
     """The fields that a document has before its own."""
     if issubclass(record, DocumentRecord):
         return {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}}

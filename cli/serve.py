@@ -47,7 +47,7 @@ addresses and localhost.
 {LOG}
 --verbose -v | switch | | Log what runs to standard error.
 """)
-def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: bool, **given: Any) -> None:
+def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: bool, **values: Any) -> None:
     """Answer the extender calls of a scheduler, about the cluster in PATHS or of an API server.
 
     POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send
@@ -67,7 +67,7 @@ def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: boo
     kubeclassic serve examples/cluster --release 1.16 --port 8888
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     """
-    server = {name: given.pop(name) for name in ("kubeconfig", "context")}
+    server = {name: values.pop(name) for name in ("kubeconfig", "context")}
     live = next((f"--{name}" for name, value in server.items() if value is not None), "")
     if not live and not paths:
         raise KubeclassicError("expected PATHS, or --kubeconfig or --context, got neither")
@@ -79,17 +79,17 @@ def serve(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, verbose: boo
     from ..live.client.kubeconfig import access_to
     from .answering import opened, release_of_server, tell_notices
 
-    log = Log(note, form=given.pop("log_form"))
-    bounds = {name: given.pop(name) for name in ("hosts", "mebibytes", "requests")}
-    listening = Listening(**given)
+    log = Log(note, form=values.pop("log_form"))
+    bounds = {name: values.pop(name) for name in ("hosts", "mebibytes", "requests")}
+    listening = Listening(**values)
     limits = listening.limits(**bounds)
     access = access_to(*server.values()) if live else None
     setup = setup.lasting()
     if access is None:
-        found = opened(paths, ClusterChoice(defaults=not no_defaults), setup)
-        tell_notices(found.scenario.warnings, verbose)
-        engine = found.spec.engine(found.scenario.config_maps)
-        cluster = ServedCluster.of(found.scenario, engine, not no_defaults)
+        inputs = opened(paths, ClusterChoice(defaults=not no_defaults), setup)
+        tell_notices(inputs.scenario.warnings, verbose)
+        engine = inputs.spec.engine(inputs.scenario.config_maps)
+        cluster = ServedCluster.of(inputs.scenario, engine, not no_defaults)
     else:
         setup = asyncio.run(release_of_server(setup, access, log))
         cluster = ServedCluster(setup.spec.engine(), not no_defaults)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 --all shows_all | switch | common | Report every pod, not only differences.
 -o form | text,json text | common | The format of each line.
 """)
-def shadow(setup: Setup, shows_all: bool, form: str, **given: Any) -> None:
+def shadow(setup: Setup, shows_all: bool, form: str, **values: Any) -> None:
     """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the
     two differ, and why.
 
@@ -56,12 +56,12 @@ def shadow(setup: Setup, shows_all: bool, form: str, **given: Any) -> None:
             click.echo(json.dumps(plain(judgement)) if form == "json" else visible(judgement.line()))
 
     async def shadowing() -> ShadowAgreement:
-        log = Log(note, form=given["log_form"])
-        async with HttpTransport(access_to(given["kubeconfig"], given["context"])) as transport:
+        log = Log(note, form=values["log_form"])
+        async with HttpTransport(access_to(values["kubeconfig"], values["context"])) as transport:
             spec = (await settled_by_server(setup.lasting(), transport, log)).spec
             scheduler = min(spec.scheduler_names)
             return await shadowed(
-                spec.engine(), scheduler, transport, tell, seconds=given["seconds"], log=log
+                spec.engine(), scheduler, transport, tell, seconds=values["seconds"], log=log
             )
 
     tally = asyncio.run(shadowing())

@@ -37,27 +37,27 @@ def sorting_of(form: str, sort_by: str | None, resources: list[str], *, nodes: b
     kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
     fields = json_names(kind)
     # The columns by which ``--sort-by`` can sort -> their fields.
-    found = {
+    paths = {
         "node": ("node",),
         "name": ("node",),
         "pods": ("pods", "after"),
         "max-pods": ("pods", "allocatable"),
     }
     if not nodes:
-        found = {plain_name(name): (name,) for name in fields.values()}
-        columns = (one for one in POD_COLUMNS if one.name in fields)
-        found |= {plain_name(column.title): (fields[column.name],) for column in columns}
+        paths = {plain_name(name): (name,) for name in fields.values()}
+        columns = (column for column in POD_COLUMNS if column.name in fields)
+        paths |= {plain_name(column.title): (fields[column.name],) for column in columns}
     for resource in resources:
         for title in (plain_name(resource), plain_name(short_name(resource))):
-            found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
+            paths[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
             for word in ("requested", "free", "use") if nodes else ():
-                found[f"{title}-{word}"] = ("resources", resource, word)
-    return Sorting.parse(sort_by, found)
+                paths[f"{title}-{word}"] = ("resources", resource, word)
+    return Sorting.parse(sort_by, paths)
 
 
-def forms_of(found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
-    """The forms of *found* alone: CSV of all fields, and JSON with a line for each record."""
-    listed = found.shown_nodes if found.options.nodes else found.outcome.pods
+def forms_of(result: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
+    """The forms of *result* alone: CSV of all fields, and JSON with a line for each record."""
+    listed = result.shown_nodes if result.options.nodes else result.outcome.pods
 
     def write_names(stream: IO[str]) -> None:
         for record in listed:
@@ -71,7 +71,7 @@ def forms_of(found: SimulationResult, *, headers: bool) -> Mapping[str, Callable
     return {
         "name": write_names,
         "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
-        "json": lambda stream: write_rows(as_document(found.document), stream),
+        "json": lambda stream: write_rows(as_document(result.document), stream),
     }
 
 
@@ -84,51 +84,53 @@ KEEPS = {"json": "document", "yaml": "document", "html": "page"}
 
 def answered(asking: Asking) -> int:
     """Simulate, and print; the exit status."""
-    given = asking.given
+    inputs = asking.inputs
     output = asking.output
     options = asking.options
     asking = attrs.evolve(
         asking, options=attrs.evolve(options, forms={KEEPS.get(form, form) for form in options.forms})
     )
-    nodes = (item for item in given.scenario.objects if isinstance(item, Node))
+    nodes = (item for item in inputs.scenario.objects if isinstance(item, Node))
     resources = list(
         dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods")
     )
     sorting = sorting_of(output.form, options.sort_by, resources, nodes=options.nodes)
     if output.form == "jsonl":
         # Simulate, and write each decision as it is taken; without progress where its lines are seen.
-        run = SimulationRun(asking.given, asking.options)
+        run = SimulationRun(asking.inputs, asking.options)
         console = Console(asking.output.verbose)
         run.begin(console)
         with writing(asking.output.file) as stream:
             for decision in run.decisions(SILENT if stream.isatty() else console):
                 stream.write(json.dumps(plain(decision.cycle(details=asking.options.details))) + "\n")
-        found = run.result()
-        write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
+        result = run.result()
+        write_report(output.report, lambda: page_of(result.view(), asking.about(result)))
     else:
-        found = asking.answer()
+        result = asking.answer()
         if sorting is not None and options.nodes:
-            found = attrs.evolve(found, shown_nodes=sorting.sorted(found.shown_nodes))
+            result = attrs.evolve(result, shown_nodes=sorting.sorted(result.shown_nodes))
         elif sorting is not None:
-            outcome = replace(found.outcome, pods=sorting.sorted(found.outcome.pods))
-            found = attrs.evolve(found, outcome=outcome)
-        forms = forms_of(found, headers=not output.no_headers)
-        answer(found, output, partial(asking.about, found), unread=False, forms=forms)
-    if found.outcomes and not found.outcome.pods:
-        note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
-    for one in found.evictions if output.verbose else ():
-        again = f"; its owner made {one.replacement} in its place" if one.replacement else ""
-        note(f"evicted {one.pod} from {one.node} to make room for {one.by}{again}")
-    note_lines(view_lines(found.in_short(), "table", width_of(sys.stderr)))
-    tell_unread(given.scenario.warnings)
-    return 0 if found.ok else 1
+            outcome = replace(result.outcome, pods=sorting.sorted(result.outcome.pods))
+            result = attrs.evolve(result, outcome=outcome)
+        forms = forms_of(result, headers=not output.no_headers)
+        answer(result, output, partial(asking.about, result), unread=False, forms=forms)
+    if result.outcomes and not result.outcome.pods:
+        note(
+            f"no pod to show: {_why_none_shown(options, [outcome.pod for outcome in result.outcomes.values()])}"
+        )
+    for eviction in result.evictions if output.verbose else ():
+        replaced = f"; its owner made {eviction.replacement} in its place" if eviction.replacement else ""
+        note(f"evicted {eviction.pod} from {eviction.node} to make room for {eviction.by}{replaced}")
+    note_lines(view_lines(result.in_short(), "table", width_of(sys.stderr)))
+    tell_unread(inputs.scenario.warnings)
+    return 0 if result.ok else 1
 
 
-def _chooses_none(options: Any, tried: Sequence[Pod]) -> str:
-    """The reason why the lists have none of the pods that were *tried*."""
-    there = list(dict.fromkeys(pod.namespace for pod in tried))
-    if options.namespace in (None, *there):
+def _why_none_shown(options: Any, pods: Sequence[Pod]) -> str:
+    """The reason why the lists have none of *pods*, which were tried."""
+    namespaces = list(dict.fromkeys(pod.namespace for pod in pods))
+    if options.namespace in (None, *namespaces):
         flags = [options.called(name) for name in ("namespace", "selector") if options.has(name)]
         return f"{' and '.join(flags)} choose{'s' * (len(flags) == 1)} none of those that were tried"
-    near = did_you_mean(options.namespace, there)
-    return f"-n: got {options.namespace}, but those that were tried are in {', '.join(there[:5])}{', ...' * (len(there) > 5)}{near}"
+    hint = did_you_mean(options.namespace, namespaces)
+    return f"-n: got {options.namespace}, but those that were tried are in {', '.join(namespaces[:5])}{', ...' * (len(namespaces) > 5)}{hint}"

@@ -55,22 +55,22 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
 
     if redact_map is not None and not redact:
         raise click.UsageError("--redact-map: expected --redact too")
-    found = fetched(live, SNAPSHOT_NEEDS)
+    cluster = fetched(live, SNAPSHOT_NEEDS)
     if redact:
-        redaction = redacted(found.items)
-        found = attrs.evolve(found, items=redaction.items)
+        redaction = redacted(cluster.items)
+        cluster = attrs.evolve(cluster, items=redaction.items)
         if redact_map is not None:
             with writing(redact_map, private=True) as stream:
                 _write(redaction.map(), stream)
     if output is not None and output.endswith(".gz"):
         with writing(output) as stream:
             cast(TextIO, stream).buffer.write(
-                gzip.compress((json.dumps(found.document()) + "\n").encode(), mtime=0)
+                gzip.compress((json.dumps(cluster.document()) + "\n").encode(), mtime=0)
             )
     else:
         with writing(output) as stream:
-            _write(found.document(), stream)
-    kinds = [item["kind"] for item in found.items]
+            _write(cluster.document(), stream)
+    kinds = [item["kind"] for item in cluster.items]
     note(f"{len(kinds)} objects, {kinds.count('Node')} nodes and {kinds.count('Pod')} pods among them")
 
 

@@ -64,9 +64,9 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
             stack += top.values()
         elif isinstance(top, list | tuple):
             stack += top
-    found = Names({**dict.fromkeys(numeric, re.compile(r"[-+]?\d{1,19}")), **PUBLIC_FORMS})
+    names = Names({**dict.fromkeys(numeric, re.compile(r"[-+]?\d{1,19}")), **PUBLIC_FORMS})
     for item in items:
-        _redacted(item, found)
+        _redacted(item, names)
     # The names of claims of generic ephemeral volumes, with pod and volume: rules put them together.
     claims = {}
     for pod in (item for item in items if item["kind"] == "Pod"):
@@ -81,9 +81,9 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
                 and isinstance(volume.get("name"), str)
             ):
                 claims[f"{name}-{volume['name']}"] = name, volume["name"]
-    found.rank(salt, claims)
+    names.rank(salt, claims)
     return Redaction(
-        tuple(_redacted(item, found) for item in items), salt.hex(), found.names, found.namespaces
+        tuple(_redacted(item, names) for item in items), salt.hex(), names.names, names.namespaces
     )
 
 
@@ -94,8 +94,8 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
     redacted: Manifest = shape_of(KINDS[kind])(to, item)
     name = str(metadata_of(item).get("name") or "")
     if kind in ("Namespace", "CSIDriver"):  # a driver is known by its name, which storage classes keep, too
-        own = to.namespace(name) if kind == "Namespace" else name
-        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": own}
+        new_name = to.namespace(name) if kind == "Namespace" else name
+        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": new_name}
     if kind in ("ReplicaSet", "ReplicationController", "StatefulSet"):
         # The names of their pods, some of which are numbers, have changed, so it could not be seen which are
         # missing.
@@ -139,11 +139,11 @@ class Names:
 
     def name(self, text: str) -> str:
         """The name of an object or anything else that is only compared."""
-        return text if text in PUBLIC_NAMES else self._new(self.names, text)
+        return text if text in PUBLIC_NAMES else self._new_text(self.names, text)
 
     def namespace(self, text: str) -> str:
         """The name of a namespace."""
-        return text if text in PUBLIC_NAMESPACES else self._new(self.namespaces, text)
+        return text if text in PUBLIC_NAMESPACES else self._new_text(self.namespaces, text)
 
     def value(self, key: str, text: str) -> str:
         """The value of the label or taint *key*."""
@@ -152,23 +152,23 @@ class Names:
             return text
         if key == "kubernetes.io/metadata.name":
             return self.namespace(text)
-        return self.parts(text) if key.endswith(PLACES) else self._new(self.names, text)
+        return self.parts(text) if key.endswith(PLACES) else self._new_text(self.names, text)
 
     def image(self, text: str) -> str:
         """The name of an image. The tag ``latest`` stays, as no tag means the same."""
         base, colon, tag = text.rpartition(":")
         if not colon or "/" in tag:
-            return self._new(self.names, text)
-        return f"{self._new(self.names, base)}:{tag if tag == 'latest' else self._new(self.names, tag)}"
+            return self._new_text(self.names, text)
+        return f"{self._new_text(self.names, base)}:{tag if tag == 'latest' else self._new_text(self.names, tag)}"
 
     def parts(self, text: str) -> str:
         """The name of a disk or zone, whose parts between dashes, underscores and slashes have a meaning."""
         return _WORDS.sub(
-            lambda word: word[0] if word[0] in PUBLIC_PARTS else self._new(self.names, word[0]), text
+            lambda word: word[0] if word[0] in PUBLIC_PARTS else self._new_text(self.names, word[0]), text
         )
 
-    def _new(self, known: dict[str, str], text: str) -> str:
-        return known[text] if self._is_ranked else known.setdefault(text, text)
+    def _new_text(self, renamed: dict[str, str], text: str) -> str:
+        return renamed[text] if self._is_ranked else renamed.setdefault(text, text)
 
     def rank(self, salt: bytes, claims: Mapping[str, tuple[str, str]]) -> None:
         """Give all that was noted new names. *claims* are those of generic ephemeral volumes, with their pod
@@ -220,11 +220,11 @@ def _amounts(to: Names, value: Fields) -> Fields:
 
 def _quota(to: Names, value: Fields) -> Any:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
-    found = {}
+    renamed = {}
     for key, item in _amounts(to, value).items():
         storage_class, dot, rest = key.partition(".storageclass.storage.k8s.io/")
-        found[f"{to.name(storage_class)}{dot}{rest}" if dot else key] = item
-    return found
+        renamed[f"{to.name(storage_class)}{dot}{rest}" if dot else key] = item
+    return renamed
 
 
 def _labels(to: Names, value: Fields) -> Any:
@@ -258,7 +258,8 @@ def _avoided(to: Names, value: Any) -> Any:
         document = json.loads(value)
         avoided = [item["podSignature"]["podController"] for item in document["preferAvoidPods"]]
         controllers = [
-            {"kind": one["kind"], "uid": to.name(one["uid"]), "controller": True} for one in avoided
+            {"kind": controller["kind"], "uid": to.name(controller["uid"]), "controller": True}
+            for controller in avoided
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
@@ -283,8 +284,8 @@ def _condition(to: Names, value: Fields) -> Any:
 
 def _version(to: Names, value: Any) -> Any:
     """The release of a kubelet, without what its distribution adds."""
-    found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
-    return found[0] if found else None
+    match = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
+    return match[0] if match else None
 
 
 CONDITIONS = (
@@ -318,14 +319,14 @@ WORDS: Mapping[str, Shape] = {
     "by name": _object(lambda to, value: {to.name(key): _keep(to, item) for key, item in value.items()}),
     "annotations": _object(
         lambda to, value: {
-            key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS
+            key: WORDS[ANNOTATIONS[key]](to, item) for key, item in value.items() if key in ANNOTATIONS
         }
     ),
     "left out": lambda to, value: None,
     "described": lambda to, value: value,  # What a driver says of its devices, and expressions about it.
     # What drivers say of devices, without their words.
     "said": lambda to, value: (
-        [{key: one.get(key) for key in ("type", "status")} for one in value if isinstance(one, dict)]
+        [{key: entry.get(key) for key in ("type", "status")} for entry in value if isinstance(entry, dict)]
         if isinstance(value, list)
         else None
     ),
@@ -426,7 +427,7 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
     if origin is tuple:
         item = shape_of(parts[0], way)
         return lambda to, value: (
-            [kept for one in value if (kept := item(to, one)) is not None]
+            [kept for entry in value if (kept := item(to, entry)) is not None]
             if isinstance(value, list)
             else None
         )
@@ -436,11 +437,11 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
     for attribute, name, inner in annotated(annotation):
         # A class may have the field from a class before.
         named = (f"{base.__name__}.{attribute}" for base in annotation.__mro__)
-        fields[name] = shape_of(inner, next((_WAYS[one] for one in named if one in _WAYS), ""))
+        fields[name] = shape_of(inner, next((_WAYS[path] for path in named if path in _WAYS), ""))
     if issubclass(annotation, o.KubeObject):
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
     if annotation in (o.ControllerSpec, o.ServiceSpec):
         fields["template"] = shape_of(ControllerTemplate)
     return _object(
-        lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields}
+        lambda to, value: {key: fields[key](to, entry) for key, entry in value.items() if key in fields}
     )

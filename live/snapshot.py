@@ -39,19 +39,19 @@ class MissingRightError(KubeclassicError):
     """The API server does not let kinds be listed on which the answer depends."""
 
 
-def _values(found: Any, *path: str) -> Iterator[Any]:
+def _values(value: Any, *path: str) -> Iterator[Any]:
     """The values at *path* of an object; lists on the way stand for each of their items. Other shapes have
     nothing there."""
-    if isinstance(found, list):
-        for item in found:
+    if isinstance(value, list):
+        for item in value:
             yield from _values(item, *path)
     elif not path:
-        yield found
-    elif isinstance(found, dict) and path[0] in found:
-        yield from _values(found[path[0]], *path[1:])
+        yield value
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _values(value[path[0]], *path[1:])
 
 
-def _needs(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
+def _needed_kinds(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
     """Kinds that decide, as something that was listed refers to them, and why; this completes *needed, as
     ...*."""
 
@@ -65,7 +65,9 @@ def _needs(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
             "pods have claims for volumes",
         )
         modes = [
-            mode for found in listed.get("StorageClass", ()) for mode in _values(found, "volumeBindingMode")
+            mode
+            for storage_class in listed.get("StorageClass", ())
+            for mode in _values(storage_class, "volumeBindingMode")
         ]
         if "WaitForFirstConsumer" in modes:
             yield ("CSIDriver", "CSIStorageCapacity"), "volumes are made where their pods go"
@@ -85,25 +87,27 @@ def _needs(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def check_rights(
-    listed: Listed, refused: Mapping[str, str], wanted: Collection[str], allowed: Collection[str]
+    listed: Listed, refused: Mapping[str, str], needed: Collection[str], allowed: Collection[str]
 ) -> None:
     """Refuse a cluster of which a needed kind may not be listed. *refused*: kind -> what the API server said.
 
-    *wanted*: kinds that the command needs whatever the cluster has; *allowed*: kinds that may be missing.
+    *needed*: kinds that the command needs whatever the cluster has; *allowed*: kinds that may be missing.
     Raises :class:`MissingRightError`.
     """
-    reasons = {kind: why for kinds, why in _needs(listed) for kind in kinds}
-    missing = [kind for kind in refused if (kind in reasons or kind in wanted) and kind not in allowed]
+    reasons = {kind: reason for kinds, reason in _needed_kinds(listed) for kind in kinds}
+    missing = [kind for kind in refused if (kind in reasons or kind in needed) and kind not in allowed]
     if not missing:
         return
     names = []  # as rights name them, such as poddisruptionbudgets.policy
     for kind in missing:
-        found = resource(kind, VERSIONS[kind][0])
-        group, slash, _ = found.group_version.rpartition("/")
-        names.append(f"{found.plural}.{group}" if slash else found.plural)
-    why = reasons.get(missing[0], "this command counts them")
-    said = refused[missing[0]]
-    error = MissingRightError(f"cluster: no right to list {', '.join(names)}: {why}. The server said: {said}")
+        target = resource(kind, VERSIONS[kind][0])
+        group, slash, _ = target.group_version.rpartition("/")
+        names.append(f"{target.plural}.{group}" if slash else target.plural)
+    reason = reasons.get(missing[0], "this command counts them")
+    answer = refused[missing[0]]
+    error = MissingRightError(
+        f"cluster: no right to list {', '.join(names)}: {reason}. The server said: {answer}"
+    )
     error.add_note(f"{ROLE} gives it.")
     error.add_note(f"{' '.join(f'--allow-missing {kind}' for kind in missing)}: go on as if there were none.")
     raise error
@@ -170,9 +174,11 @@ async def take_snapshot(
     :class:`~.client.api.TransportError` and what the transport raises.
     """
     api = Api(transport)
-    found = dict(zip(VERSIONS, await asyncio.gather(*(_listed(api, kind) for kind in VERSIONS)), strict=True))
-    refused = {kind: part for kind, part in found.items() if isinstance(part, str) and part}
-    lists = {kind: part for kind, part in found.items() if not isinstance(part, str)}
+    results = dict(
+        zip(VERSIONS, await asyncio.gather(*(_list_kind(api, kind) for kind in VERSIONS)), strict=True)
+    )
+    refused = {kind: part for kind, part in results.items() if isinstance(part, str) and part}
+    lists = {kind: part for kind, part in results.items() if not isinstance(part, str)}
     items = {kind: part.items for kind, part in lists.items()}
     check_rights(items, refused, needs, allowed)
     kubelets = [
@@ -194,20 +200,20 @@ async def take_snapshot(
 
 async def server_version(transport: Transport) -> str:
     """The version of the API server; empty where it does not say one."""
-    found = read_object(
+    document = read_object(
         (await transport.send(Request("GET", "/version", headers={"accept": "application/json"}))).body
     )
-    version = None if found is None else found.get("gitVersion")
+    version = None if document is None else document.get("gitVersion")
     return version if isinstance(version, str) else ""
 
 
-async def _listed(api: Api, kind: str) -> ObjectList | str:
+async def _list_kind(api: Api, kind: str) -> ObjectList | str:
     """All objects of a kind, in the newest version of the API that has it; else what the server said, where
     it may not be listed."""
     refusal = ""
     for group_version in VERSIONS[kind]:
         try:
-            found = await api.list(
+            listing = await api.list(
                 resource(kind, group_version), field_selector=UNFINISHED if kind == "Pod" else ""
             )
         except ApiError as error:
@@ -217,11 +223,11 @@ async def _listed(api: Api, kind: str) -> ObjectList | str:
             refusal = refusal or (str(error) if error.status == _FORBIDDEN else "")
             continue
         items = []
-        for item in found.items:
+        for item in listing.items:
             # With kind and version, which lists leave out, and without the book-keeping of writers. A list
             # has one kind, whatever an item says of itself.
             metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
             named = {"apiVersion": group_version, "kind": kind}
             items.append({**named, **item, **named, "metadata": metadata})
-        return attrs.evolve(found, items=items)
+        return attrs.evolve(listing, items=items)
     return " ".join(refusal.split())

@@ -39,8 +39,8 @@ class AskedQuestion(Protocol[P, O_contra, R_co]):
 
     def __call__(self, cluster: GivenCluster, /, *options: P.args, **named: P.kwargs) -> R_co: ...
 
-    def ask(self, given: Any, options: O_contra, observer: Observer) -> R_co:
-        """The answer to *options* about *given*."""
+    def ask(self, inputs: Any, options: O_contra, observer: Observer) -> R_co:
+        """The answer to *options* about *inputs*."""
 
 
 def scenario_for(
@@ -67,17 +67,17 @@ def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
     chosen = getattr(options, "scheduler", None)
     spec = spec_of(chosen, cluster, **options.changes())
     scenario = scenario_for(cluster, options, spec.scheduler_names, spec.keeps_priorities)
-    given = Input(scenario=scenario, spec=spec, order=options.order, defaults=options.defaults)
-    return given.noted(release_asked(chosen))
+    inputs = Input(scenario=scenario, spec=spec, order=options.order, defaults=options.defaults)
+    return inputs.noted(release_asked(chosen))
 
 
-def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> None:
+def tell_left_out(inputs: Input, options: ClusterOptions, observer: Observer) -> None:
     """Remark on the pods that wait, unless *options* place them first."""
-    waiting = len(given.scenario.pending)
+    waiting = len(inputs.scenario.pending)
     if waiting and not options.has("pending_first"):
-        first = options.called("pending_first")
+        flag = options.called("pending_first")
         observer.remark(
-            f"{count_of(waiting, 'pending pod is', 'pending pods are')} left out: {first} places them first"
+            f"{count_of(waiting, 'pending pod is', 'pending pods are')} left out: {flag} places them first"
         )
 
 
@@ -117,8 +117,8 @@ def asked_by(
                 raise WrongOptionError(f"{ask.__name__}: {error}") from None
             return answered(bound.pop(first), kind(**bound, **always))
 
-        def answered(given: Any, chosen: O) -> R:
-            opened = opens(given, chosen)
+        def answered(value: Any, chosen: O) -> R:
+            opened = opens(value, chosen)
             with settled():
                 return ask(opened, chosen, SILENT)
 
@@ -145,14 +145,14 @@ def asked_by(
         flags = {flag: name for name, field in kind.declared().items() for flag in declared_of(field).flags}
         for name in names:
             option = declared_of(kind.declared()[name])
-            said = re.sub(r"\s+\[default: [^]]*\]", "", option.python or option.help)
-            said = re.sub(
+            help_text = re.sub(r"\s+\[default: [^]]*\]", "", option.python or option.help)
+            help_text = re.sub(
                 r"--?[a-z][a-z-]*",
-                lambda found: f"*{flags[found[0]]}*" if found[0] in flags else found[0],
-                said,
+                lambda match: f"*{flags[match[0]]}*" if match[0] in flags else match[0],
+                help_text,
             )
-            said = said[:1].lower() + said[1:] if said[1:2].islower() else said
-            text += f"    :param {name}: {'False: ' * (option.takes == 'no-flag')}{said}\n"
+            help_text = help_text[:1].lower() + help_text[1:] if help_text[1:2].islower() else help_text
+            text += f"    :param {name}: {'False: ' * (option.takes == 'no-flag')}{help_text}\n"
         asked.__doc__ = f"{text}\n    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.\n\n{shown}{examples}"
         vars(asked).update(__signature__=signature, ask=ask)
         return asked
@@ -171,7 +171,7 @@ NOTHING_TRIED = "No pod is pending, so nothing was tried"
 def for_reasons(counts: Mapping[str, int]) -> str:
     """For what pods have no place, reason -> pods: the three most frequent ones, and how many pods have
     others."""
-    ordered = sorted(counts.items(), key=lambda one: -one[1])
+    ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:3]]
     if len(ordered) == 1:
         return f"{'all ' if ordered[0][1] > 1 else ''}because of {phrase(*ordered[0])}"
@@ -222,8 +222,8 @@ class Result(ABC):
 
     def record(self) -> dict[str, Any]:
         """As plain data: what the command prints with ``-o json``."""
-        found: dict[str, Any] = plain(self.document)
-        return found
+        data: dict[str, Any] = plain(self.document)
+        return data
 
     def to_frame(self, table: str | None = None, library: str | None = None) -> Any:
         """A table as a DataFrame: by default the first of :meth:`view`. *library*: ``pandas`` or ``polars``,
@@ -241,8 +241,8 @@ class Result(ABC):
         return tuple(group.record() for group in self.warnings)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name} {value}" for name, value in self.view().facts.items() if value is not None)
-        return f"<{type(self).__name__}: {told}>"
+        facts = ", ".join(f"{name} {value}" for name, value in self.view().facts.items() if value is not None)
+        return f"<{type(self).__name__}: {facts}>"
 
     def _repr_html_(self) -> str:
         return self.view().html()

@@ -23,14 +23,14 @@ class OptionsError(KubeclassicError):
     """Options that do not go together."""
 
 
-def texts(name: str, wanted: str) -> Callable[[Any], tuple[str, ...]]:
+def texts(name: str, expected: str) -> Callable[[Any], tuple[str, ...]]:
     """A converter of the option *name*, which is one text or several."""
 
-    def converted(given: Any) -> tuple[str, ...]:
-        found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-        for text in found:
-            check_type(name, text, str, wanted)
-        return found
+    def converted(value: Any) -> tuple[str, ...]:
+        values = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+        for text in values:
+            check_type(name, text, str, expected)
+        return values
 
     return converted
 
@@ -78,13 +78,13 @@ class AskedOptions:
     """The version of the API server that was read, if its nodes say none."""
 
     def __attrs_post_init__(self) -> None:
-        for name, other, *why in self.NEEDS:
+        for name, other, *reason in self.NEEDS:
             if self.has(name) and not self.has(other):
-                raise OptionsError(": ".join([f"{self.called(name)} needs {self.called(other)}", *why]))
-        for name, other, *why in self.EXCLUDES:
+                raise OptionsError(": ".join([f"{self.called(name)} needs {self.called(other)}", *reason]))
+        for name, other, *reason in self.EXCLUDES:
             if self.has(name) and self.has(other):
                 raise OptionsError(
-                    ": ".join([f"{self.called(name)} cannot be combined with {self.called(other)}", *why])
+                    ": ".join([f"{self.called(name)} cannot be combined with {self.called(other)}", *reason])
                 )
 
     def read(self) -> list[Path]:
@@ -173,7 +173,7 @@ class Question:
     ask: str
     """The function, as ``question:name``; it is in that question's ``ask.py``."""
     forms: str = "table,wide,json,yaml,csv,html"
-    told_forms: str = "The format."
+    help_of_forms: str = "The format."
     """The help of ``-o``."""
     verbose: str | None = None
     """The help of ``--verbose``; None: there is none."""
@@ -204,5 +204,5 @@ class Question:
     def function(self) -> Callable[..., Any]:
         """The function that answers it."""
         module, _, name = self.ask.partition(":")
-        found: Callable[..., Any] = getattr(import_module(f"..{module}.ask", __name__), name)
-        return found
+        function: Callable[..., Any] = getattr(import_module(f"..{module}.ask", __name__), name)
+        return function

@@ -47,8 +47,8 @@ def engine_for(version: str, config: JsonObject, release: Release | None = None,
     """
     if version not in BY_VERSION:
         raise UnknownNameError(f"version: expected one of {', '.join(ALL_RELEASES)}, got {version!r}")
-    found = _configured(release or BY_VERSION[version], config)
-    return build_engine(found, preempts=config.get("preemption", True), **engine)
+    configured = _configured(release or BY_VERSION[version], config)
+    return build_engine(configured, preempts=config.get("preemption", True), **engine)
 
 
 def _configured(release: Release, config: JsonObject) -> Algorithm | KubeSchedulerConfiguration:
@@ -105,7 +105,7 @@ class Family:
 
 def find_families(paths: Iterable[Path]) -> list[Family]:
     """The families in *paths*: files ``*.cases.jsonl[.gz]`` or directories of them, searched at any depth."""
-    found = []
+    families = []
     for path in paths:
         if not path.exists():
             raise ManifestError(f"{path}: no such file or directory")
@@ -116,10 +116,11 @@ def find_families(paths: Iterable[Path]) -> list[Family]:
             name = file.name.replace(".cases.", ".answers.")
             names = (name, name.removesuffix(".gz") if name.endswith(".gz") else f"{name}.gz")
             answers = next(
-                (a for each in names if each != file.name and (a := file.with_name(each)).exists()), None
+                (place for name in names if name != file.name and (place := file.with_name(name)).exists()),
+                None,
             )
-            found.append(Family(file.parent.name, file.name.split(".")[0], file, answers))
-    return found
+            families.append(Family(file.parent.name, file.name.split(".")[0], file, answers))
+    return families
 
 
 def read_cases(path: Path) -> Iterator[JsonDict]:
@@ -187,10 +188,10 @@ def build(
     post = scripted_post(case, release) if post is None else post
     try:
         if post is not None:
-            found = make_extenders(
+            extenders = make_extenders(
                 post.configs, release or find_any_release(case["version"]), lambda config: post
             )
-            engine_options = {**engine_options, "extenders": found}
+            engine_options = {**engine_options, "extenders": extenders}
         engine = engine_for(case["version"], case.get("config") or {}, release=release, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
@@ -259,29 +260,35 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
 
 
 def differences(
-    ours: JsonDict, theirs: JsonDict, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()
+    actual: JsonDict, expected: JsonDict, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()
 ) -> list[str]:
     """The differences of two answers, as ``path: expected ..., got ...``; empty where they are identical.
 
     *fields*: what is compared of cycles; *operations*: what the steps of a script were.
     """
-    if "error" in theirs or "error" in ours:
-        got, wanted = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (ours, theirs))
-        return [] if got == wanted else [f"error: expected {wanted!r}, got {got!r}"]
+    if "error" in expected or "error" in actual:
+        error, expected_error = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (actual, expected))
+        return [] if error == expected_error else [f"error: expected {expected_error!r}, got {error!r}"]
     form = "steps" if operations else "cycles"
-    ours_in_order = ours.get(form, [])
-    theirs_in_order = theirs.get(form, [])
-    if not theirs_in_order:
+    actual_items = actual.get(form, [])
+    expected_items = expected.get(form, [])
+    if not expected_items:
         return [f"{form}: none to compare with"]
-    count = len(ours_in_order), len(theirs_in_order)
-    found = [] if count[0] == count[1] else [f"{form}: expected {count[1]}, got {count[0]}"]
-    names = operations or [cycle.get("pod") for cycle in theirs_in_order]
-    for number, (name, got, wanted) in enumerate(zip(names, ours_in_order, theirs_in_order, strict=False)):
-        for field in STEP_FIELDS if operations else (*fields, CALLS) if CALLS in wanted else fields:
-            one, other = (_comparable(field, side.get(field)) for side in (got, wanted))
-            if one != other:
-                found += _deeper(f"{form}[{number}] ({name}).{field}", one, other)
-    return found
+    count = len(actual_items), len(expected_items)
+    lines = [] if count[0] == count[1] else [f"{form}: expected {count[1]}, got {count[0]}"]
+    names = operations or [cycle.get("pod") for cycle in expected_items]
+    for number, (name, actual_item, expected_item) in enumerate(
+        zip(names, actual_items, expected_items, strict=False)
+    ):
+        for field in STEP_FIELDS if operations else (*fields, CALLS) if CALLS in expected_item else fields:
+            actual_value, expected_value = (
+                _comparable(field, side.get(field)) for side in (actual_item, expected_item)
+            )
+            if actual_value != expected_value:
+                lines += _nested_differences(
+                    f"{form}[{number}] ({name}).{field}", actual_value, expected_value
+                )
+    return lines
 
 
 def _comparable(field: str, value: Any) -> Any:
@@ -309,16 +316,20 @@ def as_decoded(value: Any, field: str = "") -> Any:
         return value
     if field in _AMOUNTS:
         return {name: Quantity.parse(amount).nanos for name, amount in value.items()}
-    found = ((name, as_decoded(item, name)) for name, item in value.items())
-    return {name: item for name, item in found if item}
+    items = ((name, as_decoded(item, name)) for name, item in value.items())
+    return {name: item for name, item in items if item}
 
 
-def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
-    if isinstance(got, dict) and isinstance(wanted, dict):
-        keys = [*wanted, *(key for key in got if key not in wanted)]
-        unequal = (key for key in keys if got.get(key) != wanted.get(key))
-        return [line for key in unequal for line in _deeper(f"{where}[{key}]", got.get(key), wanted.get(key))]
-    return [f"{where}: expected {json.dumps(wanted)}, got {json.dumps(got)}"]
+def _nested_differences(where: str, actual: Any, expected: Any) -> list[str]:
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        keys = [*expected, *(key for key in actual if key not in expected)]
+        unequal = (key for key in keys if actual.get(key) != expected.get(key))
+        return [
+            line
+            for key in unequal
+            for line in _nested_differences(f"{where}[{key}]", actual.get(key), expected.get(key))
+        ]
+    return [f"{where}: expected {json.dumps(expected)}, got {json.dumps(actual)}"]
 
 
 # --- whole families -----------------------------------------------------------------------------------------
@@ -368,22 +379,22 @@ def check_family(family: Family, manner: Manner = USUAL) -> FamilyReport:
     different = {}
     for case in read_cases(family.cases):
         counts["cases"] += 1
-        theirs = answers.get(case["name"])
-        ours = {}
+        expected = answers.get(case["name"])
+        answer = {}
         try:
-            ours = answer_case(case, manner)
+            answer = answer_case(case, manner)
             fields = FIELDS if manner.details else DECIDED
-            found = ["no answer to compare with"]
-            if theirs is not None:
-                found = differences(ours, theirs, fields, [item["op"] for item in case.get("script", ())])
+            lines = ["no answer to compare with"]
+            if expected is not None:
+                lines = differences(answer, expected, fields, [item["op"] for item in case.get("script", ())])
         except KubeclassicError as error:
-            found = [f"refused: {error}"]
+            lines = [f"refused: {error}"]
         except Exception as error:  # a crash is a difference to report, not the end of the run
-            found = [f"{type(error).__name__}: {error}"]
-        counts["cycles"] += len(ours.get("cycles", ()))
-        counts["steps"] += len(ours.get("steps", ()))
-        if found:
-            different[case["name"]] = found
+            lines = [f"{type(error).__name__}: {error}"]
+        counts["cycles"] += len(answer.get("cycles", ()))
+        counts["steps"] += len(answer.get("steps", ()))
+        if lines:
+            different[case["name"]] = lines
         else:
             counts["identical"] += 1
     if not counts["cases"]:

@@ -69,7 +69,7 @@ class Player:
     nominations: Nominations
     move: Callable[[str], None]
     """Move pods for the event with this label."""
-    _known: dict[str, Pod] = Factory(dict)
+    _pods_by_key: dict[str, Pod] = Factory(dict)
     """Key -> pod as it was last added or updated, deleted or not."""
     _listed: dict[str, Pod] = Factory(dict)
     """Key -> pod that exists in the API."""
@@ -83,14 +83,14 @@ class Player:
         """The steps: what the queue holds after each operation."""
         for operation in script:
             try:
-                told = self._perform(operation["op"], operation)
+                result = self._perform(operation["op"], operation)
             except CacheError as refused:
-                told = {"error": str(refused)}
+                result = {"error": str(refused)}
             parts = {
                 name: [pod.key for pod in pods] for name, pods in self.queue.contents()._asdict().items()
             }
             yield (
-                told
+                result
                 | parts
                 | {
                     "nominated": {
@@ -101,15 +101,15 @@ class Player:
 
     def _perform(self, op: str, operation: JsonDict) -> JsonDict:
         queue = self.queue
-        given = operation.get("pod")
-        if isinstance(given, dict):
-            pod = _pod(given)
+        pod_or_key = operation.get("pod")
+        if isinstance(pod_or_key, dict):
+            pod = _pod(pod_or_key)
             # One that was never added is not in the queue, which then does not read the old object.
-            old = self._known.get(pod.key, pod)
+            old = self._pods_by_key.get(pod.key, pod)
             self._listed[pod.key] = pod
             if not op.startswith("assigned"):
-                self._known[pod.key] = pod
-            others = {
+                self._pods_by_key[pod.key] = pod
+            handlers = {
                 "add": queue.add,
                 "addIfNotPresent": queue.add_if_not_present,
                 "assignedPodAdded": queue.assigned_pod_added,
@@ -118,7 +118,7 @@ class Player:
             if op == "update":
                 queue.update(old, pod)
             else:
-                others[op](pod)
+                handlers[op](pod)
         elif op == "pop":
             item = queue.pop()
             if item is not None:
@@ -137,18 +137,18 @@ class Player:
                     popped = popped.read_again(_pod(operation["object"]))
                 popped.plugins = frozenset(operation.get("plugins", ()))
                 queue.add_unschedulable(popped, cycle)
-        elif given in self._known:
-            pod = self._known[given]
+        elif pod_or_key in self._pods_by_key:
+            pod = self._pods_by_key[pod_or_key]
             match op:
                 case "delete":
-                    self._listed.pop(given, None)
+                    self._listed.pop(pod_or_key, None)
                     queue.delete(pod)
                 case "nominate":
                     queue.nominate(pod, operation["node"])
                 case "unnominate":
                     queue.withdraw(pod)
         elif op != "delete":
-            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(given)}")
+            raise ManifestError(f"script: pod: expected a pod that was added before, got {shown(pod_or_key)}")
         return {}
 
 
@@ -299,16 +299,16 @@ def check_case(case: Any, where: str) -> JsonDict:
             _checked(operation, _FORMS[name], place)
             event = operation.get("event")
             if name == "move" and case["version"] in FRAMEWORK_RELEASES and event not in EVENTS:
-                near = did_you_mean(event or "", EVENTS)
+                hint = did_you_mean(event or "", EVENTS)
                 raise ManifestError(
-                    f"{place}: event: expected an event of the framework, got {shown(event)}{near}"
+                    f"{place}: event: expected an event of the framework, got {shown(event)}{hint}"
                 )
         return case
-    found = _checked(case, CaseProblem, where)
-    for number, item in enumerate(found["pending"]):
+    problem = _checked(case, CaseProblem, where)
+    for number, item in enumerate(problem["pending"]):
         if "event" in item:
             _checked(item, CaseEvent, f"{where}: pending[{number}]")
-    return found
+    return problem
 
 
 def check_answer(answer: Any, where: str) -> JsonDict:
@@ -321,9 +321,9 @@ def _checked(value: Any, form: type[msgspec.Struct], where: str) -> JsonDict:
     try:
         msgspec.convert(value, form)
     except msgspec.ValidationError as error:
-        told, _, path = str(error).replace("`", "").partition(" - at $")
+        message, _, path = str(error).replace("`", "").partition(" - at $")
         raise ManifestError(
-            ": ".join(filter(None, [where, path.strip("."), f"{told[:1].lower()}{told[1:]}"]))
+            ": ".join(filter(None, [where, path.strip("."), f"{message[:1].lower()}{message[1:]}"]))
         ) from None
-    found: JsonDict = value
-    return found
+    document: JsonDict = value
+    return document

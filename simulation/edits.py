@@ -74,34 +74,34 @@ class NodeKind:
     """Of one copy."""
     daemons: tuple[Pod, ...] = ()
     """What DaemonSets run on each copy; their names and nodes are those of the copied kind."""
-    taken: frozenset[str] = frozenset()
+    used_names: frozenset[str] = frozenset()
     """Names that no copy may have."""
 
     @classmethod
-    def like(cls, name: str, known: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
-        """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without
+    def like(cls, name: str, objects: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
+        """Nodes as the node *name* of *objects* is when nothing is wrong with it: not cordoned, ready, without
         pressure."""
-        nodes = {item.name: item for item in of_kind(Node, known)}
+        nodes = {item.name: item for item in of_kind(Node, objects)}
         node = new_node(nodes[name])
         taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
         conditions = tuple(
-            replace(found, status="True" if found.type == "Ready" else "False")
-            for found in node.status.conditions
+            replace(condition, status="True" if condition.type == "Ready" else "False")
+            for condition in node.status.conditions
         )
-        found = cls(
+        kind = cls(
             name=name,
             is_copy=True,
-            taken=frozenset(nodes),
+            used_names=frozenset(nodes),
             node=replace(
                 node,
                 spec=replace(node.spec, unschedulable=False, taints=taints),
                 status=replace(node.status, conditions=conditions),
             ),
-            csi=next((item for item in of_kind(CSINode, known) if item.name == name), None),
-            slices=tuple(item for item in of_kind(ResourceSlice, known) if item.spec.node_name == name),
+            csi=next((item for item in of_kind(CSINode, objects) if item.name == name), None),
+            slices=tuple(item for item in of_kind(ResourceSlice, objects) if item.spec.node_name == name),
         )
-        pods = of_kind(Pod, known) if with_daemons else ()
-        return evolve(found, daemons=tuple(found.daemons_among(pods)))
+        pods = of_kind(Pod, objects) if with_daemons else ()
+        return evolve(kind, daemons=tuple(kind.daemons_among(pods)))
 
     def daemons_among(
         self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
@@ -113,11 +113,11 @@ class NodeKind:
             owner = pod.controller
             if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
                 samples.setdefault((pod.namespace, owner.name), []).append(pod)
-        for (namespace, name), found in samples.items():
+        for (namespace, name), daemons in samples.items():
             # Without its node, and without the affinity to it that its controller has put in place of any
             # other.
-            where = {target_node(pod) for pod in found}
-            free = found[0]
+            where = {target_node(pod) for pod in daemons}
+            free = daemons[0]
             affinity = free.spec.affinity
             if affinity is not None and affinity.node_affinity is not None:
                 affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
@@ -132,33 +132,33 @@ class NodeKind:
 
     def names(self, count: int) -> list[str]:
         """The names of *count* copies: ``name-1``, ``name-2`` and so on, without names in use."""
-        found: list[str] = []
+        names: list[str] = []
         number = 0
-        while len(found) < count:
+        while len(names) < count:
             number += 1
-            if (name := f"{self.name}-{number}") not in self.taken:
-                found.append(name)
-        return found
+            if (name := f"{self.name}-{number}") not in self.used_names:
+                names.append(name)
+        return names
 
     def copies(self, count: int) -> list[KubeObject]:
         """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of
         DaemonSets on it."""
-        made: list[KubeObject] = []
+        objects: list[KubeObject] = []
         for name in self.names(count):
             labels = Map({**self.node.labels, HOSTNAME: name})
-            made.append(
+            objects.append(
                 replace(
                     self.node, metadata=replace(self.node.metadata, name=name, labels=labels), manifest=None
                 )
             )
             if self.csi is not None:
-                made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
-            made += slices_like(self.slices, self.name, name)
+                objects.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
+            objects += slices_like(self.slices, self.name, name)
             for pod in self.daemons:
-                made.append(
+                objects.append(
                     replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name)
                 )
-        return made
+        return objects
 
 
 def new_node(node: Node) -> Node:
@@ -224,7 +224,7 @@ class Edit:
         >>> Edit.parse("copy node a x3").count
         3
         """
-        with _named(text):
+        with _naming_edit(text):
             try:
                 words = shlex.split(text)
             except ValueError:
@@ -241,9 +241,9 @@ class Edit:
                 labels = parse_selector(chosen if is_labels else "")
             except SelectorError as error:
                 raise EditError(f"selector: {error}") from None
-            found = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
+            edit = cls(text, kind, None if is_labels else chosen, labels, verb=verb)
             if verb:
-                return found._with_words(rest)
+                return edit._with_words(rest)
             changes = []
             for change in rest:
                 field, operator, value = FieldChange.split(change)
@@ -259,27 +259,27 @@ class Edit:
                         and not name.startswith(HUGE_PAGES)
                         and name not in NATIVE
                     ):
-                        near = did_you_mean(name, NATIVE)
+                        hint = did_you_mean(name, NATIVE)
                         raise EditError(
-                            f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
+                            f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{hint}'
                         )
-            return evolve(found, changes=tuple(changes))
+            return evolve(edit, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:
         """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
         to = ""
-        copies = [found for word in rest if (found := _COPIES.fullmatch(word))]
-        left = [word for word in rest if not _COPIES.fullmatch(word)]
+        copies = [match for word in rest if (match := _COPIES.fullmatch(word))]
+        remaining = [word for word in rest if not _COPIES.fullmatch(word)]
         is_of_devices = self.kind == "ResourceSlice"
-        if is_of_devices and left[:1] == ["to"]:
-            to = "".join(left[1:2])
-            left = left[2:]
+        if is_of_devices and remaining[:1] == ["to"]:
+            to = "".join(remaining[1:2])
+            remaining = remaining[2:]
         if self.verb in OF_VERBS:
             is_known = self.kind in OF_VERBS[self.verb]
         else:
             is_known = self.kind not in WORKLOADS
         is_copy = self.verb == "copy"
-        if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
+        if remaining or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
         return evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
 
@@ -292,28 +292,28 @@ class Edit:
     def chosen(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
         """The objects that are meant."""
         names = self.names
-        there = [item for item in objects if item.kind == self.kind]
+        candidates = [item for item in objects if item.kind == self.kind]
         if self.to:
             return [
                 item
-                for item in of_kind(ResourceSlice, there)
+                for item in of_kind(ResourceSlice, candidates)
                 if any(name == names for name, _ in _devices(item))
             ]
         if names is None or not names.startswith(LIKE):
             if names is not None and not any(mark in names for mark in PATTERN_MARKS):
                 name = names.rpartition("/")[2]
-                there = [item for item in there if item.metadata.name == name]
-            return [item for item in there if self.chooses(item.namespace, item.name, item.labels)]
+                candidates = [item for item in candidates if item.metadata.name == name]
+            return [item for item in candidates if self.chooses(item.namespace, item.name, item.labels)]
         name = names.removeprefix(LIKE)
-        first = next((item for item in there if name in (item.key, item.name)), None)
-        if first is None:
+        named = next((item for item in candidates if name in (item.key, item.name)), None)
+        if named is None:
             return []
-        owner = first.controller
+        owner = named.controller
         return [
             item
-            for item in there
-            if item is first
-            or (owner is not None and item.namespace == first.namespace and item.controller == owner)
+            for item in candidates
+            if item is named
+            or (owner is not None and item.namespace == named.namespace and item.controller == owner)
         ]
 
     def made(self, manifest: JsonDict) -> JsonDict:
@@ -329,63 +329,65 @@ class Edit:
 
     def objects(
         self,
-        there: Sequence[KubeObject],
+        objects: Sequence[KubeObject],
         chosen: Sequence[KubeObject],
         *,
         defaults: bool = True,
         priorities: bool = True,
     ) -> list[Pair]:
-        """The changes of those *chosen* and of others *there*; unchanged ones are left out. Raises
+        """The changes of those *chosen* and of other *objects*; unchanged ones are left out. Raises
         :class:`EditError`.
 
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
         """
         if self.verb:
             if self.verb == "copy":
-                return [(None, new) for new in self._copies(there, chosen)]
-            return list(self._gone(there, chosen))
-        found: list[Pair] = [
-            (item, after) for item in chosen if (after := self._changed(item, defaults)) is not item
+                return [(None, new) for new in self._copies(objects, chosen)]
+            return list(self._removals(objects, chosen))
+        pairs: list[Pair] = [
+            (item, after) for item in chosen if (after := self._apply_to(item, defaults)) is not item
         ]
         if self.kind != "Pod" or not defaults or self.fields.isdisjoint(CLASS_FIELDS):
-            return found
-        classes = [item for item in there if item.kind == "PriorityClass"]
+            return pairs
+        classes = [item for item in objects if item.kind == "PriorityClass"]
         admitted: list[Pair] = []
-        for before, pod in found:
+        for before, pod in pairs:
             # A pod with the priority of the class that it names now.
             assert pod is not None
             new = replace(pod, metadata=replace(pod.metadata, creation_timestamp=None))
             admission = admit([new], classes, priorities=priorities)
-            for refused, why in admission.refused:
-                raise EditError(f"Pod {refused.key}: {REFUSED}: {why}")
+            for refused, reason in admission.refused:
+                raise EditError(f"Pod {refused.key}: {REFUSED}: {reason}")
             (after,) = admission.objects
             created = replace(after.metadata, creation_timestamp=pod.metadata.creation_timestamp)
             admitted.append((before, replace(after, metadata=created)))
         return admitted
 
-    def _copies(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
+    def _copies(self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
         """New nodes, pods that wait, or devices, like those *chosen*, with what comes with each."""
-        templates = templates_in(there)
-        taken = {item.key for item in of_kind(Pod, there)}
-        for like in chosen:
-            if isinstance(like, Pod):
+        templates = templates_in(objects)
+        keys_in_use = {item.key for item in of_kind(Pod, objects)}
+        for original in chosen:
+            if isinstance(original, Pod):
                 names = (
-                    f"{like.name}-{number}"
+                    f"{original.name}-{number}"
                     for number in count(1)
-                    if f"{like.namespace}/{like.name}-{number}" not in taken
+                    if f"{original.namespace}/{original.name}-{number}" not in keys_in_use
                 )
                 for name in islice(names, self.count):
-                    pod, claims = claims_made_for(made_new(like, name, f"{like.namespace}/{name}"), templates)
+                    pod, claims = claims_made_for(
+                        made_new(original, name, f"{original.namespace}/{name}"), templates
+                    )
                     yield from (*claims, pod)
-            elif isinstance(like, ResourceSlice):
-                if not any(item.name == self.to for item in of_kind(Node, there)):
+            elif isinstance(original, ResourceSlice):
+                if not any(item.name == self.to for item in of_kind(Node, objects)):
                     raise EditError(f"to: expected a node of the cluster, got {self.to}")
-                device = next(device for name, device in _devices(like) if name == self.names)
-                yield slice_of_more(self.to, like.spec.driver, device, self.count)
+                device = next(device for name, device in _devices(original) if name == self.names)
+                yield slice_of_more(self.to, original.spec.driver, device, self.count)
             else:
-                yield from NodeKind.like(like.name, there, with_daemons=True).copies(self.count)
+                yield from NodeKind.like(original.name, objects, with_daemons=True).copies(self.count)
 
-    def _gone(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
+    def _removals(self, objects: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
         """The changes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and
         of what hangs on them."""
         for item in chosen:
@@ -393,28 +395,30 @@ class Edit:
         if self.verb == "cordon":
             return
         names = {item.name for item in of_kind(Node, chosen)}
-        on = [item for item in of_kind(Pod, there) if item.node_name in names]
-        yield from ((pod, None) for pod in on if self.verb == "delete" and stays_with_node(pod))
-        leaving = [pod for pod in on if not stays_with_node(pod)]
+        running = [item for item in of_kind(Pod, objects) if item.node_name in names]
+        yield from ((pod, None) for pod in running if self.verb == "delete" and stays_with_node(pod))
+        leaving = [pod for pod in running if not stays_with_node(pod)]
         yield from ((pod, None) for pod in leaving)
-        gone = [*leaving, *of_kind(Pod, chosen)]
+        removed = [*leaving, *of_kind(Pod, chosen)]
         # What becomes of the claims to devices of these pods, and the pods that their owners make instead.
-        claims = {item.key: item for item in of_kind(ResourceClaim, there)}
+        claims = {item.key: item for item in of_kind(ResourceClaim, objects)}
         after: dict[str, ResourceClaim | None] = {**claims}
-        for pod in gone:
+        for pod in removed:
             after.update(
-                (claim.key, left)
-                for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None])
+                (claim.key, remainder)
+                for claim, remainder in claims_left_by(
+                    pod, [claim for claim in after.values() if claim is not None]
+                )
             )
         yield from ((claim, after[key]) for key, claim in claims.items() if after[key] is not claim)
-        templates = templates_in(there)
-        replacements = Replacements.beside(there)
-        for pod in gone:
+        templates = templates_in(objects)
+        replacements = Replacements.beside(objects)
+        for pod in removed:
             if (new := replacements.of(pod)) is not None:
                 new, more = claims_made_for(new, templates)
                 yield from ((None, item) for item in (*more, new))
 
-    def _changed(self, item: KubeObject, defaults: bool) -> KubeObject:
+    def _apply_to(self, item: KubeObject, defaults: bool) -> KubeObject:
         before = {"kind": item.kind, **current_manifest(item)}
         fields = self.fields
         stays = before
@@ -424,13 +428,13 @@ class Edit:
             old = CLASS_FIELDS if CLASS_FIELDS[0] in fields else CLASS_FIELDS[:1]
             stays = {
                 **before,
-                "spec": {key: held for key, held in before.get("spec", {}).items() if key not in old},
+                "spec": {key: value for key, value in before.get("spec", {}).items() if key not in old},
             }
         after = self.made(stays)
         if after == before:
             return item
-        (made,) = _read(after, before, f"{item.kind} {item.key}", defaults)
-        return replace(made, manifest=after) if item.manifest is not None else made
+        (changed,) = _read(after, before, f"{item.kind} {item.key}", defaults)
+        return replace(changed, manifest=after) if item.manifest is not None else changed
 
 
 def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
@@ -468,27 +472,27 @@ def _kind(word: str) -> str:
         "ds": "DaemonSet",
         "cj": "CronJob",
     }
-    found = words.get(word.lower())
-    if found is None:
+    kind = words.get(word.lower())
+    if kind is None:
         raise UnknownNameError(
             f'kind: expected one such as pod, node or deployment, got "{word}"{did_you_mean(word.lower(), words)}'
         )
-    return found
+    return kind
 
 
 def _read(after: JsonObject, before: JsonObject, where: str, defaults: bool) -> tuple[KubeObject, ...]:
     """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
     try:
-        was, found = (
+        loaded_before, loaded_after = (
             load_documents([Document(manifest, where)], defaults=defaults) for manifest in (before, after)
         )
     except ManifestError as error:
         raise EditError(str(error)) from None
-    known = {notice.what for notice in was.warnings}
-    for notice in found.warnings:
-        if notice.what not in known:
+    old_warnings = {notice.what for notice in loaded_before.warnings}
+    for notice in loaded_after.warnings:
+        if notice.what not in old_warnings:
             raise EditError(str(notice))
-    return found.objects
+    return loaded_after.objects
 
 
 # --- what they do to a cluster ------------------------------------------------------------------------------
@@ -538,76 +542,76 @@ class Edits:
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
         """*parts* after the edits that are made before workloads make their pods, and what each did. Raises
         :class:`EditError`."""
-        told = []
-        found = list(parts)
+        effects = []
+        edited_parts = list(parts)
         for edit in self.split()[0]:
-            with _named(edit.text):
-                about = changes = 0
-                for at, part in enumerate(found):
+            with _naming_edit(edit.text):
+                matched = changes = 0
+                for at, part in enumerate(edited_parts):
                     chosen = edit.chosen(part.objects)
                     raw = dict(part.raw)
                     pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
                     after = []
-                    for one in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
+                    for manifest in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
                         # A manifest of a workload.
-                        identity = identity_of(one)[1:]
-                        other = one
-                        if edit.chooses(*identity, (one.get("metadata") or {}).get("labels") or {}):
-                            other = edit.made(dict(one))
-                            _read(other, one, f"{edit.kind} {'/'.join(identity)}", self.defaults)
-                            about += 1
-                            changes += other != one
-                        after.append(other)
+                        identity = identity_of(manifest)[1:]
+                        changed = manifest
+                        if edit.chooses(*identity, (manifest.get("metadata") or {}).get("labels") or {}):
+                            changed = edit.made(dict(manifest))
+                            _read(changed, manifest, f"{edit.kind} {'/'.join(identity)}", self.defaults)
+                            matched += 1
+                            changes += changed != manifest
+                        after.append(changed)
                     raw |= {edit.kind: tuple(after)} if after else {}
-                    about += len(chosen)
+                    matched += len(chosen)
                     changes += len(pairs)
-                    found[at] = evolve(part, objects=applied(part.objects, pairs), raw=raw)
-                told.append(_told(edit, about, changes, found))
-        return found, told
+                    edited_parts[at] = evolve(part, objects=applied(part.objects, pairs), raw=raw)
+                effects.append(_effect_of(edit, matched, changes, edited_parts))
+        return edited_parts, effects
 
     def of_pods(
         self, objects: Sequence[KubeObject], *, priorities: bool = True
     ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
         """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on.
         Raises :class:`EditError`."""
-        pairs, told = evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
-        return applied(objects, pairs), told
+        pairs, effects = evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
+        return applied(objects, pairs), effects
 
     def pairs(self, objects: Sequence[KubeObject], *, priorities: bool) -> tuple[list[Pair], list[Edited]]:
         """The changes of *objects* by all edits, in order, and the effect of each edit. Raises
         :class:`EditError`."""
-        found: list[Pair] = []
-        told = []
+        all_pairs: list[Pair] = []
+        effects = []
         pairs: list[Pair] = []
-        there = tuple(objects)
+        current = tuple(objects)
         for edit in self.edits:
-            there = applied(there, pairs)
-            with _named(edit.text):
-                chosen = edit.chosen(there)
-                pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
-                told.append(
-                    _told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)])
+            current = applied(current, pairs)
+            with _naming_edit(edit.text):
+                chosen = edit.chosen(current)
+                pairs = edit.objects(current, chosen, defaults=self.defaults, priorities=priorities)
+                effects.append(
+                    _effect_of(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(current)])
                 )
-            found = [*found, *pairs]
-        return found, told
+            all_pairs = [*all_pairs, *pairs]
+        return all_pairs, effects
 
 
 def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeObject, ...]:
     """*objects* after the changes of *pairs*; new ones come last."""
     if not pairs:
         return tuple(objects)
-    after = {id(one): other for one, other in pairs if one is not None}
-    for key, other in after.items():
-        while id(other) in after:  # several edits changed it
-            other = after[id(other)]
-        after[key] = other
-    new = (other for one, other in pairs if one is None)
-    found = [after.get(id(item), item) for item in (*objects, *new)]
-    return tuple(item for item in found if item is not None)
+    after = {id(old): replacement for old, replacement in pairs if old is not None}
+    for key, replacement in after.items():
+        while id(replacement) in after:  # several edits changed it
+            replacement = after[id(replacement)]
+        after[key] = replacement
+    new = (added for old, added in pairs if old is None)
+    items = [after.get(id(item), item) for item in (*objects, *new)]
+    return tuple(item for item in items if item is not None)
 
 
 @contextmanager
-def _named(text: str) -> Iterator[None]:
+def _naming_edit(text: str) -> Iterator[None]:
     """A context whose errors name the edit that is written as *text*."""
     try:
         yield
@@ -615,16 +619,16 @@ def _named(text: str) -> Iterator[None]:
         raise EditError(f"{shown(text)}: {error}") from None
 
 
-def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:
+def _effect_of(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edited:
     """The effect of *edit* on *parts*; if there is none, a name of them may have been meant."""
     if chosen:
         return Edited(edit, chosen, changed)
-    near = ""
+    hint = ""
     if (pattern := edit.names) is not None:
-        raw = (identity_of(one)[1:] for part in parts for one in part.raw.get(edit.kind, ()))
+        raw = (identity_of(manifest)[1:] for part in parts for manifest in part.raw.get(edit.kind, ()))
         items = (
             (item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind
         )
         names = {f"{namespace}/{name}" if "/" in pattern else name for namespace, name in (*raw, *items)}
-        near = did_you_mean(pattern, sorted(names))
-    raise EditError(f"expected at least one {edit.kind} that it matches, got none{near}")
+        hint = did_you_mean(pattern, sorted(names))
+    raise EditError(f"expected at least one {edit.kind} that it matches, got none{hint}")

@@ -58,15 +58,15 @@ class Allowance:
     key: str
     allowed: int
     """Disruptions that it allows before the drain."""
-    left: int
+    remaining: int
     lowest: int
     """The fewest that it still allowed at any time."""
     evictions: int = 0
 
 
-def _number(wanted: IntOrString | None, whole: int) -> int:
+def _number(value: IntOrString | None, whole: int) -> int:
     """A number, or a share of *whole*, rounded up; what is neither counts as all."""
-    digits = (text := str(wanted)).removesuffix("%")
+    digits = (text := str(value)).removesuffix("%")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
         return whole
     return -(-int(digits) * whole // 100) if digits != text else int(digits)
@@ -78,7 +78,7 @@ class Budgets:
     gives it back."""
 
     _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = Factory(dict)
-    _found: dict[object, tuple[Allowance, ...]] = Factory(dict)
+    _by_pod_labels: dict[object, tuple[Allowance, ...]] = Factory(dict)
 
     @classmethod
     def of(
@@ -90,7 +90,7 @@ class Budgets:
         Where the status of a budget was never written, as in a manifest, what it allows is worked out from
         *pods*.
         """
-        made = cls()
+        result = cls()
         for budget in sorted(budgets, key=lambda budget: budget.key):
             selector = budget.selector
             if selector is None or (selector.is_empty and not empty_selects_all):
@@ -101,7 +101,7 @@ class Budgets:
                 continue
             allowed = max(budget.status.disruptions_allowed, 0)
             if not allowed and budget.status.expected_pods is None:
-                mine = [
+                matching = [
                     pod
                     for pod in pods
                     if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)
@@ -110,58 +110,60 @@ class Budgets:
                 # the pods that controllers want.
                 most = budget.spec.max_unavailable
                 least = budget.spec.min_available
-                expected = len(mine)
+                expected = len(matching)
                 if most is not None or least is not None:
-                    wanted = _number(least, expected) if most is None else expected - _number(most, expected)
-                    allowed = max(sum(bool(pod.node_name) for pod in mine) - max(wanted, 0), 0)
-            made._by_namespace.setdefault(budget.namespace, []).append(
+                    needed = _number(least, expected) if most is None else expected - _number(most, expected)
+                    allowed = max(sum(bool(pod.node_name) for pod in matching) - max(needed, 0), 0)
+            result._by_namespace.setdefault(budget.namespace, []).append(
                 (matches, Allowance(budget.key, allowed, allowed, allowed))
             )
-        return made
+        return result
 
     def over(self, pod: Pod) -> tuple[Allowance, ...]:
         """The budgets of *pod*; pods without labels have none."""
         if pod.namespace not in self._by_namespace or not pod.labels:
             return ()
-        known = self._found.get((pod.namespace, pod.labels))
-        if known is None:
-            known = tuple(
+        allowances = self._by_pod_labels.get((pod.namespace, pod.labels))
+        if allowances is None:
+            allowances = tuple(
                 allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels)
             )
-            self._found[pod.namespace, pod.labels] = known
-        return known
+            self._by_pod_labels[pod.namespace, pod.labels] = allowances
+        return allowances
 
     def blocking(self, pod: Pod) -> str | None:
         """The reason why *pod* may not be evicted now; None if it may."""
-        found = self.over(pod)
-        if len(found) > 1:
-            return f"{SEVERAL} ({', '.join(one.key for one in found)})"
-        if not found or found[0].left > 0:
+        budgets = self.over(pod)
+        if len(budgets) > 1:
+            return f"{SEVERAL} ({', '.join(budget.key for budget in budgets)})"
+        if not budgets or budgets[0].remaining > 0:
             return None
-        one = found[0]
-        if not one.allowed:
-            return f"PodDisruptionBudget {one.key} allows no disruption"
-        return f"PodDisruptionBudget {one.key} allows {one.allowed} at a time, and none any more: pods of it left and are not made again"
+        budget = budgets[0]
+        if not budget.allowed:
+            return f"PodDisruptionBudget {budget.key} allows no disruption"
+        return f"PodDisruptionBudget {budget.key} allows {budget.allowed} at a time, and none any more: pods of it left and are not made again"
 
     def take(self, pod: Pod, count: int = 1) -> None:
         """*pod* is disrupted; with *count* -1 that is undone."""
-        for found in self.over(pod):
-            found.left -= count
-            found.evictions += count
-            found.lowest = min(found.lowest, found.left)
+        for allowance in self.over(pod):
+            allowance.remaining -= count
+            allowance.evictions += count
+            allowance.lowest = min(allowance.lowest, allowance.remaining)
 
     def give(self, pod: Pod, count: int = 1) -> None:
         """*pod*, made in place of a disrupted one, is ready; with *count* -1 that is undone."""
-        for found in self.over(pod):
-            found.left += count
+        for allowance in self.over(pod):
+            allowance.remaining += count
 
     def used(self) -> tuple[BudgetUse, ...]:
         """The budgets that the drain asked."""
-        everyone = (allowance for found in self._by_namespace.values() for _, allowance in found)
+        everyone = (allowance for entries in self._by_namespace.values() for _, allowance in entries)
         return tuple(
-            BudgetUse(one.key, one.allowed, one.evictions, one.lowest, one.left)
-            for one in everyone
-            if one.evictions
+            BudgetUse(
+                allowance.key, allowance.allowed, allowance.evictions, allowance.lowest, allowance.remaining
+            )
+            for allowance in everyone
+            if allowance.evictions
         )
 
 
@@ -216,8 +218,8 @@ class DrainFlags:
                 refused["Pods declare no controller (use --force to override)"].append(pod.key)
             else:
                 leaving.append(pod)
-        told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
-        return Sorted(tuple(leaving), tuple(staying), f"cannot delete {told}" if told else None)
+        reasons = "; ".join(f"{reason}: {listed(keys)}" for reason, keys in refused.items())
+        return Sorted(tuple(leaving), tuple(staying), f"cannot delete {reasons}" if reasons else None)
 
 
 def is_daemon(pod: Pod) -> bool:
@@ -249,14 +251,14 @@ SAME_NAME = "StatefulSet"
 class Replacements:
     """Makes replacements, and gives them names that no other pod has."""
 
-    taken: set[str]
+    keys_in_use: set[str]
     """Keys of pods."""
     scheduler_names: frozenset[str] | None
     """Only pods that ask for one of these are made, or with None all."""
     recreates_bare: bool = False
     """Pods without a controller are made again too, under their own names."""
     _made: int = 0
-    _tried: dict[str, int] = Factory(dict)
+    _next_numbers: dict[str, int] = Factory(dict)
     """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod
@@ -282,22 +284,24 @@ class Replacements:
             before = f"{evicted.namespace}/{owner.name}"
             number = next(
                 number
-                for number in count(self._tried.get(before, 0))
-                if f"{before}-{number}" not in self.taken
+                for number in count(self._next_numbers.get(before, 0))
+                if f"{before}-{number}" not in self.keys_in_use
             )
-            self._tried[before], name = number, f"{owner.name}-{number}"
-        made = made_new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
-        if why_not_waiting(made, self.scheduler_names) is not None:
+            self._next_numbers[before], name = number, f"{owner.name}-{number}"
+        replacement = made_new(
+            evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}"
+        )
+        if why_not_waiting(replacement, self.scheduler_names) is not None:
             return None
-        self.taken.add(made.key)
-        return made
+        self.keys_in_use.add(replacement.key)
+        return replacement
 
-    def take_back(self, made: Pod) -> None:
-        """*made* will not be: its name is free again, unless it was that of the evicted pod."""
-        owner = made.controller
+    def take_back(self, replacement: Pod) -> None:
+        """*replacement* is not made: its name is free again, unless it was that of the evicted pod."""
+        owner = replacement.controller
         if owner is not None and owner.kind != SAME_NAME:
-            self.taken.discard(made.key)
-            self._tried.pop(f"{made.namespace}/{owner.name}", None)
+            self.keys_in_use.discard(replacement.key)
+            self._next_numbers.pop(f"{replacement.namespace}/{owner.name}", None)
 
 
 def made_new(evicted: Pod, name: str, uid: str) -> Pod:
@@ -337,7 +341,7 @@ def claims_left_by(
         if owner is not None and owner.uid == pod.uid:
             yield claim, None
             continue
-        users = tuple(one for one in claim.status.reserved_for if one.uid != pod.uid)
+        users = tuple(user for user in claim.status.reserved_for if user.uid != pod.uid)
         if len(users) < len(claim.status.reserved_for):
             status = replace(
                 claim.status, reserved_for=users, allocation=claim.status.allocation if users else None

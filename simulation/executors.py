@@ -114,8 +114,10 @@ def executor_of(jobs: int, dask: str | None = None) -> Iterator[Executor | None]
             if client is not None:
                 client.close()
                 raise KubeclassicError(f"dask: expected at least one worker, got {dask} with none") from None
-            told = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise KubeclassicError(f"dask: expected the address of a scheduler, got {dask}: {told}") from None
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise KubeclassicError(
+                f"dask: expected the address of a scheduler, got {dask}: {reason}"
+            ) from None
         try:
             yield client.get_executor(pure=False)
         finally:

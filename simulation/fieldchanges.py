@@ -73,18 +73,18 @@ def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
         if steps and steps[-1].name in free and not (steps[-1].is_item or steps[-1].is_free):
             steps.append(Step(text[at:], is_free=True))
             break
-        found = _STEP.match(text, at)
-        if found is None:
+        match = _STEP.match(text, at)
+        if match is None:
             raise EditError(
                 f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
             )
-        steps.append(Step(found[1]))
-        is_free = found[1] in free
+        steps.append(Step(match[1]))
+        is_free = match[1] in free
         steps += [
             Step(inside.strip("'\""), is_item=not is_free, is_free=is_free)
-            for inside in _INSIDE.findall(found[2])
+            for inside in _INSIDE.findall(match[2])
         ]
-        at = found.end()
+        at = match.end()
     if not steps or text.endswith((".", "[]")):
         raise EditError(
             f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
@@ -115,18 +115,18 @@ def changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
     ):  # an object may have keys with dots, which stand in brackets
         if value is not None and not isinstance(value, list):
             raise EditError(f"{step}: expected a list, got it on {_kind_of(value)}")
-        found = []
+        items = []
         for number, item in enumerate(value or []):
             if name in (EVERY, str(number)) or (isinstance(item, dict) and item.get("name") == name):
                 item = changed(item, rest, change)
-            found += [] if item is None else [item]
-        return found or None
+            items += [] if item is None else [item]
+        return items or None
     if value is not None and not isinstance(value, dict):
         raise EditError(f"{name}: expected an object around it, got it inside {_kind_of(value)}")
     before = value or {}
     after = changed(before.get(name), rest, change)
     if after is None:
-        return {key: held for key, held in before.items() if key != name} or None
+        return {key: child for key, child in before.items() if key != name} or None
     return {**before, name: after}
 
 
@@ -195,31 +195,31 @@ def path_for(kind: str, text: str) -> Path:
     ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
     """
     path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
-    first = path[0].name
+    field = path[0].name
     pods = POD_TEMPLATES.get(kind)
     before = "spec"
-    if (meant := SINGULAR.get(first)) is not None:
+    if (meant := SINGULAR.get(field)) is not None:
         raise EditError(
-            f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(first)}"?'
+            f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(field)}"?'
         )
-    if first in TOP or first in FIXED:
+    if field in TOP or field in FIXED:
         before = ""
-    elif first in ("labels", "annotations"):
+    elif field in ("labels", "annotations"):
         before = "metadata"
-    elif pods is not None and first in ("requests", "limits"):
+    elif pods is not None and field in ("requests", "limits"):
         before = f"{pods}.containers[{EVERY}].resources"
-    elif pods is not None and first in OF_PODS:
+    elif pods is not None and field in OF_PODS:
         before = pods
-    elif kind == "Node" and first in OF_NODE_STATUS:
+    elif kind == "Node" and field in OF_NODE_STATUS:
         before = "status"
-    elif kind == "PersistentVolumeClaim" and first == "requests":
+    elif kind == "PersistentVolumeClaim" and field == "requests":
         before = "spec.resources"
     elif kind in WITHOUT_SPEC:
         before = ""
-    found = (*(parse_path(before) if before else ()), *path)
-    if text_of(found) in FIXED:
+    whole_path = (*(parse_path(before) if before else ()), *path)
+    if text_of(whole_path) in FIXED:
         raise EditError(f'expected another field, got "{text}", which says which object it is')
-    return found
+    return whole_path
 
 
 _SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*))?")
@@ -249,13 +249,13 @@ def keyed_item(field: str, text: str) -> JsonDict | None:
 
 
 def _parts(field: str, text: str) -> tuple[str, str | None, str]:
-    found = _SHORT.fullmatch(text)
-    effect = (found["effect"] or "") if found else ""
-    if found is None or (effect and effect not in EFFECTS):
+    match = _SHORT.fullmatch(text)
+    effect = (match["effect"] or "") if match else ""
+    if match is None or (effect and effect not in EFFECTS):
         raise EditError(
             f'{field}: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, EFFECT one of {", ".join(EFFECTS)}, got "{text}"'
         )
-    return found["key"], found["value"], effect
+    return match["key"], match["value"], effect
 
 
 ADD = "+="
@@ -280,9 +280,9 @@ class FieldChange:
         >>> FieldChange.split("requests.cpu*=0.5"), FieldChange.split("labels.pool=a=b"), FieldChange.split("nodeSelector.pool-")
         (('requests.cpu', '*=', '0.5'), ('labels.pool', '=', 'a=b'), ('nodeSelector.pool', '-', ''))
         """
-        found = _WRITTEN.fullmatch(text)
-        if found is not None:
-            return found[1], found[2], found[3]
+        match = _WRITTEN.fullmatch(text)
+        if match is not None:
+            return match[1], match[2], match[3]
         if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
             return text[:-1], REMOVE, ""
         raise EditError(
@@ -327,37 +327,37 @@ class FieldChange:
             milli = -int(-exact // 10**6)
             return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
         if isinstance(before, dict):
-            return {key: held for key, held in before.items() if key != value} or None
+            return {key: child for key, child in before.items() if key != value} or None
         if not isinstance(before, list):
             raise EditError("got -= where there is neither a list nor an object")
-        left = []
+        remaining = []
         if name in ("taints", "tolerations") and not value.lstrip().startswith("{"):
             # Such with the key, and the value and effect if the text has them.
-            key, wanted, effect = _parts(name, value)
+            key, taint_value, effect = _parts(name, value)
             for item in before:
                 is_meant = isinstance(item, dict) and key in ("*", item.get("key"))
-                is_meant = is_meant and wanted in (None, item.get("value") or "")
-                left += [] if is_meant and (not effect or item.get("effect") == effect) else [item]
-            return left or None
+                is_meant = is_meant and taint_value in (None, item.get("value") or "")
+                remaining += [] if is_meant and (not effect or item.get("effect") == effect) else [item]
+            return remaining or None
         meant = read_value(value)
         keys = ("name", "key", "topologyKey")
         for item in before:
-            left += (
+            remaining += (
                 [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
             )
-        return left or None
+        return remaining or None
 
 
 def read_value(text: str) -> Any:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises
     :class:`EditError`."""
     try:
-        found = [value for value, _ in yaml_values(text, "value")]
+        values = [value for value, _ in yaml_values(text, "value")]
     except ManifestError:
-        found = [None, None]
-    if len(found) > 1:
+        values = [None, None]
+    if len(values) > 1:
         raise EditError(f'expected YAML, got the value "{text}"')
-    return found[0] if found else None
+    return values[0] if values else None
 
 
 NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")

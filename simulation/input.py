@@ -68,10 +68,10 @@ class Input:
     def noted(self, release: str | None) -> Input:
         """The same, with what its release does not read; *release*: as it was asked for, None for the
         default. Raises as :meth:`checked` does."""
-        ours = [self.engine.algorithm]
-        named = ours if release is None else ()
-        by_nodes = ours if is_auto(release) else ()
-        scenario = with_release_notices(self.scenario, ours, named, by_nodes, [release])
+        algorithms = [self.engine.algorithm]
+        named = algorithms if release is None else ()
+        by_nodes = algorithms if is_auto(release) else ()
+        scenario = with_release_notices(self.scenario, algorithms, named, by_nodes, [release])
         return evolve(self, scenario=scenario).checked()
 
     def checked(self) -> Input:
@@ -125,19 +125,19 @@ class ComparisonInput:
         texts: Mapping[str, str],
         *,
         by_nodes: Iterable[str] = (),
-        asked: Iterable[str | None] = (),
+        named: Iterable[str | None] = (),
         order: str = "input",
         strict: bool = False,
     ) -> ComparisonInput:
         """The input of *scenario* and *engines*; *by_nodes*: the configurations whose release is that of the
-        nodes; *asked*: releases as they were named.
+        nodes; *named*: releases as they were asked for.
 
         Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not
         count.
         """
         algorithms = [engine.algorithm for engine in engines.values()]
         noted = with_release_notices(
-            scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], asked=asked
+            scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], named=named
         )
         if strict:
             refuse_unread(noted.warnings)
@@ -157,7 +157,7 @@ class ComparisonInput:
 class Observer:
     """Learns how a question goes on; this one does nothing."""
 
-    def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
+    def ready(self, inputs: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
         """All input is read: its warnings are known; *concerns*: the objects that are asked about, kind and
         key; None: all."""
 
@@ -211,7 +211,7 @@ def options_given(scheduler: GivenScheduler, cluster: GivenCluster, name: str = 
 
     def versions() -> Iterator[str]:
         loaded = (_loaded(number, part, True) for number, part in enumerate(parts_of("cluster", cluster), 1))
-        return (node.status.kubelet_version for found in loaded for node in found.of(Node))
+        return (node.status.kubelet_version for part in loaded for node in part.of(Node))
 
     return settled_options(scheduler, name, versions)
 
@@ -258,57 +258,57 @@ def scenario_of(
             scheduler_names, priorities=priorities
         )
     parsed = parsed_edits(texts, defaults)
-    known = cluster if isinstance(cluster, Cluster) else None
-    return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
+    whole = cluster if isinstance(cluster, Cluster) else None
+    return sorted_out(_inventory(whole, (*parts, *more), defaults, parsed, priorities), scheduler_names)
 
 
 def edits_of(edits: object) -> tuple[str, ...]:
     """*edits* as texts; one text is one edit. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    found = (edits,) if isinstance(edits, str) or not isinstance(edits, Iterable) else tuple(edits)
-    for each in found:
-        check_type("edits", each, str, 'a text such as "pod web/* requests.cpu=500m"')
-    return found
+    texts = (edits,) if isinstance(edits, str) or not isinstance(edits, Iterable) else tuple(edits)
+    for text in texts:
+        check_type("edits", text, str, 'a text such as "pod web/* requests.cpu=500m"')
+    return texts
 
 
-def paths_of(name: str, given: object) -> list[str]:
+def paths_of(name: str, value: object) -> list[str]:
     """One path or several, as texts."""
-    found = []
-    for part in [given] if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable) else given:
+    paths = []
+    for part in [value] if isinstance(value, str | os.PathLike) or not isinstance(value, Iterable) else value:
         if not isinstance(part, str | os.PathLike):
             raise wrong_type(name, part, "a path")
-        found.append(os.fspath(part))
-    return found
+        paths.append(os.fspath(part))
+    return paths
 
 
-def paths_among(name: str, given: GivenCluster) -> list[PathLike]:
+def paths_among(name: str, cluster: GivenCluster) -> list[PathLike]:
     """The paths in what is given."""
-    return [] if isinstance(given, Cluster) else _paths(parts_of(name, given))
+    return [] if isinstance(cluster, Cluster) else _paths(parts_of(name, cluster))
 
 
-def objects_of(name: str, given: GivenCluster, *, defaults: bool) -> tuple[KubeObject, ...]:
+def objects_of(name: str, cluster: GivenCluster, *, defaults: bool) -> tuple[KubeObject, ...]:
     """The objects in what is given, and those that its manifests describe; paths are not read."""
-    if isinstance(given, Cluster):
-        return given.objects
-    items = [part for part in parts_of(name, given) if not isinstance(part, str | os.PathLike)]
+    if isinstance(cluster, Cluster):
+        return cluster.objects
+    items = [part for part in parts_of(name, cluster) if not isinstance(part, str | os.PathLike)]
     return Cluster(items, defaults=defaults).objects if items else ()
 
 
-def parts_of(name: str, given: object) -> Sequence[Part]:
+def parts_of(name: str, value: object) -> Sequence[Part]:
     """The input as single paths, objects and manifests. Raises
     :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    if isinstance(given, Cluster):
-        return given.objects
-    if isinstance(given, str | os.PathLike | KubeObject | Mapping):
-        return (given,)
-    parts = given if isinstance(given, Iterable) else (given,)
+    if isinstance(value, Cluster):
+        return value.objects
+    if isinstance(value, str | os.PathLike | KubeObject | Mapping):
+        return (value,)
+    parts = value if isinstance(value, Iterable) else (value,)
     # What an import gave holds manifests.
-    found: tuple[Any, ...] = tuple(
+    checked: tuple[Any, ...] = tuple(
         part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts
     )
-    for part in found:
+    for part in checked:
         if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
             raise wrong_type(name, part, WANTED)
-    return found
+    return checked
 
 
 def _paths(parts: Iterable[Part]) -> list[PathLike]:
@@ -318,30 +318,30 @@ def _paths(parts: Iterable[Part]) -> list[PathLike]:
 def _inventory(
     cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, priorities: bool
 ) -> Inventory:
-    there = Loaded(() if cluster is None else cluster.objects)
+    cluster_loaded = Loaded(() if cluster is None else cluster.objects)
     loaded = [_loaded(number, part, defaults) for number, part in enumerate(parts, 1)]
     edited: list[Edited] = []
     if edits is not None:
-        (there, *loaded), edited = edits.of_loaded([there, *loaded])
-    found = take_in(loaded, there.objects, defaults=defaults, priorities=priorities, whole=True)
+        (cluster_loaded, *loaded), edited = edits.of_loaded([cluster_loaded, *loaded])
+    inventory = take_in(loaded, cluster_loaded.objects, defaults=defaults, priorities=priorities, whole=True)
     if cluster is not None:
-        taken = {item.identity for item in found.objects}
-        for item in there.objects:
-            if item.identity in taken:
+        identities = {item.identity for item in inventory.objects}
+        for item in cluster_loaded.objects:
+            if item.identity in identities:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
-        found = evolve(
-            found,
-            objects=(*there.objects, *found.objects),
-            ignored={**cluster.ignored, **found.ignored},
-            warnings=tuple(dict.fromkeys((*cluster.warnings, *found.warnings))),
-            config_maps={**cluster.config_maps, **found.config_maps},
+        inventory = evolve(
+            inventory,
+            objects=(*cluster_loaded.objects, *inventory.objects),
+            ignored={**cluster.ignored, **inventory.ignored},
+            warnings=tuple(dict.fromkeys((*cluster.warnings, *inventory.warnings))),
+            config_maps={**cluster.config_maps, **inventory.config_maps},
         )
     if edits is None:
-        return found
-    objects, more = edits.of_pods(found.objects, priorities=priorities)
-    return evolve(found, objects=objects, warnings=(*found.warnings, *idle_notices([*edited, *more])))
+        return inventory
+    objects, more = edits.of_pods(inventory.objects, priorities=priorities)
+    return evolve(inventory, objects=objects, warnings=(*inventory.warnings, *idle_notices([*edited, *more])))
 
 
 def _loaded(number: int, part: Part, defaults: bool) -> Loaded:

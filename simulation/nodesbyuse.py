@@ -43,43 +43,44 @@ class FreeRoom:
     def of(cls, engine: Engine) -> FreeRoom:
         """The nodes as *engine* sees them now."""
         table = engine.fresh_table()
-        there = np.flatnonzero(table.has_node)
+        node_rows = np.flatnonzero(table.has_node)
         names = table.names
-        has = table.allocatable[:, there]
-        asked = table.requested[:, there]
-        rows = np.flatnonzero((has + asked).any(axis=1)).tolist()
+        allocatable = table.allocatable[:, node_rows]
+        requested = table.requested[:, node_rows]
+        rows = np.flatnonzero((allocatable + requested).any(axis=1)).tolist()
         return cls(
-            tuple(names[row] for row in there.tolist()),
+            tuple(names[row] for row in node_rows.tolist()),
             (*(name for name, at in table.resources.items() if at in rows), PODS),
-            np.vstack([has[rows], table.max_pods[there]]),
-            np.vstack([asked[rows], table.pod_count[there]]),
+            np.vstack([allocatable[rows], table.max_pods[node_rows]]),
+            np.vstack([requested[rows], table.pod_count[node_rows]]),
         )
 
     @property
     def free(self) -> Ints:
         """int64[R, N]: what is left, 0 where pods request more than there is."""
-        left: Ints = np.maximum(self.allocatable - self.requested, 0)
-        return left
+        free: Ints = np.maximum(self.allocatable - self.requested, 0)
+        return free
 
     def each(self) -> list[tuple[str, Ints, Ints]]:
         """Each resource that any node has, and pods, with what the nodes have and what is requested there."""
-        found = zip(self.resources, self.allocatable, self.requested, strict=True)
-        return [one for one in found if one[1].any() or (one[0] == PODS and self.names)]
+        resources = zip(self.resources, self.allocatable, self.requested, strict=True)
+        return [entry for entry in resources if entry[1].any() or (entry[0] == PODS and self.names)]
 
     def uses(self, names: Sequence[str]) -> dict[str, list[float | None]]:
         """Resource -> the share of it that is requested on each node of *names*; None where a node has none
         of it."""
         at = {name: column for column, name in enumerate(self.names)}
-        found = {}
+        shares_by_resource = {}
         for resource, allocatable, requested in self.each():
-            has = allocatable.tolist()
-            asked = requested.tolist()
+            totals = allocatable.tolist()
+            amounts = requested.tolist()
             shares = [
-                asked[at[name]] / has[at[name]] if name in at and has[at[name]] else None for name in names
+                amounts[at[name]] / totals[at[name]] if name in at and totals[at[name]] else None
+                for name in names
             ]
             if any(shares):
-                found[resource] = shares
-        return found
+                shares_by_resource[resource] = shares
+        return shares_by_resource
 
     def copies(self, requests: Mapping[str, int], barred: Collection[str] = ()) -> dict[str, int]:
         """Resource -> how many copies of a pod with *requests* would fit on nodes that are not *barred* if
@@ -88,14 +89,14 @@ class FreeRoom:
         Resources that it does not request are left out.
         """
         free = self.free[:, ~self.at(barred)]
-        asked = {**requests, PODS: 1}
-        found = {}
-        for name, number in asked.items():
+        amounts = {**requests, PODS: 1}
+        copies = {}
+        for name, number in amounts.items():
             if number > 0:
-                found[name] = (
+                copies[name] = (
                     int((free[self.resources.index(name)] // number).sum()) if name in self.resources else 0
                 )
-        return found
+        return copies
 
     def at(self, names: Collection[str]) -> Mask:
         """bool[N]: which nodes are among *names*."""
@@ -214,37 +215,40 @@ class NodeUses:
     def found(self) -> list[NodeUse]:
         """Each node, in the order in which the scheduler got them."""
         room = FreeRoom.of(self.engine)
-        amounts = [(resource, has.tolist(), requested.tolist()) for resource, has, requested in room.each()]
-        found = []
+        amounts = [
+            (resource, allocatable.tolist(), requested.tolist())
+            for resource, allocatable, requested in room.each()
+        ]
+        node_uses = []
         for at, name in enumerate(room.names):
             node = self.engine.node(name)
             before = self._before.get(name, {})
             uses = {
-                resource: ResourceUse.of(resource, has[at], before.get(resource, 0), requested[at])
-                for resource, has, requested in amounts[:-1]
+                resource: ResourceUse.of(resource, allocatable[at], before.get(resource, 0), requested[at])
+                for resource, allocatable, requested in amounts[:-1]
             }
             _, most, pods = amounts[-1]
             places = PodPlaces(most[at], before.get(PODS, 0), pods[at])
-            found.append(NodeUse(name, places, uses, {} if node is None else node.labels))
-        return found
+            node_uses.append(NodeUse(name, places, uses, {} if node is None else node.labels))
+        return node_uses
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes
     without it are left out."""
-    found = {}
+    counts_by_resource = {}
     for name, allocatable, requested in FreeRoom.of(engine).each():
         having = allocatable > 0
         tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
         counts = np.bincount(tenths, minlength=TENTHS).tolist()
         if any(counts):
-            found[name] = counts
-    return found
+            counts_by_resource[name] = counts
+    return counts_by_resource
 
 
-def pods_on(engine: Engine, names: Sequence[str], *, known: Collection[str] | None = None) -> list[list[str]]:
-    """The keys of the pods on each node of *names*, as *engine* has them now; *known*: these pods alone."""
-    return [[pod.key for pod in engine.pods_on(name) if known is None or pod.key in known] for name in names]
+def pods_on(engine: Engine, names: Sequence[str], *, keys: Collection[str] | None = None) -> list[list[str]]:
+    """The keys of the pods on each node of *names*, as *engine* has them now; *keys*: these pods alone."""
+    return [[pod.key for pod in engine.pods_on(name) if keys is None or pod.key in keys] for name in names]
 
 
 def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> list[list[str]]:
@@ -253,11 +257,11 @@ def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> l
     >>> grouped([("a", "n2"), ("b", None), ("c", "n2")], ["n1", "n2"])
     [[], ['a', 'c']]
     """
-    found = defaultdict(list)
+    pods_by_node = defaultdict(list)
     for pod, node in places:
         if node is not None:
-            found[node].append(pod)
-    return [found[name] for name in names]
+            pods_by_node[node].append(pod)
+    return [pods_by_node[name] for name in names]
 
 
 # --- nodes of a map -----------------------------------------------------------------------------------------
@@ -274,11 +278,11 @@ def labels_of(nodes: Sequence[Node | NodeUse], most: int | None = None) -> dict[
     *most*: how many values a label may have, by default fewer than there are nodes.
     """
     named = dict.fromkeys([*ZONES, *sorted({label for node in nodes for label in node.labels})])
-    found = {label: [node.labels.get(label) or "" for node in nodes] for label in named}
+    values_by_label = {label: [node.labels.get(label) or "" for node in nodes] for label in named}
     most = min(MOST_VALUES, len(nodes) - 1 if most is None else most)
     return {
         label: values
-        for label, values in found.items()
+        for label, values in values_by_label.items()
         if any(values) and (label in ZONES or 1 < len(set(values)) <= most)
     }
 
@@ -342,9 +346,9 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
             after,
             most,
         ]
-        said = []
+        lines = []
         for name, use in node.resources.items():
-            has, requested, free = (
+            total, requested, free = (
                 Amount(name, number) for number in (use.allocatable, use.requested, use.free)
             )
             shares = None
@@ -352,16 +356,18 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
                 earlier = percent(use.use_before)
                 later = percent(use.use)
                 shares = later if earlier == later else Figure(f"{earlier} -> {later}")
-            row += [has, *([requested, free] if use.allocatable or use.requested else [None, None]), shares]
+            row += [total, *([requested, free] if use.allocatable or use.requested else [None, None]), shares]
             row += [use.use_before, use.use, use.free, use.requested, use.allocatable]
-            then = ""
+            before_note = ""
             if use.requested_before != use.requested:
-                then = f", {rounded(name, use.requested_before)} before"
+                before_note = f", {rounded(name, use.requested_before)} before"
             if use.allocatable:
                 amount = f"{rounded(name, use.allocatable)}{' cores' if name == 'cpu' else ''}"
-                said.append([short_name(name), f"{rounded(name, use.requested)} of {amount} requested{then}"])
+                lines.append(
+                    [short_name(name), f"{rounded(name, use.requested)} of {amount} requested{before_note}"]
+                )
         rows.append(row)
-        details.append([*said, ["places for pods", f"{after:,} of {most:,} taken"]])
+        details.append([*lines, ["places for pods", f"{after:,} of {most:,} taken"]])
     forms = f"page data {'text' if alone else 'wide'}"
     return Table("nodes", columns, rows, noun="node", details=details, forms=forms)
 
@@ -379,18 +385,18 @@ def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
     free = dict(zip(room.resources, room.free, strict=True))
     kinds = Counter(tuple(engine.template_of(pod).requests.items()) for pod in pods)
     weights = np.zeros(len(room.names))
-    for asked, count in kinds.items():
+    for requests, count in kinds.items():
         misfit = free[PODS] < 1
-        for name, number in asked:
+        for name, number in requests:
             if number > 0:
                 misfit |= free[name] < number if name in free else True
         weights += misfit * (count / kinds.total())
-    found = {}
+    shares = {}
     for name, _, _ in room.each():
         if name != PODS:
             total = float(free[name].sum())
-            found[name] = round(float(free[name] @ weights) / total, 6) if total else 0.0
-    return found
+            shares[name] = round(float(free[name] @ weights) / total, 6) if total else 0.0
+    return shares
 
 
 class Imbalance(Record):

@@ -62,7 +62,7 @@ from ..framework.releases import (
 )
 from .simulate import Scenario
 
-Known = Callable[[Algorithm], object]
+ReadsField = Callable[[Algorithm], object]
 
 NO_CSI_NODES = "no CSINode in the input, so limits of CSI volumes are ignored (kubectl get csinodes)"
 NO_NAMESPACES = "no Namespace in the input, although pods select some by labels (kubectl get namespaces)"
@@ -84,14 +84,14 @@ class NewerField:
     """The gate that it needs in releases that have the gate; empty for none."""
     has: Callable[[Any], object]
     """Whether an object of the kind has it."""
-    is_read: Known = attrs.field()
+    is_read: ReadsField = attrs.field()
     """By default as its gate says."""
     otherwise: str = ""
     """Why it is not read although its gate is on."""
     kind: type[KubeObject] = Pod
 
     @is_read.default
-    def _by_gate(self) -> Known:
+    def _is_enabled_by_gate(self) -> ReadsField:
         return lambda algorithm: algorithm.enabled(self.gate)
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
@@ -100,23 +100,23 @@ class NewerField:
         them = "them" if self.thing.endswith("s") else "it"
         gate = self.gate
         what = f"release {version} ignores {self.path}"
-        why = f"{version} does not support {them}"
-        wanted = ""
+        reason = f"{version} does not support {them}"
+        missing_gate = ""
         if algorithm.enabled(gate):
             what = f"{self.path} is ignored"
-            why = self.otherwise or f"kubeclassic does not support {them}"
+            reason = self.otherwise or f"kubeclassic does not support {them}"
         elif gate in algorithm.gates:
-            why = f"{version} supports {them} only with feature gate {gate}"
+            reason = f"{version} supports {them} only with feature gate {gate}"
             if gate in algorithm.release.configuration.not_modelled:
                 what += f" without feature gate {gate}"
-                why += ", and that is not modelled"
+                reason += ", and that is not modelled"
             else:
                 what += f" without --feature-gates {gate}=true"
-                wanted = gate
-        return Unread(where, what, self.thing, why, self.path, version, wanted)
+                missing_gate = gate
+        return Unread(where, what, self.thing, reason, self.path, version, missing_gate)
 
 
-def _asked(algorithm: Algorithm, pod: Pod) -> int:
+def _cpu_of(algorithm: Algorithm, pod: Pod) -> int:
     """The millicores that a pod on a node counts with."""
     return int(algorithm.release.footprint(pod, algorithm.gates).get("cpu", 0))
 
@@ -127,7 +127,7 @@ def _reads_resizes(algorithm: Algorithm) -> bool:
         container_statuses=(ContainerStatus(name="main", resources=CPU_ASKED, allocated_resources=CPU),)
     )
     pod = Pod(spec=PodSpec(containers=(Container(name="main"),)), status=status)
-    return bool(_asked(algorithm, algorithm.release.resized(pod, algorithm.gates)))
+    return bool(_cpu_of(algorithm, algorithm.release.resized(pod, algorithm.gates)))
 
 
 def _reads_claims(algorithm: Algorithm) -> bool:
@@ -144,9 +144,9 @@ def _is_unmerged(term: PodAffinityTerm) -> bool:
     """Whether a term has label keys that no API server has put into its selector."""
     selector = term.label_selector
     return not {*term.match_label_keys, *term.mismatch_label_keys} <= {
-        one.key
-        for one in (() if selector is None else selector.match_expressions)
-        if one.operator in ("In", "NotIn")
+        expression.key
+        for expression in (() if selector is None else selector.match_expressions)
+        if expression.operator in ("In", "NotIn")
     }
 
 
@@ -180,7 +180,7 @@ FIELDS = (
         "overhead",
         "PodOverhead",
         lambda pod: pod.spec.overhead,
-        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(overhead=CPU))),
+        lambda algorithm: _cpu_of(algorithm, Pod(spec=PodSpec(overhead=CPU))),
     ),
     NewerField(
         "spec.schedulingGates",
@@ -201,7 +201,7 @@ FIELDS = (
         "pod-level requests",
         "PodLevelResources",
         lambda pod: pod.spec.requests,
-        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))),
+        lambda algorithm: _cpu_of(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))),
     ),
     NewerField(
         "spec.topologySpreadConstraints",
@@ -221,22 +221,22 @@ FIELDS = (
         "minDomains of topologySpreadConstraints",
         "least numbers of domains",
         "MinDomainsInPodTopologySpread",
-        _constraints(lambda one: one.min_domains is not None),
+        _constraints(lambda constraint: constraint.min_domains is not None),
     ),
     NewerField(
         "matchLabelKeys of topologySpreadConstraints",
         "label keys of spread constraints",
         "MatchLabelKeysInPodTopologySpread",
-        _constraints(lambda one: one.match_label_keys),
+        _constraints(lambda constraint: constraint.match_label_keys),
     ),
     NewerField(
         "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints",
         "spread constraints' node policies",
         "NodeInclusionPolicyInPodTopologySpread",
         _constraints(
-            lambda one: (
-                one.node_affinity_policy not in (None, "", "Honor")
-                or one.node_taints_policy not in (None, "", "Ignore")
+            lambda constraint: (
+                constraint.node_affinity_policy not in (None, "", "Honor")
+                or constraint.node_taints_policy not in (None, "", "Ignore")
             )
         ),
     ),
@@ -260,7 +260,7 @@ FIELDS = (
         "sidecars",
         "",
         lambda pod: any(container.is_sidecar for container in pod.spec.init_containers),
-        lambda algorithm: _asked(algorithm, Pod(spec=WITH_SIDECAR)) > _asked(algorithm, Pod(spec=ALONE)),
+        lambda algorithm: _cpu_of(algorithm, Pod(spec=WITH_SIDECAR)) > _cpu_of(algorithm, Pod(spec=ALONE)),
     ),
     NewerField(
         "status.containerStatuses[].resources",
@@ -282,13 +282,13 @@ FIELDS = (
         "restartPolicyRules of containers",
         "restart rules",
         "NodeDeclaredFeatures",
-        lambda pod: any(one.restarts_all for one in pod.spec.all_containers),
+        lambda pod: any(container.restarts_all for container in pod.spec.all_containers),
     ),
     NewerField(
         "operator Gt or Lt of tolerations",
         "comparing tolerations",
         "TaintTolerationComparisonOperators",
-        lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
+        lambda pod: any(toleration.operator in COMPARISONS for toleration in pod.spec.tolerations),
     ),
     NewerField(
         "spec.volumes[].image",
@@ -311,43 +311,48 @@ def _feature(
 
 
 def _devices(has: Callable[[Device], object]) -> Callable[[ResourceSlice], bool]:
-    return lambda found: any(map(has, found.spec.devices))
+    return lambda resource_slice: any(map(has, resource_slice.spec.devices))
 
 
 FEATURES = (
-    _feature("spec.devices[].taints", "device taints", "DRADeviceTaints", _devices(lambda one: one.taints)),
+    _feature(
+        "spec.devices[].taints", "device taints", "DRADeviceTaints", _devices(lambda device: device.taints)
+    ),
     _feature(
         "spec.devices[].consumesCounters",
         "counters",
         "DRAPartitionableDevices",
-        lambda found: (
-            found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices)
+        lambda resource_slice: (
+            resource_slice.spec.shared_counters
+            or any(device.consumes_counters for device in resource_slice.spec.devices)
         ),
     ),
     _feature(
         "spec.devices[].allowMultipleAllocations",
         "shared devices",
         "DRAConsumableCapacity",
-        _devices(lambda one: one.allow_multiple_allocations),
+        _devices(lambda device: device.allow_multiple_allocations),
     ),
     _feature(
         "capacity of spec.devices.requests",
         "capacity",
         "DRAConsumableCapacity",
-        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks),
+        lambda claim: any(
+            subrequest.capacity for request in claim.spec.devices.requests for subrequest in request.asks
+        ),
         ResourceClaim,
     ),
     _feature(
         "spec.devices[].bindingConditions",
         "binding conditions",
         "DRADeviceBindingConditions",
-        _devices(lambda one: one.binding_conditions),
+        _devices(lambda device: device.binding_conditions),
     ),
     _feature(
         "spec.extendedResourceName",
         "extended resource",
         "DRAExtendedResource",
-        lambda found: found.spec.extended_resource_name,
+        lambda device_class: device_class.spec.extended_resource_name,
         DeviceClass,
     ),
 )
@@ -400,8 +405,8 @@ def release_notices(
     ):
         yield Notice("", NO_NAMESPACES)
     # One pod has all that is published to itself.
-    if len(found := list(_published(algorithm, objects, pending))) > 1:
-        yield from found
+    if len(published := list(_published(algorithm, objects, pending))) > 1:
+        yield from published
 
 
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:
@@ -480,22 +485,22 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
     for node in nodes:
         version = node.status.kubelet_version
         if not is_of(version, release):
-            told = f"its kubelet is of {minor_of(version)}, and the release is {release.version} by default"
-            yield Notice(f"Node {node.name}", f"{told} (--release auto takes that of the nodes)")
+            reason = f"its kubelet is of {minor_of(version)}, and the release is {release.version} by default"
+            yield Notice(f"Node {node.name}", f"{reason} (--release auto takes that of the nodes)")
 
 
 def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> Iterator[Unread]:
     """A notice that ``auto`` took another release than that of the newest node, or else of the API *server*,
     since that one is not known."""
-    found = _newest(nodes, server)
-    if found is not None and not is_of(found[1], release):
+    newest = _newest(nodes, server)
+    if newest is not None and not is_of(newest[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
-        minor = minor_of(found[1])
+        minor = minor_of(newest[1])
         if server:
-            told = f"the API server is of {minor}, and the cluster is"
+            reason = f"the API server is of {minor}, and the cluster is"
         else:
-            told = f"the nodes run {minor}, and are"
-        yield Unread("", f"{told} evaluated as {nearest}", release=release.version)
+            reason = f"the nodes run {minor}, and are"
+        yield Unread("", f"{reason} evaluated as {nearest}", release=release.version)
 
 
 def with_release_notices(
@@ -503,18 +508,18 @@ def with_release_notices(
     algorithms: Sequence[Algorithm],
     by_default: Sequence[Algorithm] = (),
     by_nodes: Sequence[Algorithm] = (),
-    asked: Iterable[str | None] = (),
+    named: Iterable[str | None] = (),
 ) -> Scenario:
     """*scenario* with warnings of what each of *algorithms* does not read.
 
     *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes;
-    *asked*: releases as they were named, perhaps by another patch level than theirs.
+    *named*: releases as they were named, perhaps by another patch level than theirs.
     """
-    found = [
+    notices = [
         *(
-            Notice("", told)
-            for name in asked
-            if name is not None and not is_auto(name) and (told := judged_as(name))
+            Notice("", sentence)
+            for name in named
+            if name is not None and not is_auto(name) and (sentence := judged_as(name))
         ),
         *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),
         *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
@@ -524,16 +529,16 @@ def with_release_notices(
             for notice in release_notices(algorithm, scenario.objects, scenario.pending)
         ),
     ]
-    return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
+    return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(notices)))
 
 
 def with_pod_notices(scenario: Scenario, algorithm: Algorithm, pods: Sequence[Pod]) -> Scenario:
     """*scenario* with warnings of what *algorithm* does not read of *pods*, which are to come."""
-    found = [
+    notices = [
         *(release_notices(algorithm, scenario.objects, pods) if pods else ()),
         *_published(algorithm, scenario.objects, pods),
     ]
-    return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *found])))
+    return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *notices])))
 
 
 def input_notices(
@@ -542,12 +547,12 @@ def input_notices(
     """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
     nodes = of_kind(Node, objects)
     pods = of_kind(Pod, objects)
-    found = [
+    notices = [
         *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()),
         *release_notices(algorithm, [item for item in objects if not isinstance(item, Pod)], pods),
         *(other_release(algorithm.release, nodes) if release is None else ()),
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(notices))
 
 
 def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
@@ -555,13 +560,13 @@ def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
     return nearest_release(telling_versions([node.status.kubelet_version for node in nodes], server))
 
 
-def auto_told(release: Release, nodes: Iterable[Node], server: str = "") -> str:
+def auto_reason(release: Release, nodes: Iterable[Node], server: str = "") -> str:
     """The reason why ``auto`` took *release*, in a line; *server*: the version of the API server, where no
     node says one."""
-    found = _newest(nodes, server)
+    newest = _newest(nodes, server)
     silent = "no node says status.nodeInfo.kubeletVersion"
-    if found is None:
+    if newest is None:
         return f"release {release.version} by default: {silent}"
-    why = f"{silent}, and the API server runs {server}" if server else f"the newest node runs {found[1]}"
-    told = f"release {release.version}: {why}"
-    return told if is_of(found[1], release) else f"{told}, to which it is the nearest that is known"
+    why = f"{silent}, and the API server runs {server}" if server else f"the newest node runs {newest[1]}"
+    reason = f"release {release.version}: {why}"
+    return reason if is_of(newest[1], release) else f"{reason}, to which it is the nearest that is known"

@@ -84,13 +84,13 @@ def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, st
     >>> subjects(rules, ["MostRequestedPriority"])
     {'MostRequestedPriority': 'MostRequestedPriority', 'EqualPriority': 'EqualPriority'}
     """
-    known = {name for other in others for name in (other, *SUCCESSORS.get(other, ()))}
-    found = dict[str, str]()
+    compared_names = {name for other_name in others for name in (other_name, *SUCCESSORS.get(other_name, ()))}
+    names_by_rule = dict[str, str]()
     for rule in rules:
         module = getattr(rule.score, "__module__", "").rpartition(".")[2]
         names = rule.name, *(SUCCESSORS.get(rule.name) or OF_ARGUMENTS.get(module, ()))
-        found[rule.name] = next((name for name in names if name in known), rule.name)
-    return found
+        names_by_rule[rule.name] = next((name for name in names if name in compared_names), rule.name)
+    return names_by_rule
 
 
 # --- a side -------------------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ class Side:
         """Each rule that scores for *pod*, with the name that it is compared under with those of *beside*."""
         pair = algorithm_for(pod, self.engine), algorithm_for(pod, beside.engine)
         if pair not in self._subjects:
-            ours, theirs = ([rule for rule, _ in one.priorities] for one in pair)
-            self._subjects[pair] = subjects(ours, [rule.name for rule in theirs])
+            own_rules, other_rules = ([rule for rule, _ in algorithm.priorities] for algorithm in pair)
+            self._subjects[pair] = subjects(own_rules, [rule.name for rule in other_rules])
         return self._subjects[pair]
 
 
@@ -147,15 +147,15 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
     for pod, trying, is_retry in _turns(sides, mode):
         leader = trying[0]
         position = leader.engine.position
-        led = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
-        decisions = {leader.name: led}
+        leading = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
+        decisions = {leader.name: leading}
         for side in trying[1:]:
             if mode != "locked":
                 decisions[side.name] = side.simulation.note(side.run.cycle(pod, retry=is_retry))
                 continue
-            found = decisions[side.name] = side.run.follow(pod, led)
-            same_room = found.preemption is led.preemption
-            side.simulation.note(found if same_room else replace(found, preemption=led.preemption))
+            decision = decisions[side.name] = side.run.follow(pod, leading)
+            same_room = decision.preemption is leading.preemption
+            side.simulation.note(decision if same_room else replace(decision, preemption=leading.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
         if mode == "locked":
             # Pods that plugins of the first one made wait, and rejected now, lose their node for all.
@@ -168,16 +168,16 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
 def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Side], bool]]:
     """Each pod with the sides that try it, and whether once more: in mode free each side tries those again
     that made room on it."""
-    first = sides[0]
-    for pod in first.simulation.pods():
+    leader = sides[0]
+    for pod in leader.simulation.pods():
         yield pod, sides, False
     while True:
         retries = {side.name: {pod.key: pod for pod in side.run.take_retries()} for side in sides}
         if mode == "locked":
-            retries = dict.fromkeys(retries, retries[first.name])
+            retries = dict.fromkeys(retries, retries[leader.name])
         if not any(retries.values()):
             return
-        for key in dict.fromkeys(key for found in retries.values() for key in found):
+        for key in dict.fromkeys(key for keys in retries.values() for key in keys):
             trying = [side for side in sides if key in retries[side.name]]
             yield retries[trying[0].name][key], trying, True
 
@@ -219,12 +219,12 @@ def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = T
     row = engine.row_of(node)
     if details is None or row is None:
         return JudgedNode(node, "not asked")
-    here = details.feasible_rows == row
-    if here.any():
+    is_row = details.feasible_rows == row
+    if is_row.any():
         ranking = details.ranking if scored else None
         if ranking is None:
             return JudgedNode(node, "fits")
-        at = int(here.argmax())
+        at = int(is_row.argmax())
         scores = dict[str, WeighedScore]()
         for rule, weight in algorithm_for(decision.pod, engine).priorities:
             if (line := ranking.by_priority.get(rule.name)) is not None:
@@ -282,18 +282,18 @@ class SideView:
         """The reason why the side does not take *node*, if it could not have."""
         return refusal_of(self.side.name, node_view(self.side.engine, self.decision, node, scored=False))
 
-    def leanings(self, one: str, other: str, beside: SideView) -> dict[str, tuple[int, int]]:
-        """Subject -> how many points its rules give node *other* more than node *one*, and the most that they
+    def leanings(self, first_node: str, second_node: str, beside: SideView) -> dict[str, tuple[int, int]]:
+        """Subject -> the points that its rules give *second_node* more than *first_node*, and the most that they
         should give."""
-        before = self.nodes[one].scores
-        after = self.nodes[other].scores
-        found = dict[str, tuple[int, int]]()
+        before = self.nodes[first_node].scores
+        after = self.nodes[second_node].scores
+        leanings = dict[str, tuple[int, int]]()
         for rule, subject in self.side.subjects(self.decision.pod, beside.side).items():
             if rule in before and rule in after:
-                points, most = found.get(subject, (0, 0))
+                points, most = leanings.get(subject, (0, 0))
                 most += self.side.engine.max_score * abs(before[rule].weight)
-                found[subject] = points + after[rule].total - before[rule].total, most
-        return found
+                leanings[subject] = points + after[rule].total - before[rule].total, most
+        return leanings
 
 
 def refusal_of(side: str, view: JudgedNode) -> Cause | None:
@@ -310,50 +310,55 @@ def refusal_of(side: str, view: JudgedNode) -> Cause | None:
 
 def cause_of(first: SideView, second: SideView) -> Cause:
     """The cause of *second*'s decision, where it is not that of *first*."""
-    both = (first, second)
+    views = (first, second)
     hosts = (first.decision.host, second.decision.host)
-    for one in both:
-        if one.decision.is_gated:
-            return Cause("gated", side=one.side.name, text=one.decision.error or "")
-    for one in both:
-        if one.decision.host is None and not one.decision.is_fit_error:
-            return Cause("error", side=one.side.name, text=one.decision.error or "")
-    crosswise = (
-        one.refusal(host) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None
+    for view in views:
+        if view.decision.is_gated:
+            return Cause("gated", side=view.side.name, text=view.decision.error or "")
+    for view in views:
+        if view.decision.host is None and not view.decision.is_fit_error:
+            return Cause("error", side=view.side.name, text=view.decision.error or "")
+    crossed = (
+        view.refusal(host) for view, host in ((second, hosts[0]), (first, hosts[1])) if host is not None
     )
-    refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == "sampling")
+    refusals = sorted(filter(None, crossed), key=lambda cause: cause.kind == "sampling")
     if refusals:
         return refusals[0]
-    return Cause("preemption") if None in hosts else _tipped(first, second, hosts[0] or "", hosts[1] or "")
+    return Cause("preemption") if None in hosts else _deciding(first, second, hosts[0] or "", hosts[1] or "")
 
 
-def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
+def _deciding(first: SideView, second: SideView, first_node: str, second_node: str) -> Cause:
     """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second
     and the first are compared."""
-    if one == other or all(view.nodes[one].total == view.nodes[other].total for view in (first, second)):
-        return Cause("preemption" if one == other else "tie", node=other)
-    before = first.leanings(one, other, second)
-    after = second.leanings(one, other, first)
+    if first_node == second_node or all(
+        view.nodes[first_node].total == view.nodes[second_node].total for view in (first, second)
+    ):
+        return Cause("preemption" if first_node == second_node else "tie", node=second_node)
+    before = first.leanings(first_node, second_node, second)
+    after = second.leanings(first_node, second_node, first)
     name = second.side.name
-    ours, theirs = (
+    first_shares, second_shares = (
         {subject: points / view.side.engine.max_score for subject, (points, _) in leanings.items()}
         for view, leanings in ((first, before), (second, after))
     )
-    gains = {subject: theirs.get(subject, 0) - ours.get(subject, 0) for subject in {**after, **before}}
+    gains = {
+        subject: second_shares.get(subject, 0) - first_shares.get(subject, 0)
+        for subject in {**after, **before}
+    }
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
-        return Cause("score", None, name, other)
-    told = []
+        return Cause("score", None, name, second_node)
+    sentences = []
     for view, leanings in ((second, after), (first, before)):
         points, most = leanings.get(rule, (0, 0))
         if rule not in leanings:
             preference = "has no such rule"
         elif not points:
-            preference = f"scores {one} and {other} alike"
+            preference = f"scores {first_node} and {second_node} alike"
         else:
-            better, worse = (other, one) if points > 0 else (one, other)
+            better, worse = (second_node, first_node) if points > 0 else (first_node, second_node)
             # Points beyond what the rules should give have no limit beside them.
             limit = f" of {most:,}" if abs(points) <= most else ""
             preference = f"prefers {better} to {worse} by {abs(points):,}{limit} points"
-        told.append(f"{view.side.name} {preference}")
-    return Cause("score", rule, name, other, "; ".join(told))
+        sentences.append(f"{view.side.name} {preference}")
+    return Cause("score", rule, name, second_node, "; ".join(sentences))

@@ -110,15 +110,15 @@ class Files:
         """
         parsed = parsed_edits(edits, defaults)
         where = named(paths)
-        read = load(
+        loaded_files = load(
             [*each_path(paths), *pods],
             defaults=defaults,
             strict_fields=strict_fields,
             keeps_manifests=keeps_manifests,
         )
         if parsed is None:
-            return cls(read, defaults, where=where)
-        (loaded,), edited = parsed.of_loaded([read])
+            return cls(loaded_files, defaults, where=where)
+        (loaded,), edited = parsed.of_loaded([loaded_files])
         return cls(loaded, defaults, parsed, tuple(edited), where)
 
     @property
@@ -140,41 +140,41 @@ class Files:
         :class:`~kubeclassic.exceptions.ManifestError` without nodes.
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-        found = take_in(
+        inventory = take_in(
             [self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True
         )
         if self.edits is None:
-            return sorted_out(found, names, self.where)
-        objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
+            return sorted_out(inventory, names, self.where)
+        objects, edited = self.edits.of_pods(inventory.objects, priorities=priorities)
         all_edited = (*self.edited, *edited)
-        warnings = (*found.warnings, *idle_notices(all_edited))
+        warnings = (*inventory.warnings, *idle_notices(all_edited))
         return evolve(
-            sorted_out(evolve(found, objects=objects, warnings=warnings), names, self.where),
+            sorted_out(evolve(inventory, objects=objects, warnings=warnings), names, self.where),
             edited=all_edited,
         )
 
 
 def idle_notices(edited: Iterable[Edited]) -> Iterator[Notice]:
     """A warning for each edit that changed nothing."""
-    return (Notice("", str(one)) for one in edited if not one.changed)
+    return (Notice("", str(edit)) for edit in edited if not edit.changed)
 
 
 def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     """The edits that *texts* say; None for none, so that most runs need not import what makes them."""
-    given = tuple(texts)
-    if not given:
+    edit_texts = tuple(texts)
+    if not edit_texts:
         return None
     from .edits import Edits
 
-    return Edits.parse(given, defaults=defaults)
+    return Edits.parse(edit_texts, defaults=defaults)
 
 
 def named(paths: Paths) -> str:
     """The files that were given, as messages name them."""
-    given = each_path(paths)
+    files = each_path(paths)
     return ", ".join(
-        "standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]
-    ) + ", ..." * (len(given) > 3)
+        "standard input" if os.fspath(path) == "-" else os.fspath(path) for path in files[:3]
+    ) + ", ..." * (len(files) > 3)
 
 
 def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: str = CLUSTER) -> Scenario:
@@ -183,31 +183,33 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
     nodes = {item.name for item in of_kind(Node, inventory.objects)}
     if not nodes:
         hint = "".join(
-            f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT)
+            f" ({group})"
+            for group in grouped(inventory.warnings)
+            if group.notices[0].what in (NO_KIND, TABLE_HINT)
         )
         raise ManifestError(f"{where or CLUSTER}: expected at least one Node, got none{hint}")
-    there = []
+    existing = []
     pending = []
     set_aside = []
     ignored = Counter(inventory.ignored)
     warnings = list(inventory.warnings)
     for item in inventory.objects:
-        why = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
-        if why == ON_A_NODE:
-            there.append(item)
-        elif why is not None:
-            ignored[why] += 1
+        reason = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
+        if reason == ON_A_NODE:
+            existing.append(item)
+        elif reason is not None:
+            ignored[reason] += 1
             set_aside += [item] if isinstance(item, Pod) else []
         elif isinstance(item, Pod):
             pending.append(item)
     warnings += [
         Notice(f"Pod {pod.key} on {pod.node_name}", GONE, about=f"Pod {pod.key}")
-        for pod in of_kind(Pod, there)
+        for pod in of_kind(Pod, existing)
         if pod.node_name not in nodes
     ]
-    warnings += quota_notices(pending, of_kind(ResourceQuota, there))
+    warnings += quota_notices(pending, of_kind(ResourceQuota, existing))
     return Scenario(
-        tuple(there),
+        tuple(existing),
         tuple(pending),
         dict(ignored),
         tuple(warnings),
@@ -244,14 +246,14 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     from ..core.queue.backoff import Clock
 
     clock = Clock()
-    found = []
+    ordered = []
     queue = engine.flow.queue(clock, apart=True)
     for pod in pods:
         queue.add(pod)
         clock.now += MOMENT
     while (item := queue.pop()) is not None:
-        found.append(item.pod)
-    return [*found, *queue.pods()]
+        ordered.append(item.pod)
+    return [*ordered, *queue.pods()]
 
 
 # --- differences of two clusters ----------------------------------------------------------------------------
@@ -271,13 +273,13 @@ def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[
     end = min(next(compress(count(), map(is_not, reversed(before), reversed(now))), most), most - start)
     before = before[start : len(before) - end]
     now = now[start : len(now) - end]
-    held = set(map(id, now))
-    kept = set(map(id, before))
-    gone = {item.identity: item for item in before if id(item) not in held}
-    come = {item.identity: item for item in now if id(item) not in kept}
-    for key in [key for key, item in come.items() if gone.get(key) == item]:
-        del gone[key], come[key]
-    return gone, come
+    now_ids = set(map(id, now))
+    before_ids = set(map(id, before))
+    removed = {item.identity: item for item in before if id(item) not in now_ids}
+    added = {item.identity: item for item in now if id(item) not in before_ids}
+    for key in [key for key, item in added.items() if removed.get(key) == item]:
+        del removed[key], added[key]
+    return removed, added
 
 
 def is_handed_on(item: KubeObject) -> bool:
@@ -298,39 +300,39 @@ def events_between(
 
     None where no events lead there. The pods of a node whose list changes go and come again in their order.
     """
-    gone, come = differing(before, now)
-    nodes = of_kind(Node, come.values())
-    new = [node for node in nodes if node.identity not in gone]
-    if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
+    removed, added = differing(before, now)
+    nodes = of_kind(Node, added.values())
+    new = [node for node in nodes if node.identity not in removed]
+    if any(isinstance(item, Node) and key not in added for key, item in removed.items()):
         return None
-    if new and (of_kind(Node, now)[-len(new) :] != new or any(one.name in cache.infos for one in new)):
+    if new and (of_kind(Node, now)[-len(new) :] != new or any(node.name in cache.infos for node in new)):
         return None
-    replaced = [node for node in nodes if node.identity in gone]
+    replaced = [node for node in nodes if node.identity in removed]
     for node in replaced:
         # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
         # would be another.
-        old = gone[node.identity]
+        old = removed[node.identity]
         assert isinstance(old, Node)
         if (
             cache.zone_key(node.labels) != cache.zone_key(old.labels)
             or node.status.images != old.status.images
         ):
             return None
-    found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
-    if mixed := {item.node_name for item in of_kind(Pod, (*gone.values(), *come.values()))}:
-        found += [
+    events: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
+    if mixed := {item.node_name for item in of_kind(Pod, (*removed.values(), *added.values()))}:
+        events += [
             *(("delete", pod) for pod in pods_of_nodes(mixed, before)),
             *(("put", pod) for pod in pods_of_nodes(mixed, now)),
         ]
-    return found
+    return events
 
 
 def tell(feed: EventFeed, events: Iterable[Event]) -> None:
     """Let *feed* deliver the events."""
-    for what, item in events:
-        if what == "delete":
+    for verb, item in events:
+        if verb == "delete":
             feed.delete(item)
-        elif what == "put":
+        elif verb == "put":
             feed.put(item)
         elif isinstance(item, Node):
             feed.engine.replace_node(item)
@@ -427,7 +429,7 @@ class Simulation:
     """Replacement -> the evicted pod."""
     _run: Run | None = None
     _seen: int = 0
-    """How many evictions were looked at for replacements."""
+    """The number of evictions whose replacements were made."""
 
     def decisions(self) -> Iterator[Decision]:
         """Each cycle's decision, in order; pods that preempted others are tried again after the others, then
@@ -455,14 +457,14 @@ class Simulation:
     def begin(self) -> Run:
         """Tell the scheduler of what it does not know of the cluster."""
         run = self._run = Run(self.engine, self.details)
-        told = self.engine.told
+        known_objects = self.engine.told
         objects = self.scenario.objects
         with no_garbage_collection():
-            if told is not None:
-                events = events_between(told, objects, self.engine.cache)
+            if known_objects is not None:
+                events = events_between(known_objects, objects, self.engine.cache)
                 assert events is not None
                 tell(run.feed, events)
-            for item in (*(objects if told is None else ()), *self.scenario.pending):
+            for item in (*(objects if known_objects is None else ()), *self.scenario.pending):
                 run.put(item)
         return run
 
@@ -490,9 +492,11 @@ class Simulation:
                 self.evictions.append(eviction)
                 if self.engine.has_device_claims(victim):
                     give_back(victim, run)
-                if (lost := outcomes.get(victim.key)) is not None:
+                if (victim_outcome := outcomes.get(victim.key)) is not None:
                     error = f"evicted to make room for {key}"
-                    outcomes[victim.key] = evolve(lost, pod=victim, host=None, error=error, eviction=eviction)
+                    outcomes[victim.key] = evolve(
+                        victim_outcome, pod=victim, host=None, error=error, eviction=eviction
+                    )
         # Made anew, as each pod has one: to copy the one before takes twice the time.
         outcomes[key] = Outcome(
             pod=pod,
@@ -527,7 +531,7 @@ class Simulation:
             return ()
         new = self.evictions[self._seen :]
         self._seen = len(self.evictions)
-        made = []
+        new_pods = []
         for eviction in new:
             pod = self.replacements.of(eviction.pod)
             if pod is None:
@@ -536,10 +540,10 @@ class Simulation:
             self._origins[pod.key] = eviction.pod.key
             self.outcomes.pop(pod.key, None)  # a StatefulSet's new pod has the name of the old one
             pod, claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
-            made.append(pod)
+            new_pods.append(pod)
             for item in (*claims, pod):
                 run.put(item)
-        return in_order(made, self.order, self.engine)
+        return in_order(new_pods, self.order, self.engine)
 
     @property
     def evicted(self) -> dict[str, str]:

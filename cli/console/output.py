@@ -110,8 +110,8 @@ def unwind_on_signals() -> None:
     so."""
 
     def stop(number: int, frame: object) -> None:
-        for other in _ENDING:
-            signal.signal(other, signal.SIG_IGN)  # one is enough: files are being put away
+        for ending in _ENDING:
+            signal.signal(ending, signal.SIG_IGN)  # one is enough: files are being put away
         raise Stopped(number)
 
     if threading.current_thread() is threading.main_thread():
@@ -170,20 +170,20 @@ def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> It
     if not place or "\0" in place:
         raise OutputError(f"{place!r}: cannot be written: expected the name of a file")
     number = _descriptor(place)
-    with _errors(place):
+    with _named_errors(place):
         try:
             replaces = number is None and not place.endswith(os.sep) and stat.S_ISREG(os.stat(place).st_mode)
         except FileNotFoundError:
             replaces = True
     if replaces:
-        with _replacing(place, private) as stream:
+        with _replaced_file(place, private) as stream:
             yield stream
         return
     with suppress(OSError):
         sys.stdout.flush()
-    with _errors(place):
-        stream = _text(place if number is None else os.dup(number))
-    with _errors(place, its_own=True), stream:
+    with _named_errors(place):
+        stream = _text_stream(place if number is None else os.dup(number))
+    with _named_errors(place, its_own=True), stream:
         yield stream
 
 
@@ -195,9 +195,9 @@ def _descriptor(place: str) -> int | None:
     for _ in range(_MOST_LINKS):
         folder, name = os.path.split(os.path.abspath(place))
         for form in (os.path.join(folder, name), os.path.join(os.path.realpath(folder), name)):
-            found = _DESCRIPTOR.fullmatch(form)
-            if found and found["process"] in (None, str(os.getpid())):
-                return _STREAMS[found["stream"]] if found["stream"] else int(found["number"])
+            match = _DESCRIPTOR.fullmatch(form)
+            if match and match["process"] in (None, str(os.getpid())):
+                return _STREAMS[match["stream"]] if match["stream"] else int(match["number"])
         if not os.path.islink(place):
             return None
         place = os.path.join(folder, os.readlink(place))
@@ -208,11 +208,11 @@ def _descriptor(place: str) -> int | None:
 
 
 @contextmanager
-def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
+def _replaced_file(place: str, private: bool) -> Iterator[IO[str]]:
     target = os.path.realpath(place)  # a link stays a link
     scratch = ""
     try:
-        with _errors(place), held():
+        with _named_errors(place), held():
             # Raise the error that opening *target* would raise: a file that is read-only is not replaced.
             if os.path.lexists(target):
                 os.close(os.open(target, os.O_WRONLY))
@@ -220,9 +220,9 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
 
             folder, name = os.path.split(target)
             handle, scratch = mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
-        with _errors(place, its_own=True), _text(handle) as stream:
+        with _named_errors(place, its_own=True), _text_stream(handle) as stream:
             yield stream
-        with _errors(place):
+        with _named_errors(place):
             # What is not private has owner and mode of the old file, or those of any new file.
             if not private:
                 try:
@@ -242,7 +242,7 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
         raise
 
 
-def _text(file: str | int) -> IO[str]:
+def _text_stream(file: str | int) -> IO[str]:
     return open(file, "w", encoding="utf-8", errors="backslashreplace")
 
 
@@ -250,7 +250,7 @@ def _text(file: str | int) -> IO[str]:
 
 
 @contextmanager
-def _errors(place: str, *, its_own: bool = False) -> Iterator[None]:
+def _named_errors(place: str, *, its_own: bool = False) -> Iterator[None]:
     """Errors of the system inside the block name *place*; with *its_own* neither those of another file, nor
     of a reader that has gone."""
     try:
@@ -313,13 +313,14 @@ _LONGEST = 1000
 # How the program ends: for every error its exit status, and what is said about it.
 
 
-def status_of(error: BaseException, given: Sequence[str]) -> int:
-    """Say what there is to say about *error*, which ended the command line *given*; answers the exit status."""
-    # The one error of a group that is to be told: a defect before bad input.
+def status_of(error: BaseException, arguments: Sequence[str]) -> int:
+    """Say what there is to say about *error*, which ended the command line *arguments*; answers the exit status."""
+    # The error of a group to report: a defect before bad input.
     while isinstance(error, BaseExceptionGroup):
         inner = error.exceptions
         error = next(
-            (one for one in inner if isinstance(one, BaseExceptionGroup) or _told(one) is None), inner[0]
+            (cause for cause in inner if isinstance(cause, BaseExceptionGroup) or _message_of(cause) is None),
+            inner[0],
         )
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
@@ -328,18 +329,20 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError | NoReader):
         silence(OUTPUT)
         return NO_READER
-    is_verbose = bool(os.environ.get("KUBECLASSIC_TRACEBACK")) or not {"-v", "--verbose"}.isdisjoint(given)
-    told = _told(error)
-    if told is None:
+    is_verbose = bool(os.environ.get("KUBECLASSIC_TRACEBACK")) or not {"-v", "--verbose"}.isdisjoint(
+        arguments
+    )
+    message = _message_of(error)
+    if message is None:
         import platform
         import traceback
         from tempfile import mkstemp
 
-        what = one_line("".join(traceback.format_exception_only(error)))
-        note(f"kubeclassic: internal error: {what[:500]}")
-        ran = shlex.join(["kubeclassic", *map(str, given)])
+        summary = one_line("".join(traceback.format_exception_only(error)))
+        note(f"kubeclassic: internal error: {summary[:500]}")
+        command_line = shlex.join(["kubeclassic", *map(str, arguments)])
         frames = "".join(traceback.format_exception(error))
-        report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
+        report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{command_line}\n\n{frames}"
         text = "the text above"
         with suppress(OSError):
             handle, file = mkstemp(prefix="kubeclassic-defect-", suffix=".txt")
@@ -350,7 +353,7 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
             note_lines(report.splitlines())
         note(f"This is a bug in kubeclassic {__version__}. Please report it with {text}.")
         return DEFECT
-    note(f"kubeclassic: {one_line(told)}")
+    note(f"kubeclassic: {one_line(message)}")
     for more in getattr(error, "__notes__", ()):
         note(one_line(more))
     if isinstance(error, RuleError) and error.frames and is_verbose:
@@ -389,7 +392,7 @@ def needing_extra(command: str, extra: str) -> Iterator[None]:
 # --- bad input ----------------------------------------------------------------------------------------------
 
 
-def _told(error: BaseException) -> str | None:
+def _message_of(error: BaseException) -> str | None:
     """The line about *error*; None if it is a defect."""
     if isinstance(error, click.UsageError):
         hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""

@@ -3,7 +3,7 @@
 The work counts into a :class:`Work`, and a thread of its own shows that from time to time, so that a step
 costs nothing but the count. ``KUBECLASSIC_PROGRESS=0`` in the environment turns it off.
 
-    >>> Work("scheduling", total=8152, unit="pods", done=1200).told(), Work("reading", word="cluster.json").told()
+    >>> Work("scheduling", total=8152, unit="pods", done=1200).text(), Work("reading", word="cluster.json").text()
     ('1,200 of 8,152 pods', 'cluster.json')
 """
 
@@ -48,7 +48,7 @@ class Work:
         self.done = done
         self.word = word
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The progress in words, and the latest word."""
         counted = f"{self.done:,} {self.unit}" if self.done else ""
         if self.total is not None:
@@ -102,9 +102,9 @@ def _bar(work: Work, over: threading.Event) -> None:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
-        task = progress.add_task(work.what, total=work.total, word=work.told())
+        task = progress.add_task(work.what, total=work.total, word=work.text())
         while True:
-            progress.update(task, total=work.total, completed=work.done, word=work.told())
+            progress.update(task, total=work.total, completed=work.done, word=work.text())
             progress.refresh()
             if over.wait(REFRESH):
                 return

@@ -34,7 +34,7 @@ def _is_replaced(path: str) -> bool:
         return True
 
 
-def _same(path: str, other: str) -> bool:
+def _is_same_file(path: str, other: str) -> bool:
     try:
         return os.path.samefile(path, other)
     except (OSError, ValueError):
@@ -88,8 +88,8 @@ class CommonOption(click.Option):
     """An option that most people use: ``--help`` of a command with many shows it."""
 
 
-def _print_all(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
+def _print_all(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
         context.meta[_ALL] = True
         click.echo(context.get_help(), color=context.color)
         context.exit()
@@ -136,8 +136,8 @@ class Command(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its parameters, those of helps among them."""
-        *own, last = super().get_params(ctx)
-        return [*own, self._everything, last]
+        *params, last = super().get_params(ctx)
+        return [*params, self._everything, last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
@@ -160,11 +160,11 @@ class Command(click.Command):
             super().format_help_text(ctx, formatter)
             return
         # In short: what it is for, exit statuses and examples.
-        first, *rest = re.split(r"\n[ \t]*\n", inspect.cleandoc(self.help or ""))
+        summary, *rest = re.split(r"\n[ \t]*\n", inspect.cleandoc(self.help or ""))
         rest = [part for part in rest if part.startswith(("Exit status", f"\b\n{PROGRAM}"))]
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text("\n\n".join([first, *rest]))
+            formatter.write_text("\n\n".join([summary, *rest]))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options: those that people use, or all of them: input, scheduler, output, others."""
@@ -197,8 +197,8 @@ class Command(click.Command):
             if files is not None:
                 inputs += map(str, files(value))
             elif isinstance(param.type, click.Path) or param.name in WRITTEN:
-                given = value if isinstance(value, tuple) else (value,)
-                paths = [str(path) for path in given if path is not None]
+                values = value if isinstance(value, tuple) else (value,)
+                paths = [str(path) for path in values if path is not None]
                 if param.name in WRITTEN:
                     replaced = [path for path in paths if path != STANDARD and _is_replaced(path)]
                     outputs += [(max(param.opts, key=len), path) for path in replaced]
@@ -207,12 +207,15 @@ class Command(click.Command):
         if inputs.count(STANDARD) > 1:
             raise click.UsageError("expected - (standard input) once, as it is read once, got it twice")
         for place, (flag, path) in enumerate(outputs):
-            if any(_same(path, one) or (self.reads_folders and _is_found_in(path, one)) for one in inputs):
+            if any(
+                _is_same_file(path, source) or (self.reads_folders and _is_found_in(path, source))
+                for source in inputs
+            ):
                 raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
-            for other, earlier in outputs[:place]:
-                if _same(path, earlier):
+            for other_flag, earlier in outputs[:place]:
+                if _is_same_file(path, earlier):
                     raise OutputError(
-                        f"{flag}: expected another file, got {path}, which is the file of {other} too"
+                        f"{flag}: expected another file, got {path}, which is the file of {other_flag} too"
                     )
         return super().invoke(ctx)
 
@@ -240,7 +243,7 @@ class CommandGroup(click.Group):
 
 
 @contextmanager
-def _told_apart() -> Iterator[None]:
+def _raising_no_reader() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError as error:
@@ -266,13 +269,13 @@ class CommandPlace(NamedTuple):
 def command_places(table: str) -> dict[str, CommandPlace]:
     """The commands of *table*, a line each: name, module, heading, short help; of a group its help, too. A name
     of two words is that of a command of a group."""
-    found: dict[str, CommandPlace] = {}
+    places: dict[str, CommandPlace] = {}
     for line in table.strip().splitlines():
         name, module, group, short_help, *more = map(str.strip, line.split("|"))
         outer, _, inner = name.rpartition(" ")
         place = CommandPlace(name.replace(" ", ""), module, group, short_help, "".join(more), {})
-        (found[outer].commands if outer else found)[inner] = place
-    return found
+        (places[outer].commands if outer else places)[inner] = place
+    return places
 
 
 class DeclaredCommands(UserDict[str, click.Command]):
@@ -292,10 +295,10 @@ class DeclaredCommands(UserDict[str, click.Command]):
         elif isinstance(place, CommandPlace) and place.module:
             self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
         elif isinstance(place, CommandPlace):
-            made = import_module(".commands", self._package).command_of
-            self.data[name] = made(name, place.short_help, place.question)
-        found: click.Command = self.data[name]
-        return found
+            make_command = import_module(".commands", self._package).command_of
+            self.data[name] = make_command(name, place.short_help, place.question)
+        loaded: click.Command = self.data[name]
+        return loaded
 
 
 class LazyGroup(CommandGroup):
@@ -314,12 +317,12 @@ class LazyGroup(CommandGroup):
 
     def make_context(self, *arguments: Any, **attributes: Any) -> click.Context:
         """Read the command line; helps are printed here."""
-        with _told_apart():
+        with _raising_no_reader():
             return super().make_context(*arguments, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _told_apart():
+        with _raising_no_reader():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -341,9 +344,9 @@ class LazyGroup(CommandGroup):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and options that begin so."""
         places = self.commands.places.items()
-        found = [
+        items = [
             CompletionItem(name, help=place.short_help)
             for name, place in places
             if name.startswith(incomplete)
         ]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
+        return items + click.Command.shell_complete(self, ctx, incomplete)

@@ -71,10 +71,10 @@ class Whole(NumberType):
         if (self.minimum is not None and number < self.minimum) or (
             self.maximum is not None and number > self.maximum
         ):
-            wanted = f"{self.minimum} to {self.maximum}"
+            bounds = f"{self.minimum} to {self.maximum}"
             if self.maximum is None:
-                wanted = f"{self.minimum} or more"
-            self.fail(f"expected {wanted}, got {value}", param, ctx)
+                bounds = f"{self.minimum} or more"
+            self.fail(f"expected {bounds}, got {value}", param, ctx)
         return number
 
 
@@ -105,10 +105,10 @@ def seconds(value: Any) -> float:
     """A duration as seconds."""
     from ...questions.replay.times import DURATION, parse_duration
 
-    found = parse_duration(value)
-    if found is None:
+    duration = parse_duration(value)
+    if duration is None:
         raise click.BadParameter(f'expected {DURATION}, got "{value}"')
-    return found
+    return duration
 
 
 FILE = FileName()
@@ -145,8 +145,8 @@ class ExtendersOption(click.Option):
         """Let the option take a second word where it needs one."""
         super().add_to_parser(parser, ctx)
         for name in self.opts:
-            found = parser._long_opt[name]
-            found.process = partial(self._process, found.process)
+            option = parser._long_opt[name]
+            option.process = partial(self._process, option.process)
 
     def _process(self, process: Callable[[str, Any], None], value: str, state: Any) -> None:
         if value in ("record", "replay"):
@@ -205,7 +205,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "choice": {"type": click.Choice(list(TIE_BREAKS))},
     "plugins": {"type": click.Choice([LEAVE_OUT])},
     "flag": {"is_flag": True},
-    "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
+    "no-flag": {"is_flag": True, "callback": lambda context, parameter, value: not value},
     "places": {"multiple": True},
     "texts": {"multiple": True},
     "seconds": {"type": seconds},
@@ -243,8 +243,8 @@ SCHEDULER = [
         field,
         **(
             {
-                "callback": lambda context, parameter, given: (
-                    environments_max_pd_vols() if given is None and not context.resilient_parsing else given
+                "callback": lambda context, parameter, value: (
+                    environments_max_pd_vols() if value is None and not context.resilient_parsing else value
                 )
             }
             if name == "max_pd_vols"
@@ -263,7 +263,7 @@ def options_from(table: str) -> list[Decorator]:
     (``text,json``), or a text, of which there is the metavar; ``NAME...`` may be given several times. An
     ``ignored`` one is a switch that means nothing.
     """
-    made = []
+    decorators = []
     for line in filter(str.strip, table.splitlines()):
         names, takes, common, text = map(str.strip, line.split("|", 3))
         kind, _, default = takes.partition(" ")
@@ -283,8 +283,8 @@ def options_from(table: str) -> list[Decorator]:
             more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
             more |= {"type": float} if kind == "SECONDS" else {}
         cls = CommonOption if common else click.Option
-        made.append(click.option(*names.split(), cls=cls, help=text, **more))
-    return made
+        decorators.append(click.option(*names.split(), cls=cls, help=text, **more))
+    return decorators
 
 
 def options_of(table: str) -> Callable[[F], F]:
@@ -323,13 +323,13 @@ def _setup(**values: Any) -> Setup:
     return Setup(values)
 
 
-def packed(command: F, options: Sequence[Decorator], section: str, made: Callable[..., Any], name: str) -> F:
-    """*command* with *options*, whose values it gets as *name*, which is what *made* makes of them."""
+def packed(command: F, options: Sequence[Decorator], section: str, make: Callable[..., Any], name: str) -> F:
+    """*command* with *options*, whose values it gets as *name*, which is what *make* makes of them."""
     fields: list[str] = []
 
     @functools.wraps(command)
     def packing(**values: Any) -> Any:
-        packed = made(**{field: values.pop(field) for field in fields})
+        packed = make(**{field: values.pop(field) for field in fields})
         return command(**values, **{name: packed})
 
     for option in reversed(options):
@@ -394,8 +394,8 @@ def takes_cluster(*needs: str, is_needed: bool = False) -> Decorator:
                 if named:
                     note(f"KUBECONFIG: the cluster that {named} names")
                     live = live._replace(in_environment=True)
-            with live_paths(live, needs) as found:
-                return command(paths=(*found, *values.pop("paths")), **values)
+            with live_paths(live, needs) as cluster_paths:
+                return command(paths=(*cluster_paths, *values.pop("paths")), **values)
 
         return with_kubeconfig(reading)
 
@@ -427,12 +427,12 @@ def live_paths(live: LiveCluster, needs: Collection[str]) -> Iterator[tuple[Path
         return
     from tempfile import TemporaryDirectory
 
-    found = fetched(live, needs)
-    click.get_current_context().meta[SERVER_VERSION] = found.server_version
+    snapshot = fetched(live, needs)
+    click.get_current_context().meta[SERVER_VERSION] = snapshot.server_version
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
         path = Path(folder, "cluster.json")
         with path.open("w", encoding="utf-8") as stream:  # the text of a large cluster is not held as a whole
-            json.dump(found.document(), stream)
+            json.dump(snapshot.document(), stream)
         yield (path,)
 
 
@@ -450,10 +450,10 @@ def fetched(live: LiveCluster, needs: Collection[str]) -> ClusterSnapshot:
     check_kinds(live.allow_missing)
     access = access_to(live.kubeconfig, live.context)
     with telling("reading", access.server):
-        found = asyncio.run(snapshot_of(access, needs, live.allow_missing))
-    for text in found.notes:
+        snapshot = asyncio.run(snapshot_of(access, needs, live.allow_missing))
+    for text in snapshot.notes:
         warn(text)
-    return found
+    return snapshot
 
 
 # --- the answer: its form, where it goes, and a page of it besides ------------------------------------------
@@ -498,8 +498,10 @@ def output_options(
             table.append("--no-headers | switch | | Omit the headers of tables and CSV.")
         table.append(f"--output | FILE | | Write {what} to this file, whole or not at all.")
     else:
-        there = FileName(allow_dash=False)
-        options = [click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)]
+        output_file = FileName(allow_dash=False)
+        options = [
+            click.option("--output", cls=CommonOption, type=output_file, metavar="FILE", help=help_of_forms)
+        ]
     if page:
         table.append("--report | FILE | common | Also write a self-contained HTML page there.")
     if verbose is not None:

@@ -101,11 +101,11 @@ class Setup:
     @property
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
-        given = any(
+        is_configured = any(
             self.get(name) is not None for name in ("policy_configmap", "policy", "profile", "config")
         )
         return (
-            given
+            is_configured
             and self.get("extenders") not in ("off", None)
             and (is_auto(self.release) or self.spec.may_call_extenders)
         )
@@ -139,14 +139,14 @@ class NamedSetup:
             words = shlex.split(text)
         except ValueError as error:
             raise UnknownNameError(f"--{name}: got {shown(text)}: {str(error).lower()}") from None
-        given = {}
+        texts = {}
         for word in words:
             key, equals, value = word.partition("=")
             if not equals or key not in OPTIONS:
                 raise UnknownNameError(
                     f"--{name}: expected KEY=VALUE with {', '.join(OPTIONS)}, got {shown(word)}{did_you_mean(key, OPTIONS)}"
                 )
-            if key in given:
+            if key in texts:
                 raise UnknownNameError(f"--{name}: got {key} twice")
             if not value:
                 declared = declared_of(FIELDS[OPTIONS[key]])
@@ -155,16 +155,16 @@ class NamedSetup:
                 )
             if "\0" in value:
                 raise UnknownNameError(f"--{name}: {key}: expected a value, got {shown(value)}")
-            given[key] = value
-        values = {OPTIONS[key]: _read(name, key, value) for key, value in given.items()}
+            texts[key] = value
+        values = {OPTIONS[key]: _read(name, key, value) for key, value in texts.items()}
         if max_pd_vols is not None:
             values = {"max_pd_vols": max_pd_vols, **values}
-        found = cls(
+        named = cls(
             name, text, Setup(values, lambda option: f"--{name}: {declared_of(FIELDS[option]).key or option}")
         )
         if not is_auto(values.get("release")):
-            found.setup.check()
-        return found
+            named.setup.check()
+        return named
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name,
@@ -172,29 +172,29 @@ class NamedSetup:
         try:
             return self.setup.spec.engine(config_maps)
         except PolicyError as error:
-            found = PolicyError(f"--{self.name}: {error}")
+            refusal = PolicyError(f"--{self.name}: {error}")
             for hint in getattr(error, "__notes__", ()):
-                found.add_note(hint)
-            raise found from None
+                refusal.add_note(hint)
+            raise refusal from None
 
 
 def _read(name: str, key: str, text: str) -> Any:
     """*text* as the option of that *key* takes it."""
     takes = declared_of(FIELDS[OPTIONS[key]]).takes
-    wanted = ""
+    expected = ""
     if takes == "file":
         return Path(text)
     if takes == "places":
         return tuple(text.split(","))
     if takes == "choice" and text not in TIE_BREAKS:
-        wanted = ", ".join(TIE_BREAKS)
+        expected = ", ".join(TIE_BREAKS)
     elif takes == "plugins" and text != LEAVE_OUT:
-        wanted = LEAVE_OUT
+        expected = LEAVE_OUT
     elif takes in ("whole", "positive"):
         if NUMBER.fullmatch(text):
             return int(text)
-        wanted = "a number above 0" if takes == "positive" else "a number from 0 to 100"
+        expected = "a number above 0" if takes == "positive" else "a number from 0 to 100"
         text = text[:20] + "..." * (len(text) > 20)
-    if wanted:
-        raise UnknownNameError(f"--{name}: {key}: expected {wanted}, got {shown(text)}")
+    if expected:
+        raise UnknownNameError(f"--{name}: {key}: expected {expected}, got {shown(text)}")
     return text

@@ -24,21 +24,23 @@ HEADINGS = {
 }
 
 
-def described(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
+def described(release: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
     """One release: rules or plugins in running order, gates, and its facts."""
     blocks: Blocks = {}
-    if found.runs == "plugins":
+    if release.runs == "plugins":
         blocks["plugins", "runs", "extension points"] = [
             [name, plugin_in_words(plugin), ", ".join(plugin.points)]
-            for name, plugin in found.plugins.items()
+            for name, plugin in release.plugins.items()
         ]
     else:
-        blocks["predicates", "in running order"] = [*found.predicates.items()]
-        blocks["priorities", "runs"] = [*found.priorities.items()]
-    blocks["gates", "default"] = [*found.gates.items()]
-    add_facts(blocks, found.facts)
-    other = f" {found.other_patches}." if found.other_patches else ""
-    yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
+        blocks["predicates", "in running order"] = [*release.predicates.items()]
+        blocks["priorities", "runs"] = [*release.priorities.items()]
+    blocks["gates", "default"] = [*release.gates.items()]
+    add_facts(blocks, release.facts)
+    other_patches = f" {release.other_patches}." if release.other_patches else ""
+    yield from wrapped(
+        [f"Release {release.release} (as {release.like}) runs {release.runs}.{other_patches}"], width
+    )
     yield from lines_of(blocks, width)
 
 
@@ -50,32 +52,32 @@ def add_facts(blocks: Blocks, facts: Sequence[ReleaseFact]) -> None:
         lines.append([f"{fact.rule}: {fact.sentence}", *more])
 
 
-def differing(found: ReleaseDiff, width: int | None) -> Iterator[str]:
+def differing(diff: ReleaseDiff, width: int | None) -> Iterator[str]:
     """The differences of two releases, by subject."""
     blocks: Blocks = {}
-    older, newer = (found.after, found.before) if found.is_backwards else (found.before, found.after)
-    told = f"What {found.after} does differently from {found.before}:"
-    if not (found.differences or found.successors or found.facts):
-        told = f"{found.before} and {found.after} are the same"
-    if found.successors:
+    older, newer = (diff.after, diff.before) if diff.is_backwards else (diff.before, diff.after)
+    sentence = f"What {diff.after} does differently from {diff.before}:"
+    if not (diff.differences or diff.successors or diff.facts):
+        sentence = f"{diff.before} and {diff.after} are the same"
+    if diff.successors:
         took = "What took the place of each rule, and what is different:"
-        told = f"{older} runs predicates and priorities, {newer} runs plugins. {took}"
-    for one in found.successors:
-        plugins = ", ".join(f"{plugin.plugin} ({', '.join(plugin.points)})" for plugin in one.plugins)
-        if one.rule is None:
-            blocks.setdefault(("plugins without such a rule",), []).append([plugins, one.words])
+        sentence = f"{older} runs predicates and priorities, {newer} runs plugins. {took}"
+    for item in diff.successors:
+        plugins = ", ".join(f"{plugin.plugin} ({', '.join(plugin.points)})" for plugin in item.plugins)
+        if item.rule is None:
+            blocks.setdefault(("plugins without such a rule",), []).append([plugins, item.words])
             continue
-        lines = [f"{newer}: {plugins}, {one.after}", one.words] if plugins else [f"{newer}: {one.words}"]
-        more = [f"{older}: {one.before}", *(line for line in lines if line != SAME)]
-        blocks.setdefault((HEADINGS[one.kind],), []).append([one.rule, *more])
+        lines = [f"{newer}: {plugins}, {item.after}", item.words] if plugins else [f"{newer}: {item.words}"]
+        more = [f"{older}: {item.before}", *(line for line in lines if line != SAME)]
+        blocks.setdefault((HEADINGS[item.kind],), []).append([item.rule, *more])
     for about in ("predicates", "priorities", "plugins", "gates"):
-        if items := [item for item in found.differences if item.about == about]:
+        if items := [item for item in diff.differences if item.about == about]:
             rows = [[item.what, item.before or "-", item.after or "-", item.words or "-"] for item in items]
             count = 4 if any(item.words for item in items) else 3
-            headers = (about, found.before, found.after, "what")
+            headers = (about, diff.before, diff.after, "what")
             blocks[headers[:count]] = [row[:count] for row in rows]
-    add_facts(blocks, found.facts)
-    yield from wrapped([told], width)
+    add_facts(blocks, diff.facts)
+    yield from wrapped([sentence], width)
     yield from lines_of(blocks, width)
 
 
@@ -90,24 +92,24 @@ def lines_of(blocks: Blocks, width: int | None) -> Iterator[str]:
                 yield from TextTable(headers, rows).lines()
                 continue
         lines = list[str]()
-        for first, *more in rows:
+        for label, *more in rows:
             if len(headers) == 2:
-                lines.append(f"  {first}: {more[0]}")
+                lines.append(f"  {label}: {more[0]}")
                 continue
             if len(headers) > 2:
                 more = [f"{header}: {cell}" for header, cell in zip(headers[1:], more, strict=True)]
-            lines += [f"  {first}", *(f"      {line}" for line in more)]
+            lines += [f"  {label}", *(f"      {line}" for line in more)]
         yield from [headers[0].upper(), *wrapped(lines, width)]
 
 
-def of_all(found: ReleaseList, width: int | None) -> Iterator[str]:
+def of_all(listed: ReleaseList, width: int | None) -> Iterator[str]:
     """The releases, a line each, and the patch levels that decide otherwise."""
-    taken = {"plugins": "with a profile", "predicates and priorities": "yes"}
+    words = {"plugins": "with a profile", "predicates and priorities": "yes"}
     rows: list[Sequence[str]] = [
-        [one.release, one.like, one.runs, taken[one.runs] if one.is_default else "-"]
-        for one in found.releases
+        [release.release, release.like, release.runs, words[release.runs] if release.is_default else "-"]
+        for release in listed.releases
     ]
     _, *lines = lines_of({("release", "patch level", "runs", "default"): rows}, width)
     yield from lines
-    if others := [f"{one.other_patches}." for one in found.releases if one.other_patches]:
+    if others := [f"{release.other_patches}." for release in listed.releases if release.other_patches]:
         yield from ["", *wrapped(others, width)]

@@ -72,9 +72,9 @@ def width_of(stream: IO[str]) -> int | None:
     """
     if not stream.isatty():
         return None
-    wanted = os.environ.get("COLUMNS", "")
-    if wanted.isascii() and wanted.isdecimal() and int(wanted):
-        return int(wanted)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdecimal() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or None
     except OSError:
@@ -118,7 +118,9 @@ class TextTable:
         # Columns that fit beside one another; each block begins with the first column.
         blocks = [columns[:1]]
         for column in columns[1:]:
-            narrowest = _total(one.least(READABLE_NAME, one.least_text) for one in (*blocks[-1], column))
+            narrowest = _total(
+                column.least(READABLE_NAME, column.least_text) for column in (*blocks[-1], column)
+            )
             if width is not None and len(blocks[-1]) > 1 and narrowest > width:
                 blocks.append(columns[:1])
             blocks[-1].append(column)
@@ -132,7 +134,7 @@ class TextTable:
                 ]
                 if not rows:
                     continue
-                block = [attrs.evolve(one, texts=[one.texts[at] for at in rows]) for one in block]
+                block = [attrs.evolve(column, texts=[column.texts[at] for at in rows]) for column in block]
                 yield ""
             fitted = [attrs.evolve(column) for column in block]
             for name, text in ((READABLE_NAME, READABLE_TEXT), (SHORTEST_NAME, SHORTEST_TEXT)):
@@ -200,8 +202,8 @@ class _Column:
 
 
 def _total(widths: Iterable[int]) -> int:
-    found = list(widths)
-    return sum(found) + len(GAP) * (len(found) - 1)
+    numbers = list(widths)
+    return sum(numbers) + len(GAP) * (len(numbers) - 1)
 
 
 # --- sentences ----------------------------------------------------------------------------------------------
@@ -307,11 +309,11 @@ class Sorting:
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
         """
-        wanted = text.strip().removeprefix("-")
-        name = plain_name(wanted)
+        title = text.strip().removeprefix("-")
+        name = plain_name(title)
         if name not in columns:
             hint = did_you_mean(name, columns)
-            raise UnknownNameError(f'--sort-by: expected one of {", ".join(columns)}, got "{wanted}"{hint}')
+            raise UnknownNameError(f'--sort-by: expected one of {", ".join(columns)}, got "{title}"{hint}')
         return cls(columns[name], text.strip().startswith("-"))
 
     def sorted(self, records: Sequence[T]) -> list[T]:
@@ -409,7 +411,7 @@ def indented(value: Any) -> str:
         return json.dumps(value, indent=2)
 
 
-def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
+def write_rows(document: Mapping[str, Any], stream: IO[str]) -> None:
     """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to
     search with ``grep``.
 
@@ -423,7 +425,7 @@ def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
       "summary": {"placed": 2}
     }
     """
-    for number, (name, value) in enumerate(found.items()):
+    for number, (name, value) in enumerate(document.items()):
         stream.write(f"{',' if number else '{'}\n  {json.dumps(name)}: ")
         if isinstance(value, list | tuple) and value:
             stream.write("[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]")

@@ -229,7 +229,7 @@ Pod v1
 ResourceQuota v1
 LimitRange v1
 """
-VERSIONS = {kind: tuple(found) for kind, *found in map(str.split, _VERSIONS.strip().splitlines())}
+VERSIONS = {kind: tuple(versions) for kind, *versions in map(str.split, _VERSIONS.strip().splitlines())}
 """What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first.
 A server need not have every kind."""
 
@@ -314,37 +314,37 @@ class WatchEvent:
 def read_object(body: bytes) -> Manifest | None:
     """The JSON object that *body* is; None for anything else, also for JSON that is nested too deeply."""
     try:
-        found = msgspec.json.decode(body)
+        document = msgspec.json.decode(body)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def error_of(answer: Response) -> ApiError:
     """The error that *answer* is, with or without a Status."""
-    found = _status(read_object(answer.body))
-    if found is None or found.kind is None:
+    status = _status(read_object(answer.body))
+    if status is None or status.kind is None:
         return ApiError(
             answer.status,
             "TooManyRequests" if answer.status == 429 else "",
             " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT],
             answer.retry_after,
         )
-    return _error_of_status(answer.status, found, answer.retry_after)
+    return _error_of_status(answer.status, status, answer.retry_after)
 
 
-def _status(found: Manifest | None) -> ApiStatus | None:
+def _status(document: Manifest | None) -> ApiStatus | None:
     try:
-        return msgspec.convert(found, ApiStatus)
+        return msgspec.convert(document, ApiStatus)
     except msgspec.ValidationError:
         return None
 
 
-def _error_of_status(status: int, found: ApiStatus, after: float | None = None) -> ApiError:
-    told = None if found.details is None else found.details.retry_after_seconds
-    if after is None and told is not None:
-        after = float(told)
-    return ApiError(status, found.reason or "", found.message or "", after, found.details)
+def _error_of_status(status: int, api_status: ApiStatus, after: float | None = None) -> ApiError:
+    delay = None if api_status.details is None else api_status.details.retry_after_seconds
+    if after is None and delay is not None:
+        after = float(delay)
+    return ApiError(status, api_status.reason or "", api_status.message or "", after, api_status.details)
 
 
 async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
@@ -354,15 +354,15 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
             continue
         frame = read_object(line) or {}
         kind = frame.get("type")
-        found = frame.get("object")
+        manifest = frame.get("object")
         if not isinstance(kind, str):
             raise ApiError(500, "InternalError", "a frame of the watch cannot be read")
-        if not isinstance(found, dict):
+        if not isinstance(manifest, dict):
             raise ApiError(500, "InternalError", "a frame of the watch has no object")
         if kind == "ERROR":
-            status = _status(found) or ApiStatus(message="an ERROR event of the watch has no Status")
+            status = _status(manifest) or ApiStatus(message="an ERROR event of the watch has no Status")
             raise _error_of_status(status.code or 500, status)
-        yield WatchEvent(kind, found)
+        yield WatchEvent(kind, manifest)
 
 
 WAIT_AFTER_ERROR = 1.0
@@ -450,7 +450,7 @@ class Api:
             }
             return await self._call(_request("GET", resource.path(), query))
 
-        first = page = await page_of(version, limit)
+        first_page = page = await page_of(version, limit)
         items = _items(page)
         pages = 1
         while isinstance(token := metadata_of(page).get("continue"), str) and token:
@@ -468,7 +468,7 @@ class Api:
                 page = await page_of(version, 0)
                 return ObjectList(_items(page), _version(page))
             items += _items(page)
-        return ObjectList(items, _version(first), page is not first)
+        return ObjectList(items, _version(first_page), page is not first_page)
 
     @asynccontextmanager
     async def watch(
@@ -511,10 +511,10 @@ class Api:
                             break
                     return Response(stream.status, body, stream.headers)
 
-            found = await self._repeated(request, open_stream, is_watch=True)
-            if isinstance(found, Response):
-                raise error_of(found)
-            yield events_of(found)
+            opened = await self._repeated(request, open_stream, is_watch=True)
+            if isinstance(opened, Response):
+                raise error_of(opened)
+            yield events_of(opened)
 
     async def ask(
         self,
@@ -541,13 +541,13 @@ class Api:
         """The names of the resources that the server has in a version of an API group; none where it does not
         have that version."""
         try:
-            found = await self._call(_request("GET", f"/apis/{group_version}", {}))
+            document = await self._call(_request("GET", f"/apis/{group_version}", {}))
         except ApiError as error:
             if error.status == NOT_THERE:
                 return frozenset()
             raise
         return frozenset(
-            str(item.get("name")) for item in found.get("resources") or () if isinstance(item, dict)
+            str(item.get("name")) for item in document.get("resources") or () if isinstance(item, dict)
         )
 
     # --- requests -------------------------------------------------------------------------------------------
@@ -557,12 +557,12 @@ class Api:
         answer = await self._repeated(request, lambda: self.transport.send(request))
         if not 200 <= answer.status < 300:
             raise error_of(answer)
-        found = read_object(answer.body)
-        if found is None:
+        document = read_object(answer.body)
+        if document is None:
             raise ApiError(
                 answer.status, "", f"{request.method} {request.path}: got an answer that is no JSON object"
             )
-        return found
+        return document
 
     async def _repeated(
         self, request: Request, send: Callable[[], Awaitable[A]], *, is_watch: bool = False
@@ -604,13 +604,13 @@ def _request(
     )
 
 
-def _version(found: Manifest) -> str:
-    return str(metadata_of(found).get("resourceVersion") or "")
+def _version(document: Manifest) -> str:
+    return str(metadata_of(document).get("resourceVersion") or "")
 
 
-def _items(found: Manifest) -> list[Manifest]:
+def _items(document: Manifest) -> list[Manifest]:
     """The objects of a list; upstream writes null where there are none."""
-    items = found.get("items")
+    items = document.get("items")
     if items is not None and not isinstance(items, list):
         raise ApiError(200, "", "got a list whose items are no list")
     return [item for item in items or () if isinstance(item, dict)]

@@ -121,16 +121,16 @@ class TokenFile:
 
     def _read(self) -> str:
         try:
-            found = self.path.read_text(encoding="utf-8").strip()
+            token = self.path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             if self._token:
                 return self._token
             raise CredentialsError(f"{self.path}: cannot be read as a token: {_reason(error)}") from None
-        if not found and not self._token:
+        if not token and not self._token:
             raise CredentialsError(f"{self.path}: expected a token, got an empty file")
-        if not fits_a_header(found):
+        if not fits_a_header(token):
             raise CredentialsError(f"{self.path}: {NO_HEADER}, expected a token")
-        return found or self._token
+        return token or self._token
 
 
 @define
@@ -156,8 +156,8 @@ class CertificateFiles:
                 if self._pair is None:
                     raise CredentialsError(f"{error.filename}: cannot be read: {_reason(error)}") from None
             self._read_at = now
-        found = await self.inner.grant(now)
-        return found if found.certificate is not None else evolve(found, certificate=self._pair)
+        grant = await self.inner.grant(now)
+        return grant if grant.certificate is not None else evolve(grant, certificate=self._pair)
 
     def refused(self) -> bool:
         """The files may have a new certificate."""
@@ -273,17 +273,19 @@ class ExecPlugin:
                 return self._grant
             if self._run is None:
                 self._run = run = PluginRun()
-                run.worker = threading.Thread(target=self._work, args=(run,), name="exec plugin", daemon=True)
+                run.worker = threading.Thread(
+                    target=self._run_program, args=(run,), name="exec plugin", daemon=True
+                )
                 run.worker.start()
             run = self._run
-            wanted = Future[Grant]()
-            run.waiting.append(wanted)
+            future = Future[Grant]()
+            run.waiting.append(future)
         try:
-            return await asyncio.wrap_future(wanted)
+            return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             with self._guard:
                 if self._run is run:
-                    run.waiting.remove(wanted)
+                    run.waiting.remove(future)
                     if not run.waiting:  # it was the last one that waits for the program
                         run.stop.set()
                         self._run = None
@@ -300,7 +302,7 @@ class ExecPlugin:
                 self._grant = None
         return True
 
-    def _work(self, run: PluginRun) -> None:
+    def _run_program(self, run: PluginRun) -> None:
         """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
         grant = Grant()
         expires = None
@@ -317,13 +319,13 @@ class ExecPlugin:
                 if failure is None:
                     self._grant = grant
                     self._expires = expires
-        for wanted in run.waiting:
-            if not wanted.set_running_or_notify_cancel():
+        for future in run.waiting:
+            if not future.set_running_or_notify_cancel():
                 continue
             if failure is None:
-                wanted.set_result(grant)
+                future.set_result(grant)
             else:
-                wanted.set_exception(failure)
+                future.set_exception(failure)
 
     # --- the program ----------------------------------------------------------------------------------------
 
@@ -350,21 +352,21 @@ class ExecPlugin:
         try:
             # What process prints until it ends.
             seconds = SECONDS_TO_ASK if asks else self.seconds
-            found = []
+            chunks = []
 
             def read() -> None:
                 if process.stdout is not None:
                     with process.stdout as stream:
-                        found.append(stream.read(MOST_OUTPUT + 1))
+                        chunks.append(stream.read(MOST_OUTPUT + 1))
 
             reader = threading.Thread(target=read, daemon=True)
             reader.start()
             end = time.monotonic() + seconds
-            while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
+            while reader.is_alive() or (chunks and len(chunks[0]) <= MOST_OUTPUT and process.poll() is None):
                 if stop.is_set() or time.monotonic() >= end:
                     raise self._error(f"did not end within {seconds:g} seconds")
                 reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
-            output = found[0] if found else b""
+            output = chunks[0] if chunks else b""
             if len(output) > MOST_OUTPUT:
                 raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, expected an ExecCredential")
         finally:
@@ -378,19 +380,19 @@ class ExecPlugin:
 
     def _read(self, output: bytes) -> tuple[Grant, float | None]:
         try:
-            found = msgspec.json.decode(output, type=ExecCredential)
+            credential = msgspec.json.decode(output, type=ExecCredential)
         except msgspec.ValidationError as error:
             raise self._error(
                 f"expected an ExecCredential, got JSON without a status, or with a wrong one: {error}"
             ) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._error("expected an ExecCredential, got no JSON") from None
-        if found.kind != "ExecCredential" or found.api_version != self.api_version:
-            given = found.api_version
+        if credential.kind != "ExecCredential" or credential.api_version != self.api_version:
+            value = credential.api_version
             # What holds others may hold a secret.
-            got = "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)
+            got = "no text" if isinstance(value, dict | list) else one_line(str(value), _LONGEST)
             raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
-        status = found.status
+        status = credential.status
         expires = status.expiration_timestamp
         token = status.token or ""
         certificate = status.client_certificate_data
@@ -479,7 +481,7 @@ class HttpTransport:
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
         timeout = ANSWER_WITHIN if request.timeout is None else request.timeout
-        with self._told(request):
+        with self._reported_errors(request):
             async with await self._answer(request, timeout) as answer:
                 body = bytearray()
                 async for piece in answer.content.iter_any():
@@ -495,7 +497,7 @@ class HttpTransport:
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        with self._told(request):
+        with self._reported_errors(request):
             answer = await self._answer(request, request.timeout)
         try:
             yield Stream(answer.status, _headers(answer), self._lines(request, answer))
@@ -503,23 +505,24 @@ class HttpTransport:
             answer.close()
 
     async def _lines(self, request: Request, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        begun: list[bytes] = []
+        chunks: list[bytes] = []
         size = 0
-        with self._told(request):
+        with self._reported_errors(request):
             async for piece in answer.content.iter_any():
                 *ends, last = piece.split(b"\n")
                 for end in ends:
-                    yield b"".join((*begun, end))
-                    begun = []
+                    yield b"".join((*chunks, end))
+                    chunks = []
                     size = 0
-                begun.append(last)
+                chunks.append(last)
                 size += len(last)
                 if size > LONGEST_LINE:
                     raise TransportError(
-                        f"{self._place(request)}: got a line of more than {LONGEST_LINE:,} bytes", OTHER
+                        f"{self._request_line(request)}: got a line of more than {LONGEST_LINE:,} bytes",
+                        OTHER,
                     )
         if size:
-            yield b"".join(begun)
+            yield b"".join(chunks)
 
     async def _answer(self, request: Request, timeout: float | None) -> aiohttp.ClientResponse:
         access = self.access
@@ -577,11 +580,11 @@ class HttpTransport:
                 raise
         return sessions[certificate]
 
-    def _place(self, request: Request) -> str:
+    def _request_line(self, request: Request) -> str:
         return f"{request.method} {self.access.server}{request.path}"
 
     @contextmanager
-    def _told(self, request: Request) -> Iterator[None]:
+    def _reported_errors(self, request: Request) -> Iterator[None]:
         """Errors inside the block name *request*."""
         try:
             import aiohttp
@@ -590,9 +593,9 @@ class HttpTransport:
         try:
             yield
         except (aiohttp.ClientError, OSError) as error:
-            raise TransportError(f"{self._place(request)}: {_text(error)}", _cause(error)) from None
+            raise TransportError(f"{self._request_line(request)}: {_text(error)}", _cause(error)) from None
         except ValueError:  # its text may have a header in it
-            text = f"{self._place(request)}: the request cannot be sent: expected another address or other headers"
+            text = f"{self._request_line(request)}: the request cannot be sent: expected another address or other headers"
             raise TransportError(text, OTHER) from None
 
 
@@ -608,8 +611,8 @@ def _text(error: BaseException) -> str:
         error = error.certificate_error
     elif isinstance(error, aiohttp.ClientConnectorError) and _cause(error) == REFUSED:
         host = f"[{error.host}]" if ":" in error.host else error.host
-        asked = "proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else "API server"
-        return f"{host}:{error.port}: connection refused: is the {asked} running, and is the address right?"
+        peer = "proxy" if isinstance(error, aiohttp.ClientProxyConnectionError) else "API server"
+        return f"{host}:{error.port}: connection refused: is the {peer} running, and is the address right?"
     elif isinstance(error, aiohttp.ClientConnectorError):
         error = error.os_error
     if isinstance(error, TimeoutError):
@@ -627,16 +630,16 @@ def _cause(error: BaseException) -> str:
 
     if isinstance(error, TimeoutError):
         return TIMEOUT
-    found = list[BaseException]()
+    chain = list[BaseException]()
     cause: BaseException | None = error
     while cause is not None:
-        found.append(cause)
+        chain.append(cause)
         cause = cause.__cause__ or cause.__context__
-    numbers = {one.errno for one in found if isinstance(one, OSError)}
+    numbers = {link.errno for link in chain if isinstance(link, OSError)}
     if errno.ECONNREFUSED in numbers:
         return REFUSED
     if numbers & {errno.ECONNRESET, errno.EPIPE} or any(
-        isinstance(one, ConnectionResetError) for one in found
+        isinstance(link, ConnectionResetError) for link in chain
     ):
         return RESET
     closed = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientResponseError)

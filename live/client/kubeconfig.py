@@ -81,13 +81,13 @@ def _access_of(files: Sequence[Path], context: str | None) -> Access:
     documents = list(map(_document, files))
     if not any({"clusters", "contexts"} & document.keys() for document in documents):
         raise KubeconfigError(f"{where}: expected a kubeconfig, got no clusters and contexts")
-    found: JsonDict = {}
+    merged: JsonDict = {}
     for document in documents:
         for field, value in document.items():
-            before = found.get(field)
+            before = merged.get(field)
             more = value if field in _SECTIONS and isinstance(value, list) else []
-            found[field] = [*before, *more] if isinstance(before, list) else before or value
-    return _Reading(where, found).access(context)
+            merged[field] = [*before, *more] if isinstance(before, list) else before or value
+    return _Reading(where, merged).access(context)
 
 
 def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
@@ -112,13 +112,13 @@ def _document(file: Path) -> JsonObject:
     if len(content) > LARGEST:
         raise KubeconfigError(f"{file}: expected a kubeconfig of {LARGEST} at most, got {len(content)} bytes")
     try:
-        found = parsed(content, "")
+        documents = parsed(content, "")
     except ManifestError as error:
         place = _PLACE.search(str(error))  # the rest may be a part of a secret
         raise KubeconfigError(
             f"{file}{place[0] if place else ''}: broken YAML, or beyond the bounds of a manifest"
         ) from None
-    if len(found) > 1 or not all(isinstance(each, dict) for each in found):
+    if len(documents) > 1 or not all(isinstance(document, dict) for document in documents):
         raise KubeconfigError(f"{file}: expected a kubeconfig, got no clusters and contexts")
 
     def placed(entry: Any, kind: str) -> Any:
@@ -131,20 +131,20 @@ def _document(file: Path) -> JsonObject:
             if isinstance(values.get(name), str) and values[name]
         }
         plugin = values.get("exec")
-        found = {**values, **paths}
+        entry_values = {**values, **paths}
         if (
             isinstance(plugin, dict)
             and isinstance(command := plugin.get("command"), str)
             and os.sep in command
         ):
-            found["exec"] = {**plugin, "command": os.path.abspath(file.parent / command)}
-        return {**entry, kind: found}
+            entry_values["exec"] = {**plugin, "command": os.path.abspath(file.parent / command)}
+        return {**entry, kind: entry_values}
 
     return {
         field: [placed(entry, _SECTIONS[field]) for entry in value]
         if field in _SECTIONS and isinstance(value, list)
         else value
-        for field, value in (found[0] if found else {}).items()
+        for field, value in (documents[0] if documents else {}).items()
     }
 
 
@@ -173,8 +173,8 @@ def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
 def _split(text: str) -> SplitResult | None:
     """The parts of a URL with a host; None if it is none."""
     try:
-        found = urlsplit(text)
-        return found if found.hostname and (found.port or 1) > 0 else None
+        parts = urlsplit(text)
+        return parts if parts.hostname and (parts.port or 1) > 0 else None
     except ValueError:
         return None
 
@@ -186,11 +186,11 @@ def is_loopback(host: str) -> bool:
     (True, True, True, False, False)
     """
     try:
-        found = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return (mapped or found).is_loopback
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 def _is_word(value: object) -> bool:
@@ -198,7 +198,7 @@ def _is_word(value: object) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def _shown(url: str) -> str:
+def _without_secret(url: str) -> str:
     """The beginning of *url*, up to where a secret may be."""
     return one_line(without_user(url).partition("?")[0], 100) or "nothing"
 
@@ -214,15 +214,15 @@ class _Reading:
         if not name:
             raise self._error("current-context: expected a name, or --context NAME, got none")
         where = f"context {one_line(name)}"
-        chosen = self._named("contexts", "context", name, "--context" if context else "current-context")
-        cluster = self._named(
+        chosen = self._entry_of("contexts", "context", name, "--context" if context else "current-context")
+        cluster = self._entry_of(
             "clusters", "cluster", self._text(chosen, "cluster", where), f"{where}: cluster"
         )
         user_name = self._text(chosen, "user", where)
-        user = self._named("users", "user", user_name, f"{where}: user") if user_name else {}
-        return self._made(cluster, user, f"user {one_line(user_name)}")
+        user = self._entry_of("users", "user", user_name, f"{where}: user") if user_name else {}
+        return self._access_to(cluster, user, f"user {one_line(user_name)}")
 
-    def _made(self, cluster: JsonObject, user: JsonObject, who: str) -> Access:
+    def _access_to(self, cluster: JsonObject, user: JsonObject, who: str) -> Access:
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:
@@ -231,10 +231,10 @@ class _Reading:
         key = self._data(user, "client-key", who)
         if (certificate is None) != (key is None):
             raise self._error(f"{who}: expected client-certificate and client-key together, got one of them")
-        given = self._text(cluster, "server", "cluster")
-        server = _server(given)
+        address = self._text(cluster, "server", "cluster")
+        server = _server(address)
         if server is None:
-            raise self._error(f"cluster: server: expected https://HOST:PORT, got {_shown(given)}")
+            raise self._error(f"cluster: server: expected https://HOST:PORT, got {_without_secret(address)}")
         url, named, is_safe = server
         credentials = self._credentials(user, named, cluster, who)
         files = [
@@ -249,7 +249,7 @@ class _Reading:
         parts = _split(proxy)
         if proxy and (parts is None or parts.scheme not in _PROXIES):
             raise self._error(
-                f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(proxy)}"
+                f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_without_secret(proxy)}"
             )
         for field in ("as-groups", "as-uid", "as-user-extra"):
             if user.get(field):
@@ -279,8 +279,8 @@ class _Reading:
             )
         if file := self._text(user, "tokenFile", who):
             return TokenFile(Path(file))
-        if given := self._text(user, "token", who):
-            return Fixed(f"Bearer {self._for_header(given, f'{who}: token')}")
+        if token := self._text(user, "token", who):
+            return Fixed(f"Bearer {self._for_header(token, f'{who}: token')}")
         if name := self._text(user, "username", who):
             named = name, self._text(user, "password", who)
         elif user.get("exec"):
@@ -289,17 +289,17 @@ class _Reading:
             return Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
         return ANONYMOUS
 
-    def _plugin(self, given: Any, cluster: JsonObject, where: str) -> ExecPlugin:
-        if not isinstance(given, dict) or not given.get("command"):
+    def _plugin(self, entry: Any, cluster: JsonObject, where: str) -> ExecPlugin:
+        if not isinstance(entry, dict) or not entry.get("command"):
             raise self._error(f"{where}: command: expected the plugin's program, got none")
-        version = self._text(given, "apiVersion", where)
+        version = self._text(entry, "apiVersion", where)
         if version not in VERSIONS:
             raise self._error(
                 f"{where}: apiVersion: expected {' or '.join(VERSIONS)}, got {one_line(version) or 'none'}"
             )
-        command = self._text(given, "command", where)
-        arguments = self._list(given, "args", where)
-        variables = self._list(given, "env", where)
+        command = self._text(entry, "command", where)
+        arguments = self._list(entry, "args", where)
+        variables = self._list(entry, "env", where)
         if not all(isinstance(variable, dict) and variable.get("name") for variable in variables):
             raise self._error(f"{where}: env: expected a list of entries with name and value")
         return ExecPlugin(
@@ -308,63 +308,64 @@ class _Reading:
             api_version=version,
             arguments=[str(argument) for argument in arguments],
             environment={
-                self._text(each, "name", where): self._text(each, "value", where) for each in variables
+                self._text(variable, "name", where): self._text(variable, "value", where)
+                for variable in variables
             },
-            cluster=self._told(cluster) if given.get("provideClusterInfo") else None,
-            is_interactive=given.get("interactiveMode", "IfAvailable") != "Never",
-            hint=self._text(given, "installHint", where),
+            cluster=self._cluster_info(cluster) if entry.get("provideClusterInfo") else None,
+            is_interactive=entry.get("interactiveMode", "IfAvailable") != "Never",
+            hint=self._text(entry, "installHint", where),
         )
 
-    def _told(self, cluster: JsonObject) -> JsonDict:
-        """The cluster as a plugin is told about it."""
+    def _cluster_info(self, cluster: JsonObject) -> JsonDict:
+        """The cluster in the form that plugins get."""
         ca = self._data(cluster, "certificate-authority", "cluster")
-        told = {
+        info = {
             name: cluster[name]
             for name in ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
             if cluster.get(name)
         }
         if ca is not None:
-            told["certificate-authority-data"] = base64.b64encode(ca).decode("ascii")
+            info["certificate-authority-data"] = base64.b64encode(ca).decode("ascii")
         named = [item for item in self._list(cluster, "extensions", "cluster") if isinstance(item, dict)]
-        ours = [
+        configs = [
             item.get("extension") for item in named if item.get("name") == "client.authentication.k8s.io/exec"
         ]
-        return {**told, "config": ours[-1] if ours else None}
+        return {**info, "config": configs[-1] if configs else None}
 
     # --- fields ---------------------------------------------------------------------------------------------
 
-    def _named(self, section: str, kind: str, name: str, where: str) -> JsonObject:
+    def _entry_of(self, section: str, kind: str, name: str, where: str) -> JsonObject:
         """The entry called *name* of a section."""
         entries = self.document.get(section) or []
         if not isinstance(entries, list) or not all(
             isinstance(entry, dict) and _is_word(entry.get("name")) for entry in entries
         ):
             raise self._error(f"{section}: expected a list of entries with name and {kind}")
-        known = {str(entry["name"]): entry.get(kind) or {} for entry in reversed(entries)}
-        if name not in known:
-            names = one_line(", ".join(reversed(known))) or "none"
+        entries_by_name = {str(entry["name"]): entry.get(kind) or {} for entry in reversed(entries)}
+        if name not in entries_by_name:
+            names = one_line(", ".join(reversed(entries_by_name))) or "none"
             raise self._error(
-                f"{where}: expected one of {section} ({names}), got {one_line(name) or 'none'}{did_you_mean(name, known)}"
+                f"{where}: expected one of {section} ({names}), got {one_line(name) or 'none'}{did_you_mean(name, entries_by_name)}"
             )
-        found = known[name]
-        if not isinstance(found, dict):
+        entry = entries_by_name[name]
+        if not isinstance(entry, dict):
             raise self._error(f"{section}: {one_line(name)}: expected a mapping")
-        return found
+        return entry
 
     def _text(self, entry: JsonObject, field: str, where: str) -> str:
         """The text of *field*, empty if it is not there; what YAML reads as a number counts, too."""
-        found = entry.get(field)
-        if found is None:
+        value = entry.get(field)
+        if value is None:
             return ""
-        if not _is_word(found):
+        if not _is_word(value):
             raise self._error(f"{where}: {field}: expected a text")
-        return str(found)
+        return str(value)
 
     def _list(self, entry: JsonObject, field: str, where: str) -> list[Any]:
-        found = entry.get(field) or []
-        if not isinstance(found, list):
+        values = entry.get(field) or []
+        if not isinstance(values, list):
             raise self._error(f"{where}: {field}: expected a list")
-        return found
+        return values
 
     def _for_header(self, text: str, where: str) -> str:
         """*text*, if it can be the value of a header."""
@@ -374,9 +375,9 @@ class _Reading:
 
     def _data(self, entry: JsonObject, field: str, where: str) -> bytes | None:
         """The content of *field*: in the entry itself (``FIELD-data``), or in the file that it names."""
-        if given := self._text(entry, f"{field}-data", where):
+        if encoded := self._text(entry, f"{field}-data", where):
             try:
-                return base64.b64decode(given, validate=True)
+                return base64.b64decode(encoded, validate=True)
             except (binascii.Error, ValueError):
                 raise self._error(f"{where}: {field}-data: expected base64") from None
         file = self._text(entry, field, where)

@@ -45,7 +45,7 @@ from ..client.api import (
 )
 
 Report = Callable[[str], None]
-"""Is told of what fails or cannot be read, one line each."""
+"""Gets what fails or cannot be read, one line each."""
 DECODED_AT_ONCE = 200
 """Objects that are decoded before others get their turn."""
 
@@ -58,7 +58,7 @@ class Store:
     kind: str
     handler: Follower
     report: Report
-    """Is told of objects that cannot be decoded, one line each."""
+    """Gets objects that cannot be decoded, one line each."""
     _objects: dict[str, KubeObject] = Factory(dict)
     _unreadable: set[str] = Factory(set)
     """Keys of objects that were reported."""
@@ -73,8 +73,8 @@ class Store:
         decoded = []
         for number, manifest in enumerate(manifests, 1):
             listed.add(_key(manifest))
-            if (found := self._decoded(manifest)) is not None:
-                decoded.append(found)
+            if (readable := self._decoded(manifest)) is not None:
+                decoded.append(readable)
             if number % DECODED_AT_ONCE == 0:
                 await asyncio.sleep(0)
         for item in decoded:
@@ -85,8 +85,8 @@ class Store:
 
     def put(self, manifest: Manifest) -> None:
         """An object was added or changed."""
-        if (found := self._decoded(manifest)) is not None:
-            self._put(found)
+        if (item := self._decoded(manifest)) is not None:
+            self._put(item)
 
     def delete(self, manifest: Manifest) -> None:
         """An object was deleted; *manifest* is its last state."""
@@ -109,8 +109,8 @@ class Store:
     def _decoded(self, manifest: Manifest) -> KubeObject | None:
         key = _key(manifest)
         try:
-            found = decode_kind(self.kind, manifest, strict=False, keeps_manifest=True)
-            if found is not None and not found.name:
+            item = decode_kind(self.kind, manifest, strict=False, keeps_manifest=True)
+            if item is not None and not item.name:
                 raise ManifestError(f"{self.kind}: got one without a name")
         except ManifestError as error:
             if key not in self._unreadable:
@@ -118,7 +118,7 @@ class Store:
                 self.report(f"{error}; it is ignored")
             return None
         self._unreadable.discard(key)
-        return found
+        return item
 
 
 def _key(manifest: Manifest) -> str:
@@ -156,7 +156,7 @@ class Reflector:
     cells: ClientCells
     random: Callable[[], float]
     report: Report
-    """Is told of lists and watches that failed, one line each."""
+    """Gets lists and watches that failed, one line each."""
     field_selector: str = ""
     sends_duration: bool = True
     synced: asyncio.Event = Factory(asyncio.Event)
@@ -188,7 +188,7 @@ class Reflector:
                 if not self.is_absent:
                     await self._watch()
             except (ApiError, TransportError) as error:
-                self._lost()
+                self._note_loss()
                 if not (isinstance(error, ApiError) and error.is_expired):
                     if isinstance(error, ApiError):
                         text = f"{error.status} {error.reason}: {error}"
@@ -209,40 +209,40 @@ class Reflector:
             if error.status != NOT_THERE or len(versions) == 1:
                 raise
             # The newest version that the server has; None if it has none.
-            found = None
+            newest = None
             for version in versions:
-                if found is None and self.resource.plural in await self.api.offered(version):
-                    found = version
-            if found == before or (found is None and not self.is_absent and self.synced.is_set()):
+                if newest is None and self.resource.plural in await self.api.offered(version):
+                    newest = version
+            if newest == before or (newest is None and not self.is_absent and self.synced.is_set()):
                 raise  # There were some, so this may be a fault that passes.
-            if found is None:
+            if newest is None:
                 if not self.is_absent:
                     self.report(f"{self.resource.plural}: the API server has none, so there are none")
                 self.is_absent = True
                 self.lost_at = None
                 self.synced.set()
                 return
-            self.resource = evolve(self.resource, group_version=found)
-            self.report(f"{self.resource.plural}: the API server has no {before}, so {found} is read")
+            self.resource = evolve(self.resource, group_version=newest)
+            self.report(f"{self.resource.plural}: the API server has no {before}, so {newest} is read")
             await self._list()
         self.is_absent = False
 
     async def _list(self) -> None:
         relists = self.cells.relists_from_last
-        asked = self.resource_version
-        if not relists or not asked:
-            asked = "0"
+        version = self.resource_version
+        if not relists or not version:
+            version = "0"
         if self._is_unavailable:
-            asked = ""
+            version = ""
         ask = partial(
             self.api.list,
             self.resource,
-            limit=0 if asked not in ("", "0") and not self._is_paged else PAGE,
+            limit=0 if version not in ("", "0") and not self._is_paged else PAGE,
             field_selector=self.field_selector,
             keeps_version=not relists,
         )
         try:
-            found = await ask(asked)
+            listing = await ask(version)
         except ApiError as error:
             # A resourceVersion is too old, or one that the server has not reached yet.
             named = any(
@@ -253,12 +253,12 @@ class Reflector:
             if not relists or not (error.is_expired or is_too_large):
                 raise
             self._is_unavailable = True
-            found = await ask("")
-        if asked == "0" and found.was_paged:
+            listing = await ask("")
+        if version == "0" and listing.was_paged:
             self._is_paged = True
         self._is_unavailable = False
-        await self.store.replace(found.items)
-        self.resource_version = found.resource_version
+        await self.store.replace(listing.items)
+        self.resource_version = listing.resource_version
         self.lost_at = None
         self.synced.set()
 
@@ -281,7 +281,7 @@ class Reflector:
                     self.lost_at = self._heard_at = None
                     await self._follow(events)
             except TransportError as error:
-                self._lost()
+                self._note_loss()
                 if error.cause == REFUSED and self.cells.rewatches_refused:
                     await asyncio.sleep(self._watch_pauses.next(loop_time()))
                     continue
@@ -320,7 +320,7 @@ class Reflector:
         silent = 0.0 if self._heard_at is None else loop_time() - self._heard_at
         return silent if silent > LONGEST_SILENCE else 0.0
 
-    def _lost(self) -> None:
+    def _note_loss(self) -> None:
         if self.lost_at is None:
             self.lost_at = loop_time()
 
@@ -391,7 +391,7 @@ class Informers:
     cells: ClientCells
     handler: Follower
     report: Report
-    """Is told of what fails or cannot be read, one line each."""
+    """Gets what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
     reflectors: dict[str, Reflector] = Factory(dict)
     """Kind -> its reflector."""
@@ -432,7 +432,7 @@ class Informers:
     @property
     def seconds_behind(self) -> float:
         """For how long some kind could not be followed; 0: all can."""
-        return max((one.seconds_behind for one in self.reflectors.values()), default=0.0)
+        return max((reflector.seconds_behind for reflector in self.reflectors.values()), default=0.0)
 
     async def synced(self) -> None:
         """Wait until every kind has been listed once."""

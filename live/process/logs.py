@@ -48,7 +48,7 @@ class Log:
     """``--v``: lines of higher levels are left out. Warnings and errors have no level."""
     form: str = TEXT_LINES
     wall: Callable[[], float] = time.time
-    _told: str = ""
+    _last_news: str = ""
     _recent: dict[str, float] = Factory(dict)
     _lock: Lock = Factory(Lock)
 
@@ -59,8 +59,8 @@ class Log:
 
     def news(self, text: str, severity: str = INFO) -> None:
         """Something happened; left out if it was the last news: a replica that waits tries every few seconds."""
-        if text != self._told:
-            self._told = text
+        if text != self._last_news:
+            self._last_news = text
             self._line(severity, text, 0)
 
     def warning(self, text: str) -> None:
@@ -71,7 +71,7 @@ class Log:
         """Something goes wrong, perhaps again and again: the same text is written once a minute."""
         now = self.wall()
         with self._lock:
-            self._recent = {known: at for known, at in self._recent.items() if 0 <= now - at < SAME_AGAIN}
+            self._recent = {line: at for line, at in self._recent.items() if 0 <= now - at < SAME_AGAIN}
             is_new = text not in self._recent
             self._recent.setdefault(text, now)
         if is_new:

@@ -84,7 +84,7 @@ class Metric:
 def metrics_of(table: str) -> tuple[Metric, ...]:
     """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Three buckets
     are a start, a factor and a count."""
-    found = []
+    metrics = []
     lines = [line.strip() for line in table.strip().splitlines()]
     for line, text in zip(lines[::2], lines[1::2], strict=True):
         name, kind, feed, labels, more = map(str.strip, line.split("|"))
@@ -93,10 +93,10 @@ def metrics_of(table: str) -> tuple[Metric, ...]:
         if len(buckets) == 3:
             start, factor, count = buckets
             buckets = tuple(start * factor**at for at in range(int(count)))
-        found.append(
+        metrics.append(
             Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if buckets else tuple(words))
         )
-    return tuple(found)
+    return tuple(metrics)
 
 
 SHARED = metrics_of("""
@@ -215,10 +215,10 @@ class SchedulerMetrics:
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
             more = {"buckets": metric.buckets} if metric.buckets else {}
             kind = getattr(prometheus_client, metric.kind)
-            made = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
+            collector = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
             for value in metric.starts:
-                made.labels(value)
-            self._fed.setdefault(metric.feed, []).append((metric, made))
+                collector.labels(value)
+            self._fed.setdefault(metric.feed, []).append((metric, collector))
         if with_process:
             ProcessCollector(registry=self.registry)
 
@@ -244,27 +244,25 @@ class SchedulerMetrics:
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def request(self, found: MeasuredRequest, server: str) -> None:
+    def request(self, call: MeasuredRequest, server: str) -> None:
         """The API server at the URL *server* was asked. Watches are counted, and not measured."""
-        method = found.request.method
+        method = call.request.method
         host = urlsplit(server).netloc
-        self.feed(
-            "request", 1, method=method, code=str(found.status) if found.status else "<error>", host=host
-        )
-        if not found.is_stream:
-            self.feed("request time", found.seconds, verb=method, host=host)
+        self.feed("request", 1, method=method, code=str(call.status) if call.status else "<error>", host=host)
+        if not call.is_stream:
+            self.feed("request time", call.seconds, verb=method, host=host)
 
     def _read(self, scheduler: Any) -> None:
         """Set the numbers to what is so now."""
         engine = scheduler.state.engine
         queue = scheduler.state.queue
-        found = queue.pending
+        pending = queue.pending
         gated = 0
-        if found.unschedulable:
+        if pending.unschedulable:
             gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
-        self.feed("pending", found.active, queue="active")
-        self.feed("pending", found.backoff, queue="backoff")
-        self.feed("pending", found.unschedulable - gated, queue="unschedulable")
+        self.feed("pending", pending.active, queue="active")
+        self.feed("pending", pending.backoff, queue="backoff")
+        self.feed("pending", pending.unschedulable - gated, queue="unschedulable")
         if self.has_profiles:  # releases without profiles have no gated pods
             self.feed("pending", gated, queue="gated")
         self.feed("tasks", scheduler.under_way, operation="binding")
@@ -349,10 +347,10 @@ class SchedulerMetrics:
 
     # --- its binding ----------------------------------------------------------------------------------------
 
-    def bound(self, item: QueuedPod, now: float, began: float, asked: float) -> None:
-        """A pod was bound *now*; its attempt *began*, and the request was *asked*, at these times."""
+    def bound(self, item: QueuedPod, now: float, began: float, asked_at: float) -> None:
+        """A pod was bound *now*; its attempt *began*, and its request was sent *asked_at*."""
         self._attempt("scheduled", now - began, item.pod.spec.scheduler_name)
-        self._operation("binding", now - asked)
+        self._operation("binding", now - asked_at)
         self.feed("end to end", now - began)
         if item.entered is not None:
             attempts = str(item.attempts) if item.attempts < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"

@@ -79,8 +79,8 @@ async def serving(app: Starlette, listeners: Sequence[Listening]) -> AsyncIterat
     where it cannot listen."""
     async with AsyncExitStack() as stack:
         yield [
-            await stack.enter_async_context(served(app, each, most_callers=100, grace=0))
-            for each in listeners
+            await stack.enter_async_context(served(app, listener, most_callers=100, grace=0))
+            for listener in listeners
         ]
 
 
@@ -90,8 +90,8 @@ def last_line(number: int | None, words: str = "") -> str:
     >>> last_line(15, "no pod was being bound"), last_line(2), last_line(None)
     ('stopped by SIGTERM: no pod was being bound; exit status 0', 'stopped by SIGINT; exit status 130', 'ended; exit status 0')
     """
-    told = "ended" if number is None else f"stopped by {signal.Signals(number).name}"
-    return f"{told}{': ' if words else ''}{words}; exit status {STATUS[number]}"
+    start = "ended" if number is None else f"stopped by {signal.Signals(number).name}"
+    return f"{start}{': ' if words else ''}{words}; exit status {STATUS[number]}"
 
 
 LOST = 1
@@ -170,7 +170,7 @@ class Process:
                 await stack.enter_async_context(self.lease_thread)
             rate = self.settings.qps, self.settings.burst
             # Each has a client of its own, with a limit of its own.
-            scheduling, telling = (ClientTransport(self.link, self._answered, *rate) for _ in range(2))
+            scheduling, telling = (ClientTransport(self.link, self._note_request, *rate) for _ in range(2))
             dropped = partial(self.metrics.feed, "dropped event", 1)
             events = (
                 None
@@ -185,30 +185,30 @@ class Process:
             )
             for url in self.urls:
                 self.log.info(f"listening on {url}")
-            beside = [self.informers.run()] + ([] if events is None else [events.run()])
-            tasks = [asyncio.create_task(work) for work in beside]
-            stack.push_async_callback(_cancelled, *tasks)
+            background = [self.informers.run()] + ([] if events is None else [events.run()])
+            tasks = [asyncio.create_task(work) for work in background]
+            stack.push_async_callback(_cancel, *tasks)
             # Take part in the election and schedule until *end*, or until something fails, which is raised.
-            main = asyncio.create_task(self._led())
+            main = asyncio.create_task(self._run_as_leader())
             ended = asyncio.create_task(end.wait())
             try:
                 await asyncio.wait((main, ended, *tasks), return_when=asyncio.FIRST_COMPLETED)
-                led = self.elector is not None and self.elector.leads
-                begun = self.scheduler.under_way
+                has_led = self.elector is not None and self.elector.leads
+                under_way = self.scheduler.under_way
                 if ended.done() and self.scheduler.is_running:
                     self.scheduler.stop()
                     await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
-                left = self.scheduler.under_way
+                unbound = self.scheduler.under_way
             finally:
-                await _cancelled(main, ended)
-            self.ending = "nothing was written" if self.is_dry else self._ending(begun, left, led)
+                await _cancel(main, ended)
+            self.ending = "nothing was written" if self.is_dry else self._ending(under_way, unbound, has_led)
             for task in (main, *tasks):
                 if task.done() and not task.cancelled():
                     task.result()
             if events is not None and (unsent := await events.drain(LAST_EVENTS)):
                 self.log.warning(f"{unsent} events are not sent: {LAST_EVENTS:g} seconds were over")
 
-    async def _led(self) -> None:
+    async def _run_as_leader(self) -> None:
         async def schedule() -> None:
             self.log.info("scheduling begins")
             await self.scheduler.run()
@@ -217,34 +217,34 @@ class Process:
         self.log.info("all lists are there")
         await (schedule() if self.elector is None else self.elector.lead(schedule))
 
-    def _ending(self, begun: int, left: int, led: bool) -> str:
-        """The ends of the *begun* pods that had a node and were not bound, *left* of them now, and of the
-        lease, if it *led*."""
-        told = "no pod was being bound"
-        if begun:
-            verb = "was" if begun == 1 else "were"
-            left_verb = "are" if left > 1 else "is"
-            told = f"{count_of(begun, 'pod')} {verb} being bound, {left or 'none'} {left_verb} left"
+    def _ending(self, under_way: int, unbound: int, has_led: bool) -> str:
+        """The ends of the *under_way* pods that had a node and were not bound, *unbound* of them now, and of the
+        lease, if it *has_led*."""
+        words = "no pod was being bound"
+        if under_way:
+            verb = "was" if under_way == 1 else "were"
+            left_verb = "are" if unbound > 1 else "is"
+            words = f"{count_of(under_way, 'pod')} {verb} being bound, {unbound or 'none'} {left_verb} left"
         elector = self.elector
         if elector is None:
-            return told
-        became = "not held" if not led else "kept until it runs out" if elector.has_lock else "given back"
-        return f"{told}; lease {elector.lock.place} {became}"
+            return words
+        became = "not held" if not has_led else "kept until it runs out" if elector.has_lock else "given back"
+        return f"{words}; lease {elector.lock.place} {became}"
 
     # --- parts ----------------------------------------------------------------------------------------------
 
-    def _answered(self, found: MeasuredRequest) -> None:
-        self.metrics.request(found, self.server)
+    def _note_request(self, request: MeasuredRequest) -> None:
+        self.metrics.request(request, self.server)
         if self.log.shows(REQUESTS):
-            self.log.info(str(found), REQUESTS)
+            self.log.info(str(request), REQUESTS)
 
     def _assemble(self, link: Transport, events: Events | None) -> None:
         engine = self.engine
         metrics = self.metrics
         engine.asks_later = not self.is_dry
         client = engine.release.client
-        told = Api(link, retries_of(client))
-        api = DryApi() if self.is_dry else ClusterApi(told, client.device_api, client.names_device_requests)
+        base = Api(link, retries_of(client))
+        api = DryApi() if self.is_dry else ClusterApi(base, client.device_api, client.names_device_requests)
         recorder = events or Recorder()
         state = LiveState(
             engine,
@@ -260,24 +260,24 @@ class Process:
         state.queue.on_incoming = lambda queue, event: metrics.feed("incoming", 1, queue=queue, event=event)
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.informers = informers_of(engine.release, engine.gates, link, state, self.log.again)
-        wanted = self.settings.election
+        election = self.settings.election
         thread = self.lease_thread
-        if events is not None and wanted is not None:
-            own = ClientTransport(self.link if thread is None else thread.link, self._answered)
+        if events is not None and election is not None:
+            lease_link = ClientTransport(self.link if thread is None else thread.link, self._note_request)
             self.elector = Elector(
-                LeaseLock(own, wanted.namespace, wanted.name, wanted.times.request),
-                wanted.times,
+                LeaseLock(lease_link, election.namespace, election.name, election.times.request),
+                election.times,
                 self.identity,
                 recorder,
                 self.log,
-                lambda leads: metrics.feed("leader", int(leads), name=wanted.name),
+                lambda leads: metrics.feed("leader", int(leads), name=election.name),
                 self.wall,
             )
             if thread is not None:
                 self.elector.apart = thread.run
 
 
-async def _cancelled(*tasks: asyncio.Task[Any]) -> None:
+async def _cancel(*tasks: asyncio.Task[Any]) -> None:
     """Cancel *tasks* and wait for them."""
     for task in tasks:
         task.cancel()
@@ -316,9 +316,9 @@ async def scheduled(
         except LeaderLostError as error:
             log.error(f"leaderelection lost: {error}; exit status {LOST}")
             return LOST
-    by = ended_by[0] if ended_by else None
-    log.info(last_line(by, "" if process is None else process.ending))
-    return STATUS[by]
+    signal_number = ended_by[0] if ended_by else None
+    log.info(last_line(signal_number, "" if process is None else process.ending))
+    return STATUS[signal_number]
 
 
 def decision_line(decision: Decision, explain: bool) -> str:
@@ -329,15 +329,15 @@ def decision_line(decision: Decision, explain: bool) -> str:
         line = f"{decision.pod.key}: no node: {decision.error}"
         if plan is not None and plan.node is not None:
             line += f" It makes room on {plan.node}: {', '.join(victim.key for victim in plan.victims)}."
-    told = []
+    parts = []
     if decision.feasible and explain:
-        told.append(f"{len(decision.feasible)} nodes fit")
+        parts.append(f"{len(decision.feasible)} nodes fit")
     if decision.scores and explain:
         scores = sorted(decision.scores.items(), key=lambda pair: -pair[1])[:SHOWN_NODES]
-        told.append(f"best {', '.join(f'{name} {score}' for name, score in scores)}")
+        parts.append(f"best {', '.join(f'{name} {score}' for name, score in scores)}")
     if decision.failed and explain:
         reasons = [
             f"{name}: {', '.join(texts)}" for name, texts in list(decision.failed.items())[:SHOWN_NODES]
         ]
-        told.append(f"not {'; '.join(reasons)}")
-    return visible(f"{line} ({'; '.join(told)})" if told else line)
+        parts.append(f"not {'; '.join(reasons)}")
+    return visible(f"{line} ({'; '.join(parts)})" if parts else line)

@@ -58,10 +58,10 @@ class LeaseRecord(msgspec.Struct, frozen=True, rename="camel"):
     lease_transitions: Int32 = 0
     """How often the leader changed."""
 
-    def within(self, found: JsonObject) -> JsonDict:
-        """The Lease *found* with this in its spec."""
-        spec = {**(found.get("spec") or {}), **msgspec.to_builtins(self)}
-        return {**found, "kind": LEASES.kind, "apiVersion": LEASES.group_version, "spec": spec}
+    def within(self, lease: JsonObject) -> JsonDict:
+        """*lease* with this record in its spec."""
+        spec = {**(lease.get("spec") or {}), **msgspec.to_builtins(self)}
+        return {**lease, "kind": LEASES.kind, "apiVersion": LEASES.group_version, "spec": spec}
 
 
 @define
@@ -73,7 +73,7 @@ class LeaseLock:
     name: str
     timeout: float
     """Seconds that a request may take."""
-    _found: JsonDict = Factory(dict)
+    _lease: JsonDict = Factory(dict)
 
     @property
     def place(self) -> str:
@@ -89,9 +89,9 @@ class LeaseLock:
                 return None
             raise
         try:
-            given = dict(self._found.get("spec") or {})
+            spec = dict(self._lease.get("spec") or {})
             return msgspec.convert(
-                {key: value for key, value in given.items() if value is not None}, LeaseRecord
+                {key: value for key, value in spec.items() if value is not None}, LeaseRecord
             )
         except (TypeError, ValueError) as error:
             raise ApiError(200, "", f"{LEASES.plural} {self.place}: {error}") from None
@@ -104,11 +104,11 @@ class LeaseLock:
 
     async def update(self, record: LeaseRecord) -> None:
         """Write *record*, if the lock has not changed since it was read."""
-        await self._ask("PUT", self.name, record.within(self._found))
+        await self._ask("PUT", self.name, record.within(self._lease))
 
     def reference(self) -> Reference:
         """The object that events about the leader are about."""
-        meta = metadata_of(self._found)
+        meta = metadata_of(self._lease)
         return Reference(
             kind=LEASES.kind,
             namespace=self.namespace,
@@ -119,7 +119,7 @@ class LeaseLock:
         )
 
     async def _ask(self, method: str, name: str, written: JsonObject | None = None) -> None:
-        self._found = await Api(self.transport, ONCE).ask(
+        self._lease = await Api(self.transport, ONCE).ask(
             method, LEASES, self.namespace, name, body=written, timeout=self.timeout
         )
 
@@ -178,9 +178,9 @@ class Elector:
     apart: Callable[[Coroutine[Any, Any, None]], Awaitable[None]] = asyncio.ensure_future
     """Runs what asks for the lock, perhaps on another thread than that of the work."""
     leads: bool = False
-    _known: LeaseRecord = field(default=LeaseRecord(), init=False)
-    _seen: LeaseRecord = field(default=LeaseRecord(), init=False)
-    _known_since: float = -math.inf
+    _observed: LeaseRecord = field(default=LeaseRecord(), init=False)
+    _last_read: LeaseRecord = field(default=LeaseRecord(), init=False)
+    _observed_at: float = -math.inf
     _renewed_at: float = -math.inf
 
     # --- what is known --------------------------------------------------------------------------------------
@@ -188,12 +188,12 @@ class Elector:
     @property
     def leader(self) -> str:
         """The holder of the lock as far as it is known here; empty if there is none."""
-        return self._known.holder_identity
+        return self._observed.holder_identity
 
     @property
     def has_lock(self) -> bool:
         """Whether the lock named this replica when it was last read or written."""
-        return self._known.holder_identity == self.identity
+        return self._observed.holder_identity == self.identity
 
     @property
     def holds_lease(self) -> bool:
@@ -206,7 +206,7 @@ class Elector:
 
         Upstream: a replica that waits is healthy, and so is a leader until long after it should have ended.
         """
-        if not self.has_lock or loop_time() - self._known_since <= self.times.lease + TOLERANCE:
+        if not self.has_lock or loop_time() - self._observed_at <= self.times.lease + TOLERANCE:
             return ""
         return f"failed election to renew leadership on lease {self.lock.place.partition('/')[2]}"
 
@@ -285,19 +285,19 @@ class Elector:
         """Give the lock back. A renewal that was under way may have been written, so after a refusal the lock
         is read once more."""
         now = self._date()
-        record = LeaseRecord("", 1, now, now, self._known.lease_transitions)
+        record = LeaseRecord("", 1, now, now, self._observed.lease_transitions)
         try:
             try:
                 await self.lock.update(record)
             except ApiError:
-                found = await self.lock.read()
-                if found is not None and found.holder_identity != self.identity:
+                current = await self.lock.read()
+                if current is not None and current.holder_identity != self.identity:
                     return
                 await self.lock.update(record)
         except (ApiError, TransportError) as error:
             self.log.warning(f"Failed to release lock: {error}")
             return
-        self._know(record)
+        self._remember(record)
 
     def _tell(self, what: str) -> None:
         self.recorder.event(self.lock.reference(), "Normal", "LeaderElection", f"{self.identity} {what}")
@@ -308,35 +308,35 @@ class Elector:
         """Try once to get the lock, or to renew it; whether it worked."""
         start = loop_time()
         now = self._date()
-        mine = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
+        own_record = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
         try:
             old = await self.lock.read()
             if old is None:
-                await self.lock.create(mine)
+                await self.lock.create(own_record)
             else:
-                if old != self._seen:
-                    self._seen = old
-                    self._know(old)
+                if old != self._last_read:
+                    self._last_read = old
+                    self._remember(old)
                 if self.has_lock:
-                    mine = replace(
-                        mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions
+                    own_record = replace(
+                        own_record, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions
                     )
-                elif old.holder_identity and self._known_since + old.lease_duration_seconds > start:
+                elif old.holder_identity and self._observed_at + old.lease_duration_seconds > start:
                     # It names another holder, and has changed within the time that it says itself.
                     self.log.news(f"lock is held by {self.leader} and has not yet expired")
                     return False
                 else:
-                    mine = replace(mine, lease_transitions=old.lease_transitions + 1)
-                await self.lock.update(mine)
+                    own_record = replace(own_record, lease_transitions=old.lease_transitions + 1)
+                await self.lock.update(own_record)
         except (ApiError, TransportError) as error:
             self.log.news(str(error), WARNING)
             return False
-        self._know(mine)
+        self._remember(own_record)
         self._renewed_at = start
         return True
 
-    def _know(self, record: LeaseRecord) -> None:
-        self._known, self._known_since = record, loop_time()
+    def _remember(self, record: LeaseRecord) -> None:
+        self._observed, self._observed_at = record, loop_time()
 
     def _date(self) -> str:
         """The time as the API writes it, in microseconds."""

@@ -70,7 +70,7 @@ class Events(Recorder):
     wall: Callable[[], float] = time.time
     component: str = ""
     """In whose name they are."""
-    _known: OrderedDict[object, Manifest] = Factory(OrderedDict)
+    _sent: OrderedDict[object, Manifest] = Factory(OrderedDict)
     _waiting: deque[Manifest] = Factory(deque)
     _awake: asyncio.Event = Factory(asyncio.Event)
     _last_name: int = 0
@@ -102,7 +102,7 @@ class Events(Recorder):
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
         self._last_name = max(self._last_name + 1, round(now * 1e9))
         metadata = {"name": f"{about.name}.{self._last_name:x}", "namespace": about.namespace or "default"}
-        told = in_seconds(now)
+        timestamp = in_seconds(now)
         self._waiting.append(
             {
                 "kind": "Event",
@@ -112,8 +112,8 @@ class Events(Recorder):
                 "reason": reason,
                 "message": text,
                 "source": {"component": self.component},
-                "firstTimestamp": told,
-                "lastTimestamp": told,
+                "firstTimestamp": timestamp,
+                "lastTimestamp": timestamp,
                 "count": 1,
                 "type": type,
                 "reportingComponent": self.component,
@@ -130,30 +130,30 @@ class Events(Recorder):
             while self._waiting:
                 event = self._waiting.popleft()
                 self._is_sending = True
-                about = event["involvedObject"]
+                target = event["involvedObject"]
                 # An event equal to one that was sent before is that one with a higher count.
                 key = (
-                    *(about.get(name) for name in _NAMES),
+                    *(target.get(name) for name in _NAMES),
                     *(event[name] for name in ("type", "reason", "message")),
                 )
-                known = self._known.pop(key, None)
-                if known is not None:
+                previous = self._sent.pop(key, None)
+                if previous is not None:
                     event |= {
-                        "metadata": known["metadata"],
-                        "firstTimestamp": known["firstTimestamp"],
-                        "count": known["count"] + 1,
+                        "metadata": previous["metadata"],
+                        "firstTimestamp": previous["firstTimestamp"],
+                        "count": previous["count"] + 1,
                     }
-                self._known[key] = event
-                if len(self._known) > MOST_REMEMBERED:
-                    self._known.popitem(last=False)
-                for left in reversed(range(MOST_TRIES)):
+                self._sent[key] = event
+                if len(self._sent) > MOST_REMEMBERED:
+                    self._sent.popitem(last=False)
+                for tries_left in reversed(range(MOST_TRIES)):
                     if await self._is_answered(event):
                         break
-                    if left:
+                    if tries_left:
                         await asyncio.sleep(PAUSE)
                 else:
-                    what = f"'{event['reason']}' of {about.get('namespace', '')}/{about['name']}"
-                    self.say(f"Unable to write event {what} (retry limit exceeded!)")
+                    text = f"'{event['reason']}' of {target.get('namespace', '')}/{target['name']}"
+                    self.say(f"Unable to write event {text} (retry limit exceeded!)")
                 self._is_sending = False
             self._is_dropping = False
 
@@ -161,9 +161,9 @@ class Events(Recorder):
         """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the
         same time."""
         end = loop_time() + seconds
-        while (left := len(self._waiting) + self._is_sending) and loop_time() < end:
+        while (unsent := len(self._waiting) + self._is_sending) and loop_time() < end:
             await asyncio.sleep(LOOK)
-        return left
+        return unsent
 
     async def _is_answered(self, event: Manifest) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""

@@ -95,12 +95,12 @@ def load_surroundings(file: str) -> Surroundings:
     document = configuration_document(file)
     where = document.where
     try:
-        found = read(Surroundings, document.data)
+        surroundings = read(Surroundings, document.data)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
-    if found.kind != KIND:
-        raise PolicyError(f'{where}: kind: expected {KIND}, got "{found.kind}"')
-    return found
+    if surroundings.kind != KIND:
+        raise PolicyError(f'{where}: kind: expected {KIND}, got "{surroundings.kind}"')
+    return surroundings
 
 
 # --- the flags ----------------------------------------------------------------------------------------------
@@ -120,33 +120,33 @@ _READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
 class Values:
     """The flags that were given, each as the text that was typed."""
 
-    given: Mapping[str, str]
+    texts: Mapping[str, str]
 
     def of(self, name: str, default: T) -> T:
         """The value of a flag: true or false in any of Go's forms, a duration in seconds; *default* for one
         that was not given."""
-        if name not in self.given:
+        if name not in self.texts:
             return default
-        written = self.given[name]
-        read, wanted = _READERS[FLAGS[name].kind]
+        written = self.texts[name]
+        parse, expected = _READERS[FLAGS[name].kind]
         try:
-            found = read(written)
+            value = parse(written)
         except ValueError:
-            found = None
-        if found is None:
-            raise _wrong(name, written, wanted)
-        return cast(T, found)
+            value = None
+        if value is None:
+            raise _wrong(name, written, expected)
+        return cast(T, value)
 
     def port(self, name: str, default: int) -> int:
         """A port; 0 means none."""
-        found = self.of(name, default)
-        if not 0 <= found <= 65535:
-            raise _wrong(name, self.given[name], "a port between 0 and 65535")
-        return found
+        port = self.of(name, default)
+        if not 0 <= port <= 65535:
+            raise _wrong(name, self.texts[name], "a port between 0 and 65535")
+        return port
 
 
-def _wrong(name: str, got: str, wanted: str) -> FlagError:
-    return FlagError(f'--{name}: expected {wanted}, got "{got}"')
+def _wrong(name: str, value: str, expected: str) -> FlagError:
+    return FlagError(f'--{name}: expected {expected}, got "{value}"')
 
 
 # --- what they mean -----------------------------------------------------------------------------------------
@@ -182,21 +182,21 @@ class RunSettings:
 
 
 def read_settings(
-    given: Mapping[str, str],
+    texts: Mapping[str, str],
     config: Path | None = None,
     kubeconfig: Path | None = None,
     *,
     is_dry: bool = False,
 ) -> RunSettings:
-    """The settings that the flags *given* make beside a configuration, each flag as the text that was typed.
+    """The settings of flags beside a configuration; *texts*: flag -> the text that was typed.
 
     A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on
     the same machine. Raises :class:`FlagError`, and what
     :func:`~kubeclassic.live.scheduler.flags.load_surroundings` raises.
     """
-    flags = Values(given)
-    found = Surroundings() if config is None else load_surroundings(str(config))
-    connection = found.client_connection
+    flags = Values(texts)
+    surroundings = Surroundings() if config is None else load_surroundings(str(config))
+    connection = surroundings.client_connection
     form = flags.of("logging-format", TEXT_LINES)
     if form not in FORMS:
         raise _wrong("logging-format", form, " or ".join(FORMS))
@@ -206,26 +206,26 @@ def read_settings(
         master=flags.of("master", ""),
         qps=flags.of("kube-api-qps", connection.qps or 50.0),
         burst=flags.of("kube-api-burst", connection.burst or 100),
-        election=None if is_dry else _election(flags, found),
+        election=None if is_dry else _election(flags, surroundings),
         listeners=tuple(
             listener
-            for listener in _listeners(flags, found)
-            if not is_dry or PLACES[bool(listener.certificate)] & set(given)
+            for listener in _listeners(flags, surroundings)
+            if not is_dry or PLACES[bool(listener.certificate)] & set(texts)
         ),
-        longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
+        longest_parked=flags.of(PARKED, 0.0) if PARKED in texts else None,
         log_level=flags.of("v", 0),
         log_form=form,
     )
 
 
-def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
-    said = found.leader_election
-    if not flags.of("leader-elect", said.leader_elect):
+def _election(flags: Values, surroundings: Surroundings) -> ElectionSettings | None:
+    config = surroundings.leader_election
+    if not flags.of("leader-elect", config.leader_elect):
         return None
     times = LeaseTimes(
-        lease=flags.of("leader-elect-lease-duration", said.lease_duration or 15.0),
-        renew=flags.of("leader-elect-renew-deadline", said.renew_deadline or 10.0),
-        retry=flags.of("leader-elect-retry-period", said.retry_period or 2.0),
+        lease=flags.of("leader-elect-lease-duration", config.lease_duration or 15.0),
+        renew=flags.of("leader-elect-renew-deadline", config.renew_deadline or 10.0),
+        retry=flags.of("leader-elect-retry-period", config.retry_period or 2.0),
     )
     if times.lease <= times.renew:
         raise FlagError("leaseDuration must be greater than renewDeadline")
@@ -233,24 +233,24 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         raise FlagError("renewDeadline must be greater than retryPeriod*JitterFactor")
     if times.retry <= 0:
         raise FlagError("retryPeriod must be greater than zero")
-    kind = flags.of("leader-elect-resource-lock", said.resource_lock or LOCK)
+    kind = flags.of("leader-elect-resource-lock", config.resource_lock or LOCK)
     if kind != LOCK:
         raise _wrong(
             "leader-elect-resource-lock", kind, f"{LOCK} (a Lease names the leader in every release)"
         )
     return ElectionSettings(
         name=flags.of(
-            "leader-elect-resource-name", said.lock_object_name or said.resource_name or "kube-scheduler"
+            "leader-elect-resource-name", config.lock_object_name or config.resource_name or "kube-scheduler"
         ),
         namespace=flags.of(
             "leader-elect-resource-namespace",
-            said.lock_object_namespace or said.resource_namespace or "kube-system",
+            config.lock_object_namespace or config.resource_namespace or "kube-system",
         ),
         times=times,
     )
 
 
-def _listeners(flags: Values, found: Surroundings) -> Iterator[Listening]:
+def _listeners(flags: Values, surroundings: Surroundings) -> Iterator[Listening]:
     """The addresses to listen on. Without an address it is loopback, other than upstream, as callers are not
     asked who they are."""
     certificate = flags.of("tls-cert-file", "")
@@ -259,12 +259,12 @@ def _listeners(flags: Values, found: Surroundings) -> Iterator[Listening]:
         raise FlagError("--tls-cert-file and --tls-private-key-file: expected both or none, got one of them")
     places = [
         _place(address)
-        for address in (found.healthz_bind_address, found.metrics_bind_address)
+        for address in (surroundings.healthz_bind_address, surroundings.metrics_bind_address)
         if address is not None
     ]
-    given = flags.of("address", LOOPBACK), flags.port("port", 0 if certificate else HTTP_PORT)
-    is_said = not PLACES[False].isdisjoint(flags.given)
-    for address, port in dict.fromkeys([given] if is_said else places or [given]):
+    plain = flags.of("address", LOOPBACK), flags.port("port", 0 if certificate else HTTP_PORT)
+    is_said = not PLACES[False].isdisjoint(flags.texts)
+    for address, port in dict.fromkeys([plain] if is_said else places or [plain]):
         if port:
             yield Listening(address, port, insecure=True)
     secure = flags.port("secure-port", HTTPS_PORT if certificate else 0)

@@ -118,7 +118,7 @@ class ClassicConsequences(Consequences):
             state.engine.binder.forget(item.pod)
         elif not current.node_name:
             state.touch()
-            if (known := state.pod(current.key)) is None or known.uid != current.uid or known.node_name:
+            if (cached := state.pod(current.key)) is None or cached.uid != current.uid or cached.node_name:
                 # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod
                 # all the same: one that has a node could make victims of other pods, and its nomination would
                 # never end.
@@ -146,13 +146,13 @@ class ClassicConsequences(Consequences):
             and (failed := await self._let_leave(pod, plan.node, plan.victims)) is not None
         ):
             return failed
-        for other in plan.clear_nominations:
-            other = pod if other.uid == pod.uid else other
-            if (status := status_of(other)).get("nominatedNodeName"):
+        for nominee in plan.clear_nominations:
+            nominee = pod if nominee.uid == pod.uid else nominee
+            if (status := status_of(nominee)).get("nominatedNodeName"):
                 await self.tried(
-                    other,
+                    nominee,
                     "cannot end its nomination",
-                    state.api.put_status(other, with_nomination(status, "")),
+                    state.api.put_status(nominee, with_nomination(status, "")),
                 )
         return None
 
@@ -260,9 +260,9 @@ class FrameworkConsequences(Consequences):
             state.awake.set()
 
     async def _end_nominations(self, plan: Preemption) -> None:
-        for other in plan.clear_nominations:
-            before = status_of(other)
-            await self._patch(other, before, with_nomination(before, ""), "cannot end its nomination")
+        for nominee in plan.clear_nominations:
+            before = status_of(nominee)
+            await self._patch(nominee, before, with_nomination(before, ""), "cannot end its nomination")
 
     async def _evict(self, victims: Sequence[Pod], preemptor: Pod, plan: Preemption) -> str | None:
         """Mark and delete *victims* at the same time; answers the first error."""
@@ -320,7 +320,7 @@ class LiveScheduler(Driver):
     consequences: ClassicConsequences | FrameworkConsequences = field(init=False)
     volumes: VolumeWork = field(init=False)
     under_way: int = field(init=False, default=0)
-    """How many pods are between a reserved place and their binding."""
+    """The number of pods between a reserved place and their binding."""
     claims: ClaimWork | None = field(init=False)
     """Writes claims to devices; None where there are none."""
     is_running: bool = False
@@ -403,9 +403,9 @@ class LiveScheduler(Driver):
         if self.is_stopping or state.broken:
             return
         due = state.queue.next_due()
-        left = None if due is None else max(SHORTEST_WAIT, due / SECOND - state.now())
+        timeout = None if due is None else max(SHORTEST_WAIT, due / SECOND - state.now())
         with suppress(TimeoutError):
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(timeout):
                 await state.awake.wait()
 
     async def _expire(self) -> None:
@@ -515,12 +515,12 @@ class LiveScheduler(Driver):
         pod = attempt.pod
         host = attempt.host
         state = self.state
-        told = None if self.claims is None else await self.claims.write(self.claims.taken())
-        told = told or await self._until_ready(pod, host)
-        if told is not None:
-            return state.binding.failure(f'running PreBind plugin "DynamicResources": {told}')
+        reason = None if self.claims is None else await self.claims.write(self.claims.taken())
+        reason = reason or await self._until_ready(pod, host)
+        if reason is not None:
+            return state.binding.failure(f'running PreBind plugin "DynamicResources": {reason}')
         await state.leading()
-        asked = state.now()
+        asked_at = state.now()
         error = await self._request(pod, host)
         await state.free()
         state.touch()
@@ -528,9 +528,9 @@ class LiveScheduler(Driver):
         if lasts is not None:
             state.engine.cache.finish_binding(pod.bound_to(host), state.clock.seconds, lasts)
         failure = None if error is None else state.binding.failure(error)
-        self._tell_end(attempt, "Bind", asked, failure)
+        self._tell_end(attempt, "Bind", asked_at, failure)
         if failure is None:
-            state.observer.bound(attempt.item, state.now(), attempt.began, asked)
+            state.observer.bound(attempt.item, state.now(), attempt.began, asked_at)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {host}")
@@ -551,15 +551,17 @@ class LiveScheduler(Driver):
             f"waiting for binding conditions for device on node {host}",
         )
         end = state.now() + wait.binding_seconds
-        while (told := wait.readiness(pod)) is None and state.now() < end:
+        while (reason := wait.readiness(pod)) is None and state.now() < end:
             await asyncio.sleep(DEVICE_POLL)
             await state.free()
-        return None if told == "" else told or wait.late_text
+        return None if reason == "" else reason or wait.late_text
 
     async def _request(self, pod: Pod, host: str) -> str | None:
         """Ask an extender or the API server to bind; answers the error."""
         state = self.state
-        binder = binder_of([each for each in state.engine.extenders if isinstance(each, HttpExtender)], pod)
+        binder = binder_of(
+            [extender for extender in state.engine.extenders if isinstance(extender, HttpExtender)], pod
+        )
         try:
             if binder is not None:
                 await asyncio.to_thread(binder.bind, pod, host)

@@ -108,13 +108,15 @@ class ClusterApi:
         """Change the status of *pod* by a strategic merge patch, unless it is empty; what may pass is tried
         again, four times in all."""
         pause = 0.01
-        for left in reversed(range(4 if patch else 0)):
+        for tries_left in reversed(range(4 if patch else 0)):
             try:
                 await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
                 return
             except ApiError as error:
                 # Upstream: Retriable in pkg/scheduler/util/utils.go.
-                if not left or not (isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)):
+                if not tries_left or not (
+                    isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)
+                ):
                     raise
             await asyncio.sleep(pause)
             pause *= 5
@@ -127,11 +129,11 @@ class ClusterApi:
 def decoded(kind: type[K], document: Any) -> K:
     """The object in an answer; raises ApiError for one that cannot be read."""
     try:
-        found = decode_kind(kind.kind, document, strict=False, keeps_manifest=True)
+        item = decode_kind(kind.kind, document, strict=False, keeps_manifest=True)
     except ManifestError as error:
         raise ApiError(200, "", str(error)) from error
-    assert isinstance(found, kind)
-    return found
+    assert isinstance(item, kind)
+    return item
 
 
 @define(eq=False)
@@ -139,7 +141,7 @@ class DryApi(ClusterApi):
     """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or
     deleted it."""
 
-    known: dict[str, Pod] = Factory(dict)
+    pods: dict[str, Pod] = Factory(dict)
     """The pods as the informer knows them, by key."""
     _written: dict[str, Pod] = Factory(dict)
     """Pods with the status that would have been written; the queues of old releases look at it."""
@@ -161,11 +163,11 @@ class DryApi(ClusterApi):
             end.set_exception(_not_found(key.partition("/")[2]))
 
     async def read_pod(self, pod: Pod) -> Pod:
-        if pod.key not in self.known:
+        if pod.key not in self.pods:
             raise _not_found(pod.name)
-        known = self.known[pod.key]
+        current = self.pods[pod.key]
         written = self._written.get(pod.key)
-        return written if written is not None and written.metadata == known.metadata else known
+        return written if written is not None and written.metadata == current.metadata else current
 
     async def put_status(self, pod: Pod, status: JsonDict, node_name: str = "") -> None:
         self._written[pod.key] = decoded(Pod, _pod_with_status(pod, status))
@@ -234,10 +236,10 @@ def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Jso
     nothing."""
     conditions = list(status.get("conditions") or [])
     place = next(
-        (i for i, one in enumerate(conditions) if one.get("type") == condition.type), len(conditions)
+        (i for i, entry in enumerate(conditions) if entry.get("type") == condition.type), len(conditions)
     )
     old = conditions[place] if place < len(conditions) else {}
-    made = {
+    new = {
         "type": condition.type,
         "status": condition.status,
         "lastProbeTime": condition.probed,
@@ -245,16 +247,16 @@ def with_condition(status: JsonObject, condition: NewCondition, now: str) -> Jso
         "reason": condition.reason,
         "message": condition.message,
     }
-    if old and all((old.get(name) or None) == (value or None) for name, value in made.items()):
+    if old and all((old.get(name) or None) == (value or None) for name, value in new.items()):
         return None
-    conditions[place : place + 1] = [made]
+    conditions[place : place + 1] = [new]
     return {**status, "conditions": conditions}
 
 
 def with_nomination(status: JsonObject, node_name: str) -> JsonDict:
     """*status* with another nominated node; the empty name removes it."""
-    found = {key: value for key, value in status.items() if key != "nominatedNodeName"}
-    return found | ({"nominatedNodeName": node_name} if node_name else {})
+    changed = {key: value for key, value in status.items() if key != "nominatedNodeName"}
+    return changed | ({"nominatedNodeName": node_name} if node_name else {})
 
 
 def status_patch(before: JsonObject, after: JsonObject) -> JsonDict:
@@ -265,18 +267,18 @@ def status_patch(before: JsonObject, after: JsonObject) -> JsonDict:
     if new != before.get("conditions", []):
         changed["conditions"] = new
         if "conditions" in before:
-            changed["$setElementOrder/conditions"] = [{"type": one["type"]} for one in new]
+            changed["$setElementOrder/conditions"] = [{"type": condition["type"]} for condition in new]
             changed["conditions"] = []
-            known = {one["type"]: one for one in before["conditions"] or ()}
-            for one in new:
-                old = known.get(one["type"], {})
+            by_type = {condition["type"]: condition for condition in before["conditions"] or ()}
+            for condition in new:
+                old = by_type.get(condition["type"], {})
                 differing = {
-                    key: one.get(key)
-                    for key in sorted({*old, *one})
-                    if key not in old or old[key] != one.get(key)
+                    key: condition.get(key)
+                    for key in sorted({*old, *condition})
+                    if key not in old or old[key] != condition.get(key)
                 }
                 if differing:
-                    changed["conditions"].append({**differing, "type": one["type"]})
+                    changed["conditions"].append({**differing, "type": condition["type"]})
     if (node_name := after.get("nominatedNodeName")) != before.get("nominatedNodeName"):
         changed["nominatedNodeName"] = node_name
     return {"status": changed} if changed else {}
@@ -325,7 +327,7 @@ class LiveState(SchedulingState):
             Clock(now=nanoseconds(start), origin=nanoseconds(self.wall() - start)), self.scheduler_name
         )
         if isinstance(self.api, DryApi):
-            self.api.known = self.router.pods
+            self.api.pods = self.router.pods
 
     @property
     def is_dry(self) -> bool:

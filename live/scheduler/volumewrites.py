@@ -45,19 +45,19 @@ class ClaimWork:
 
     def taken(self) -> list[ClaimWrite]:
         """The claims to be written, which are no longer noted."""
-        found = self.claims.writes or []
+        writes = self.claims.writes or []
         self.claims.writes = []
-        return found
+        return writes
 
-    async def write(self, wanted: list[ClaimWrite]) -> str | None:
-        """Write *wanted* in order; the first error ends it, and what was not written is as before."""
+    async def write(self, writes: list[ClaimWrite]) -> str | None:
+        """Write *writes* in order; the first error ends it, and what was not written is as before."""
         claims = self.claims
-        for number, each in enumerate(wanted):
+        for number, claim_write in enumerate(writes):
             try:
-                written = await self._one(each)
+                written = await self._write_one(claim_write)
             except ApiError as error:
                 await self.state.free()
-                for undone in reversed(wanted[number:]):
+                for undone in reversed(writes[number:]):
                     before = undone.before
                     after = undone.after
                     if after is not None and claims.get(after.key) is after:
@@ -70,11 +70,11 @@ class ClaimWork:
                 claims.put(written)
         return None
 
-    async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:
+    async def _write_one(self, claim_write: ClaimWrite) -> ResourceClaim | None:
         """Write one claim; gives it with its new version."""
         api = self.state.api
-        before = wanted.before
-        after = wanted.after
+        before = claim_write.before
+        after = claim_write.after
         claims = resource("ResourceClaim", api.device_api)
         head = {"apiVersion": api.device_api, "kind": "ResourceClaim"}
         if after is None:
@@ -92,26 +92,29 @@ class ClaimWork:
         manifest = {**head, **own_fields(after)}
         manifest["metadata"].pop("uid", None)
         manifest.pop("status", None)
-        made = decoded(ResourceClaim, await api.ask("POST", claims, after.namespace, "", body=manifest))
-        made = await self._put(made, replace(after, metadata=made.metadata))
-        if wanted.told is not None:
-            pod, status = wanted.told
+        created = decoded(ResourceClaim, await api.ask("POST", claims, after.namespace, "", body=manifest))
+        created = await self._put(created, replace(after, metadata=created.metadata))
+        if claim_write.told is not None:
+            pod, status = claim_write.told
             await api.patch_status(pod, {"status": status})
-        return made
+        return created
 
     async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
         """Write the finalizers and the status of a claim that is there."""
         api = self.state.api
         place = before.namespace, before.name
         claims = resource("ResourceClaim", api.device_api)
-        classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
+        classes = {
+            device_class.name: device_class.manifest or {}
+            for device_class in self.state.listings.device_classes
+        }
         manifest = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
         if after.metadata.finalizers != before.metadata.finalizers:
             manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
         for _ in range(CONFLICTS):
             try:
                 body = with_status(manifest, after, classes, api.names_requests)
-                found = await api.ask("PUT", claims, *place, "status", body)
+                answer = await api.ask("PUT", claims, *place, "status", body)
             except ApiError as error:
                 if error.status != CONFLICT:
                     raise
@@ -119,20 +122,20 @@ class ClaimWork:
                 if decoded(ResourceClaim, manifest).status.allocation != before.status.allocation:
                     raise
             else:
-                return decoded(ResourceClaim, found)
+                return decoded(ResourceClaim, answer)
         raise ApiError(CONFLICT, "Conflict", f'resourceclaims "{before.name}" changes all the time')
 
     def write_beside(self) -> None:
         """Write what was noted just now, beside what goes on; an error is reported, and the next attempt
         notes it once more."""
 
-        async def reported(wanted: list[ClaimWrite]) -> None:
-            error = await self.write(wanted)
+        async def reported(writes: list[ClaimWrite]) -> None:
+            error = await self.write(writes)
             if error is not None:
                 self.state.log.warning(f"resourceclaims: {error}")
 
-        if wanted := self.taken():
-            self.state.spawn(reported(wanted))
+        if writes := self.taken():
+            self.state.spawn(reported(writes))
 
 
 POLL = 1.0
@@ -160,24 +163,24 @@ class VolumeWork:
         """Whether a claim of *pod*, which was just assumed, has no volume yet."""
         if not pod.spec.volumes or not self.state.binding.waits_for_claims(pod):
             return False
-        found = (self.state.listings.claims.get(key) for key in self.state.engine.claims_of(pod))
-        return not all(claim is not None and is_fully_bound(claim) for claim in found)
+        claims = (self.state.listings.claims.get(key) for key in self.state.engine.claims_of(pod))
+        return not all(claim is not None and is_fully_bound(claim) for claim in claims)
 
     async def bind(self, pod: Pod) -> None:
         """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten
         and NotBound."""
         state = self.state
         try:
-            wanted = state.engine.bind_volumes(pod)
+            objects = state.engine.bind_volumes(pod)
         except VolumeError as error:
             raise NotWritten(str(error)) from error
         written = list[KubeObject]()
-        for item in wanted:
+        for item in objects:
             try:
                 written.append(await self._put(item))
             except ApiError as error:
                 await state.free()
-                state.engine.binder.restore(wanted[len(written) :])
+                state.engine.binder.restore(objects[len(written) :])
                 raise NotWritten(str(error)) from error
         end = state.now() + self.timeout
         while True:
@@ -186,8 +189,8 @@ class VolumeWork:
             node = pod.node_name
             if state.engine.row_of(node) is None:
                 raise NotBound(f'failed to get node "{node}": node "{node}" not found')
-            known = state.pod(pod.key)
-            if known is None or known.uid != pod.uid:
+            current = state.pod(pod.key)
+            if current is None or current.uid != pod.uid:
                 raise NotBound(f'pod "{pod.key}" does not exist any more')
             if all(
                 self._is_volume_bound(item, node)
@@ -208,11 +211,11 @@ class VolumeWork:
         if claim is not None:
             spec = manifest.get("spec") or {}
             reference = spec.get("claimRef") or {}
-            wanted = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
-            if not wanted.items() <= reference.items():  # one that is there for this claim stays
+            claim_fields = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
+            if not claim_fields.items() <= reference.items():  # one that is there for this claim stays
                 reference = {
                     "kind": claim.kind,
-                    **wanted,
+                    **claim_fields,
                     "apiVersion": "v1",
                     "resourceVersion": claim.metadata.resource_version,
                 }

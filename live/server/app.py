@@ -76,11 +76,11 @@ class ServedCluster(SchedulingState):
     """
 
     defaults: bool = True
-    _given: dict[str, tuple[Node, Node | None]] = Factory(dict)
+    _given_nodes: dict[str, tuple[Node, Node | None]] = Factory(dict)
     """Name -> a node of the latest request that stands in now, and the cluster's own."""
-    _read: dict[str, tuple[JsonObject, Node]] = Factory(dict)
+    _decoded_nodes: dict[str, tuple[JsonObject, Node]] = Factory(dict)
     """Name -> a node's JSON form and what it says, of the latest request."""
-    _asked: dict[str, Pod] = Factory(dict)
+    _asked_pods: dict[str, Pod] = Factory(dict)
     """UID -> pod of an earlier question."""
     _classes: dict[str, PriorityClass] = Factory(dict)
 
@@ -91,11 +91,11 @@ class ServedCluster(SchedulingState):
     @classmethod
     def of(cls, scenario: Scenario, engine: Engine, defaults: bool) -> Self:
         """The cluster of *scenario*."""
-        made = cls(engine, defaults)
+        cluster = cls(engine, defaults)
         for item in (*scenario.objects, *scenario.pending):
-            made.put(item)
+            cluster.put(item)
         engine.warm()
-        return made
+        return cluster
 
     def tell(self, log: Log, verbose: bool) -> None:
         """Log that the configuration's own extenders are not called, and if *verbose* what runs."""
@@ -103,8 +103,8 @@ class ServedCluster(SchedulingState):
         if extenders := engine.algorithm.extenders:
             log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
         if verbose:
-            there = f"{count_of(engine.node_count, 'node')}, {count_of(len(self.router.pods), 'pod')}"
-            log.info(f"release {engine.release.version}, {there}")
+            size = f"{count_of(engine.node_count, 'node')}, {count_of(len(self.router.pods), 'pod')}"
+            log.info(f"release {engine.release.version}, {size}")
             for line in engine.describe():
                 log.info(line)
 
@@ -116,11 +116,11 @@ class ServedCluster(SchedulingState):
         if isinstance(item, PriorityClass):
             self._classes[item.key] = item
         elif isinstance(item, Node):
-            self._given.pop(item.name, None)
+            self._given_nodes.pop(item.name, None)
         elif isinstance(item, Pod):
-            known = self.pod(item.key)
-            if known is not None and known.node_name not in ("", item.node_name):
-                self.router.delete(known)
+            current = self.pod(item.key)
+            if current is not None and current.node_name not in ("", item.node_name):
+                self.router.delete(current)
         self.router.put(item)
 
     def delete(self, item: KubeObject) -> None:
@@ -128,7 +128,7 @@ class ServedCluster(SchedulingState):
         if isinstance(item, PriorityClass):
             self._classes.pop(item.key, None)
         elif isinstance(item, Node):
-            self._given.pop(item.name, None)
+            self._given_nodes.pop(item.name, None)
         self.router.delete(item)
 
     # --- what a request names -------------------------------------------------------------------------------
@@ -145,63 +145,65 @@ class ServedCluster(SchedulingState):
                     "another",
                     UNPROCESSABLE,
                 )
-            pod = next(found for found in admitted.objects if isinstance(found, Pod))
-        while len(self._asked) >= MOST_ASKED:
-            del self._asked[next(iter(self._asked))]
-        self._asked[pod.uid] = pod
+            pod = next(item for item in admitted.objects if isinstance(item, Pod))
+        while len(self._asked_pods) >= MOST_ASKED:
+            del self._asked_pods[next(iter(self._asked_pods))]
+        self._asked_pods[pod.uid] = pod
         return pod
 
     def node(self, name: str) -> Node | None:
         """The cluster's own node called *name*; None if there is none."""
-        return self._given[name][1] if name in self._given else self.engine.node(name)
+        return self._given_nodes[name][1] if name in self._given_nodes else self.engine.node(name)
 
-    def rows(self, asked: NodesAsked) -> Rows:
-        """The rows of the nodes *asked* for, which are as they were given. Raises :class:`RequestError` for
+    def rows(self, nodes: NodesAsked) -> Rows:
+        """The rows of *nodes*, which are as they were given. Raises :class:`RequestError` for
         an unknown one."""
-        read = {}
-        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=False)):
+        read_nodes = {}
+        for i, (name, manifest) in enumerate(zip(nodes.names, nodes.manifests or (), strict=False)):
             # What is as it was in the last request is not read again.
-            last = self._read.get(name)
+            last = self._decoded_nodes.get(name)
             if last is None or last[0] != manifest:
                 node = read_object("Node", manifest, f"Nodes.items[{i}]")
                 last = manifest, with_defaults(node) if self.defaults else node
-            read[name] = last
-        if asked.manifests is not None:
-            self._read = read
-        differing = {name: node for name, (_, node) in read.items() if not _is_same(self.node(name), node)}
+            read_nodes[name] = last
+        if nodes.manifests is not None:
+            self._decoded_nodes = read_nodes
+        differing = {
+            name: node for name, (_, node) in read_nodes.items() if not _is_same(self.node(name), node)
+        }
         feed = self.router.feed
-        for name in [name for name in self._given if name not in differing]:
-            given, own = self._given.pop(name)
-            if own is None:
-                feed.delete(given)
+        for name in [name for name in self._given_nodes if name not in differing]:
+            given_node, own_node = self._given_nodes.pop(name)
+            if own_node is None:
+                feed.delete(given_node)
             else:
-                feed.put(own)
+                feed.put(own_node)
         for name, node in differing.items():
-            if name not in self._given or self._given[name][0] != node:
-                self._given[name] = node, self.node(name)
+            if name not in self._given_nodes or self._given_nodes[name][0] != node:
+                self._given_nodes[name] = node, self.node(name)
                 feed.put(node)
         table = self.engine.fresh_table()
-        found = np.array([table.row_of.get(name, -1) for name in asked.names], np.intp)
-        is_known = found >= 0
-        is_known[is_known] = table.has_node[found[is_known]]
+        rows = np.array([table.row_of.get(name, -1) for name in nodes.names], np.intp)
+        is_known = rows >= 0
+        is_known[is_known] = table.has_node[rows[is_known]]
         if table.deleted_rows:
-            is_known &= ~np.isin(found, list(table.deleted_rows))
+            is_known &= ~np.isin(rows, list(table.deleted_rows))
         if not is_known.all():
             i = int((~is_known).argmax())
-            got = f'"{asked.names[i][:200]}", which the cluster does not have'
+            got = f'"{nodes.names[i][:200]}", which the cluster does not have'
             raise RequestError(
-                f"{asked.field}[{i}]", got, f"one of its {self.engine.node_count} nodes", UNPROCESSABLE
+                f"{nodes.field}[{i}]", got, f"one of its {self.engine.node_count} nodes", UNPROCESSABLE
             )
-        return found
+        return rows
 
     def bindable(self, key: str, uid: str) -> Pod:
         """The pod to bind: one of the cluster, or of an earlier question. Raises :class:`RequestError`."""
-        known = self.pod(key)
-        for pod in (known, self._asked.get(uid or key)):
+        current = self.pod(key)
+        for pod in (current, self._asked_pods.get(uid or key)):
             if pod is not None and pod.key == key and uid in ("", pod.uid):
                 return pod
-        if known is not None:
-            raise RequestError("PodUID", f'"{uid}"', f'"{known.uid}", which {key} has', CONFLICT)
+        if current is not None:
+            raise RequestError("PodUID", f'"{uid}"', f'"{current.uid}", which {key} has', CONFLICT)
         raise RequestError(
             "PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE
         )
@@ -226,28 +228,28 @@ class ServedCluster(SchedulingState):
     def filter(self, body: bytes) -> bytes:
         """The nodes that fit, and the reasons against the others. This and the others raise
         :class:`RequestError`."""
-        pod, asked = extender_args(body)
-        rows = self.rows(asked)
+        pod, nodes = extender_args(body)
+        rows = self.rows(nodes)
         pod = self.completed(pod)
         if not len(rows):
-            return compact_json(filter_result(asked))
+            return compact_json(filter_result(nodes))
         try:
             with self.filtered(pod) as (_, details):
-                fits, unresolvable, texts = _judged(self.engine, details, rows)
+                fits, unresolvable, texts = _fits_and_reasons(self.engine, details, rows)
         except CannotDecide as error:
-            return compact_json(filter_result(asked, error=str(error)))
-        names = asked.names
+            return compact_json(filter_result(nodes, error=str(error)))
+        names = nodes.names
         failed = np.flatnonzero(~fits)
-        why, lasting = (
-            {names[at]: texts[at] for at in found.tolist()}
-            for found in (failed, failed[unresolvable[failed]])
+        reason, lasting = (
+            {names[at]: texts[at] for at in places.tolist()}
+            for places in (failed, failed[unresolvable[failed]])
         )
-        return compact_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
+        return compact_json(filter_result(nodes, np.flatnonzero(fits).tolist(), reason, lasting))
 
     def prioritize(self, body: bytes) -> bytes:
         """The scores of the nodes, 0 to 10, as if they were those that fit; see :func:`scaled`."""
-        pod, asked = extender_args(body)
-        rows = self.rows(asked)
+        pod, nodes = extender_args(body)
+        rows = self.rows(nodes)
         pod = self.completed(pod)
         if not len(rows):
             return compact_json([])
@@ -260,14 +262,14 @@ class ServedCluster(SchedulingState):
                 "Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE
             ) from None
         return compact_json(
-            [{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)]
+            [{"Host": name, "Score": score} for name, score in zip(nodes.names, scores, strict=True)]
         )
 
     def preempt(self, body: bytes) -> bytes:
         """The victims on the nodes. The victims of the request stay victims, as its scheduler's own rules
         want them gone."""
-        pod, asked, victims = preemption_args(body)
-        rows = self.rows(asked)
+        pod, nodes, victims = preemption_args(body)
+        rows = self.rows(nodes)
         pod = self.completed(pod)
         candidates: Mapping[str, Victims] = {}
         if not len(rows):
@@ -277,16 +279,16 @@ class ServedCluster(SchedulingState):
                 if details.search is not None:
                     unresolvable = details.search.verdict.unresolvable()
                     unresolvable[details.outside] = True
-                    wanted = {uid for uids in victims.values() for uid in uids}
-                    candidates = self.engine.flow.victims(cycle, rows, unresolvable, wanted)
+                    leaving = {uid for uids in victims.values() for uid in uids}
+                    candidates = self.engine.flow.victims(cycle, rows, unresolvable, leaving)
         except CannotDecide as error:
             raise RequestError(
                 "Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE
             ) from None
         unknown = {}
         for name, uids in victims.items():
-            there = {pod.uid for pod in self.engine.pods_on(name)}
-            unknown[name] = [uid for uid in uids if uid not in there]
+            present = {pod.uid for pod in self.engine.pods_on(name)}
+            unknown[name] = [uid for uid in uids if uid not in present]
         return compact_json(preemption_result(candidates, unknown))
 
     def checked_binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
@@ -309,15 +311,15 @@ class ServedCluster(SchedulingState):
                 self.put(pod.bound_to(args.node))
 
 
-def _is_same(own: Node | None, node: Node) -> bool:
-    """Whether the cluster's *own* node is as the given one, but for its version and the like."""
-    if own is None:
+def _is_same(current: Node | None, node: Node) -> bool:
+    """Whether the cluster's *current* node is as the given one, but for its version and the like."""
+    if current is None:
         return False
     return (
-        own.spec == node.spec
-        and own.status == node.status
-        and own.labels == node.labels
-        and own.annotations == node.annotations
+        current.spec == node.spec
+        and current.status == node.status
+        and current.labels == node.labels
+        and current.annotations == node.annotations
     )
 
 
@@ -354,7 +356,7 @@ def scaled(totals: Scores) -> Ints:
     )
 
 
-def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
+def _fits_and_reasons(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
     """The *rows* that fit, bool[k]; those where the removal of pods cannot help, bool[k]; and the
     reasons against each, empty where it fits."""
     if details.search is None:
@@ -419,7 +421,9 @@ class ExtenderApp:
     def __attrs_post_init__(self) -> None:
         cluster = self.cluster
         verbs = {"filter": cluster.filter, "prioritize": cluster.prioritize, "preemption": cluster.preempt}
-        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in verbs.items()]
+        verb_routes = [
+            Route(f"/{verb}", self._endpoint_of(answer), methods=["POST"]) for verb, answer in verbs.items()
+        ]
 
         async def live(request: Request) -> Response:
             return PlainTextResponse("ok")
@@ -427,9 +431,9 @@ class ExtenderApp:
         async def measured(request: Request) -> Response:
             return Response(self.metrics.text(), media_type=METRICS_TYPE)
 
-        told = {"/livez": live, "/healthz": live, "/readyz": self.ready, "/metrics": measured}
-        shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
-        routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
+        getters = {"/livez": live, "/healthz": live, "/readyz": self.ready, "/metrics": measured}
+        shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in getters.items()]
+        routes = [*verb_routes, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
         self.gate = ConnectionGuard(
             self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log
@@ -470,7 +474,7 @@ class ExtenderApp:
 
     # --- the calls of a scheduler ---------------------------------------------------------------------------
 
-    def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
+    def _endpoint_of(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             self._check_ready()
             async with self.gate.entered_with_body(request) as body:
@@ -486,13 +490,13 @@ class ExtenderApp:
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
         self._check_ready()
         async with self.gate.entered_with_body(request) as body:
-            wanted, error = await self._ask(
+            args, error = await self._ask(
                 lambda: self.cluster.checked_binding(body, checks=self.write_binding is None)
             )
             if error is None and self.write_binding is not None:
-                error = await self.write_binding(wanted)
+                error = await self.write_binding(args)
             if error is None:
-                await self._ask(self.cluster.bound, wanted)
+                await self._ask(self.cluster.bound, args)
             return _json(compact_json({"Error": error or ""}))
 
     def _check_ready(self) -> None:
@@ -532,15 +536,15 @@ class ExtenderApp:
         self.is_ready = False
         self.informers = informers_of(engine.release, engine.gates, transport, self, self.log.again)
 
-        async def write_binding(wanted: BindingArgs) -> str | None:
+        async def write_binding(args: BindingArgs) -> str | None:
             try:
                 await Api(transport).ask(
                     "POST",
                     PODS,
-                    wanted.namespace,
-                    wanted.name,
+                    args.namespace,
+                    args.name,
                     "binding",
-                    binding(wanted.name, wanted.namespace, wanted.uid, wanted.node),
+                    binding(args.name, args.namespace, args.uid, args.node),
                 )
             except KubeclassicError as error:
                 return str(error)

@@ -83,7 +83,7 @@ def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
                 raise RequestError(f"NodeNames[{i}]", shown(name), "the name of a node")
         return _pod(fields), NodesAsked(names or (), "NodeNames")
     listed = _fields(nodes, ("items",), "Nodes").get("items")
-    found = list[str]()
+    node_names = list[str]()
     for i, manifest in enumerate(_checked([] if listed is None else listed, "Nodes.items", list)):
         place = f"Nodes.items[{i}]"
         metadata = _checked(manifest, place, dict).get("metadata")
@@ -92,8 +92,8 @@ def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
             raise RequestError(
                 f"{place}.metadata.name", "nothing" if name is None else shown(name), "the name of a node"
             )
-        found.append(name)
-    return _pod(fields), NodesAsked(found, "Nodes.items", listed or ())
+        node_names.append(name)
+    return _pod(fields), NodesAsked(node_names, "Nodes.items", listed or ())
 
 
 def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence[str]]]:
@@ -108,8 +108,8 @@ def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
     victims = {
-        name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0]))
-        for name, given in _checked(fields.get(form) or {}, form, dict).items()
+        name: list(_uids(pods, f"{form}[{shown(name)}]", are_whole=form == forms[0]))
+        for name, pods in _checked(fields.get(form) or {}, form, dict).items()
     }
     return _pod(fields), NodesAsked(list(victims), form), victims
 
@@ -154,9 +154,9 @@ def read_json(body: bytes) -> Any:
 def _fields(value: Any, names: Sequence[str], where: str) -> JsonDict:
     """The fields of an object by their names in *names*, whatever their case is there; others are ignored,
     the last one counts."""
-    known = {name.lower(): name for name in names}
-    found = ((known.get(key.lower()), item) for key, item in _checked(value, where, dict).items())
-    return {name: item for name, item in found if name is not None}
+    by_lower_name = {name.lower(): name for name in names}
+    pairs = ((by_lower_name.get(key.lower()), item) for key, item in _checked(value, where, dict).items())
+    return {name: item for name, item in pairs if name is not None}
 
 
 _WANTED: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string"}
@@ -172,23 +172,23 @@ def _pod(fields: JsonObject) -> Pod:
     manifest = fields.get("Pod")
     if not isinstance(manifest, Mapping):
         raise RequestError("Pod", "nothing" if manifest is None else shown(manifest), "a Pod")
-    found = read_object("Pod", manifest, "Pod")
-    assert isinstance(found, Pod)
-    return found
+    pod = read_object("Pod", manifest, "Pod")
+    assert isinstance(pod, Pod)
+    return pod
 
 
 def read_object(kind: str, manifest: JsonObject, where: str) -> Any:
     """The object of *kind* in *manifest*, which needs a name."""
     try:
-        found = decode_kind(kind, manifest, where, strict=False)
+        item = decode_kind(kind, manifest, where, strict=False)
     except ManifestError as error:
         # Its text is like ``Pod: spec.containers: expected a list, got 3``.
         place, _, rest = str(error).removeprefix(f"{where}: ").partition(": expected ")
-        wanted, _, got = rest.rpartition(", got ")
-        raise RequestError(f"{where}.{place}", got, wanted) from None
-    if found is None or not found.metadata.name:
+        expected, _, value = rest.rpartition(", got ")
+        raise RequestError(f"{where}.{place}", value, expected) from None
+    if item is None or not item.metadata.name:
         raise RequestError(f"{where}.metadata.name", "nothing", f"the name of a {kind}")
-    return found
+    return item
 
 
 def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
@@ -206,22 +206,22 @@ def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
 
 
 def filter_result(
-    asked: NodesAsked,
+    nodes: NodesAsked,
     fitting: Sequence[int] = (),
     failed: Mapping[str, str] = MappingProxyType({}),
     unresolvable: Mapping[str, str] = MappingProxyType({}),
     error: str = "",
 ) -> JsonDict:
-    """An ExtenderFilterResult in the form of the request: of the nodes *asked* for, by place, which fit; node
+    """An ExtenderFilterResult in the form of the request: which of *nodes* fit, by place; node
     -> why it does not.
 
     Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the
     second count.
     """
-    manifests = asked.manifests
+    manifests = nodes.manifests
     return {
         "Nodes": None if manifests is None else {"metadata": {}, "items": [manifests[i] for i in fitting]},
-        "NodeNames": [asked.names[i] for i in fitting] if manifests is None else None,
+        "NodeNames": [nodes.names[i] for i in fitting] if manifests is None else None,
         "FailedNodes": dict(failed),
         "FailedAndUnresolvableNodes": dict(unresolvable),
         "Error": error,
@@ -235,7 +235,7 @@ def preemption_result(candidates: Mapping[str, Victims], unknown: Mapping[str, S
         name: [*(pod.uid for pod in victims.pods), *unknown.get(name, ())]
         for name, victims in candidates.items()
     }
-    pods = {name: [{"UID": uid} for uid in found] for name, found in uids.items()}
+    pods = {name: [{"UID": uid} for uid in pod_uids] for name, pod_uids in uids.items()}
     return {
         "NodeNameToMetaVictims": {
             name: {"Pods": pods[name], "NumPDBViolations": victims.violations}

@@ -86,8 +86,8 @@ class LabApp:
         return await until_signal(self.gate, Listening(port=port), self.worker, ready)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
-        if not secrets.compare_digest(given.encode(), self.token.encode()):
+        token = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise HTTPException(HTTPStatus.NOT_FOUND, LOST)
         # With an "app" the router raises what it refuses, and the guard answers it.
         await self._router({**scope, "app": self}, receive, send)
@@ -110,20 +110,20 @@ class LabApp:
             parts = AnswerParts(asyncio.get_running_loop())
             answer = asyncio.ensure_future(self.worker.ask(self.lab.answer, body, parts))
             answer.add_done_callback(lambda _: parts.waiting.put_nowait(None))
-            first = await parts.waiting.get()
-            if first is None:
+            first_part = await parts.waiting.get()
+            if first_part is None:
                 return Response(await _encoded(answer), headers=HEADERS, media_type=JSON)
-            lines = self._lines(first, parts, answer, entered.pop_all())
+            lines = self._lines(first_part, parts, answer, entered.pop_all())
             return StreamingResponse(lines, headers=HEADERS, media_type=LINES)
 
     async def _lines(
-        self, first: Any, parts: AnswerParts, answer: asyncio.Future[Any], entered: AsyncExitStack
+        self, first_part: Any, parts: AnswerParts, answer: asyncio.Future[Any], entered: AsyncExitStack
     ) -> AsyncIterator[bytes]:
-        """A line for each of *parts* from the *first* on, and one for the whole *answer*; *entered* is left
+        """A line for each of *parts* from the *first_part* on, and one for the whole *answer*; *entered* is left
         at the end."""
         async with entered:
             try:
-                part = first
+                part = first_part
                 while part is not None:
                     yield msgspec.json.encode(part) + b"\n"
                     part = await parts.waiting.get()

@@ -200,15 +200,15 @@ class ConnectionGuard:
                 )
         if self.limits.token is None or scope["path"] in PROBES:
             return
-        given = headers.get("authorization", "")
-        kind, _, token = given.partition(" ")
+        authorization = headers.get("authorization", "")
+        kind, _, token = authorization.partition(" ")
         # The comparison takes as long for a wrong token as for a nearly right one.
         if kind.lower() != "bearer" or not hmac.compare_digest(
             token.strip().encode("latin-1"), self.limits.token
         ):
             raise RequestError(
                 "header Authorization",
-                "another one" if given else "none",
+                "another one" if authorization else "none",
                 "Bearer and the server's token",
                 UNAUTHORIZED,
             )
@@ -250,15 +250,15 @@ class ConnectionGuard:
             self.inside -= 1
 
 
-def _refusal(status: int, told: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
+def _refusal(status: int, document: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
     more = dict([MORE_HEADERS[status]]) if status in MORE_HEADERS else {}
-    return Response(compact_json(told), status, {**(headers or {}), **more}, "application/json")
+    return Response(compact_json(document), status, {**(headers or {}), **more}, "application/json")
 
 
 def defect_at(path: str, error: Exception) -> str:
     """A line about *error*, which nothing expected."""
-    told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
-    return f"a defect, at {path}: {told[:500]}"
+    text = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
+    return f"a defect, at {path}: {text[:500]}"
 
 
 HEADER_SECONDS = 10.0
@@ -302,8 +302,10 @@ class Listening:
         if self.client_ca is not None and self.certificate is None:
             raise ServeError("--client-ca-file needs --tls-cert-file")
         if not (self.insecure or self.shows_callers or is_loopback(self.address)):
-            wanted = "--client-ca-file, --token-file, or --insecure if everybody may ask"
-            raise ServeError(f"--bind-address: expected {wanted}, got {self.address}, which others can reach")
+            expected = "--client-ca-file, --token-file, or --insecure if everybody may ask"
+            raise ServeError(
+                f"--bind-address: expected {expected}, got {self.address}, which others can reach"
+            )
 
     @property
     def shows_callers(self) -> bool:
@@ -329,16 +331,16 @@ class Listening:
         family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
         # Without the name of the protocol asyncio leaves Nagle's algorithm on, and the body of each answer
         # waits for 40 ms.
-        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if os.name == "posix":
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind((self.address, self.port))
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((self.address, self.port))
         except (OSError, OverflowError) as error:
-            made.close()
+            listener.close()
             reason = _reason(error)
             raise ServeError(f"{self.address}:{self.port}: cannot listen there: {reason.lower()}") from None
-        return made
+        return listener
 
     def tls(self) -> dict[str, Any]:
         """The options for uvicorn. Raises :class:`ServeError` for files that are no certificate and its key."""
@@ -360,10 +362,10 @@ class Listening:
             raise ServeError(
                 f"{client_ca}: expected certificates that sign clients', got none ({_reason(error)})"
             ) from None
-        found: dict[str, Any] = {"ssl_certfile": str(certificate), "ssl_keyfile": str(self.key)}
+        options: dict[str, Any] = {"ssl_certfile": str(certificate), "ssl_keyfile": str(self.key)}
         if client_ca is not None:
-            found |= {"ssl_ca_certs": str(client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
-        return found
+            options |= {"ssl_ca_certs": str(client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
+        return options
 
     def url(self, port: int) -> str:
         """The URL of the server, on *port*."""

@@ -49,8 +49,8 @@ pod-max-in-unschedulable-pods-duration DURATION After this time a pod that fits 
 
 def _flag(line: str) -> Flag:
     names, kind, text = line.split(maxsplit=2)
-    name, _, other = names.partition("/")
-    return Flag(name, kind, text, other)
+    name, _, other_name = names.partition("/")
+    return Flag(name, kind, text, other_name)
 
 
 FLAGS = {flag.name: flag for flag in map(_flag, TABLE.strip().splitlines())}

@@ -66,13 +66,13 @@ class Account:
     quota: ResourceQuota
     used: dict[str, Quantity]
 
-    def add(self, asked: Mapping[str, Quantity]) -> None:
-        """A pod that uses *asked* is there."""
+    def add(self, amounts: Mapping[str, Quantity]) -> None:
+        """A pod that uses *amounts* is there."""
         self.used |= {
-            name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used
+            name: self.used[name] + quantity for name, quantity in amounts.items() if name in self.used
         }
 
-    def asked(self, item: KubeObject) -> dict[str, Quantity]:
+    def usage_of(self, item: KubeObject) -> dict[str, Quantity]:
         """The usage of the quota by *item*; none if the quota does not count it."""
         if item.namespace == self.quota.namespace:
             if isinstance(item, Pod) and counts(self.quota, item):
@@ -86,7 +86,7 @@ class Account:
 class Charge:
     """A charge on a quota for every copy of a template: itself, or one of its claims."""
 
-    asked: dict[str, Quantity]
+    amounts: dict[str, Quantity]
     accounts: Sequence[Account]
     claim: str | None = None
     """The claim, by the name of its template."""
@@ -106,23 +106,23 @@ class Gate:
         """The refusal of *pod*, a copy of template number *at*, now; None if there is none, and it is there
         from now on."""
         for charge in self.charges[at]:
-            why = charge.refused
+            reason = charge.refused
             for account in charge.accounts:
-                why = why or exceeded(account.quota, account.used, charge.asked)
-            if why is not None:
-                what, name = (
+                reason = reason or exceeded(account.quota, account.used, charge.amounts)
+            if reason is not None:
+                resource, name = (
                     ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
                 )
-                return f'{what} "{name}" is forbidden: {why}'
+                return f'{resource} "{name}" is forbidden: {reason}'
         for charge in self.charges[at]:
             for account in charge.accounts:
-                account.add(charge.asked)
+                account.add(charge.amounts)
         return None
 
     def removed(self, pod: Pod) -> None:
         """A pod is gone; claims stay."""
         for account in self.accounts:
-            account.add({name: -quantity for name, quantity in account.asked(pod).items()})
+            account.add({name: -quantity for name, quantity in account.usage_of(pod).items()})
 
 
 _SELECTS = re.compile(r"[=!()\s]")
@@ -165,49 +165,51 @@ class CapacityQuestion:
     def gate(self) -> Gate:
         """The API server's admission of copies."""
         gate = Gate([[] for _ in self.templates])
-        there = (*self.existing, *(item for template in self.templates for item in template.objects))
-        quotas = (item for item in of_kind(ResourceQuota, there) if self.admits)
+        objects = (*self.existing, *(item for template in self.templates for item in template.objects))
+        quotas = (item for item in of_kind(ResourceQuota, objects) if self.admits)
         for quota in sorted(quotas, key=lambda quota: quota.key):
             # Of what the status does not say the pods and claims that are there are counted.
             names = hard(quota)
-            told = quota.status.used
-            account = Account(quota, {name: told.get(name, ZERO) for name in names})
-            for item in there if names.keys() - told.keys() else ():
+            used = quota.status.used
+            account = Account(quota, {name: used.get(name, ZERO) for name in names})
+            for item in objects if names.keys() - used.keys() else ():
                 account.add(
-                    {name: quantity for name, quantity in account.asked(item).items() if name not in told}
+                    {name: quantity for name, quantity in account.usage_of(item).items() if name not in used}
                 )
             gate.accounts.append(account)
         for template, refused, charges in (
             zip(self.templates, self.refused, gate.charges, strict=True) if self.admits else ()
         ):
             pod = template.pod
-            mine = [one for one in gate.accounts if one.quota.namespace == template.pod.namespace]
+            accounts = [
+                account for account in gate.accounts if account.quota.namespace == template.pod.namespace
+            ]
             for claim in template.claims:
-                counting = [account for account in mine if counts_claim(account.quota, claim)]
+                counting = [account for account in accounts if counts_claim(account.quota, claim)]
                 charges.append(Charge(claim_usage(claim), counting, claim.name))
-            counting = [account for account in mine if counts(account.quota, pod)]
-            why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
+            counting = [account for account in accounts if counts(account.quota, pod)]
+            reason = refused or out_of_bounds(pod, limit_ranges(objects, pod.namespace))
             for account in counting:
-                why = why or unspecified(account.quota, pod)
-            charges.append(Charge(usage(pod), counting, refused=why))
+                reason = reason or unspecified(account.quota, pod)
+            charges.append(Charge(usage(pod), counting, refused=reason))
         return gate
 
     def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
         """Copies without end, in turn: the number of the template, the copy, and the claims that are made for
         it."""
-        taken = {item.key for item in of_kind(Pod, (*self.scenario.objects, *self.scenario.pending))}
-        numbers = [numbers_for(template, taken) for template in self.templates]
+        keys = {item.key for item in of_kind(Pod, (*self.scenario.objects, *self.scenario.pending))}
+        numbers = [numbers_for(template, keys) for template in self.templates]
         for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
             yield at, *self.templates[at].copy(next(numbers[at]))
 
 
-def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
-    """The question to *given* for the templates that were *loaded*, each with the words for where it is from.
+def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
+    """The question to *inputs* for the templates that were *loaded*, each with the words for where it is from.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    scenario = given.scenario
-    spec = given.spec
+    scenario = inputs.scenario
+    spec = inputs.spec
     excluded = _excluded(scenario.nodes, options.exclude_nodes)
     objects = (
         item
@@ -215,17 +217,17 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
         if not (isinstance(item, Node) and item.name in excluded)
         and not (isinstance(item, Pod) and item.spec.node_name in excluded)
     )
-    left = attrs.evolve(scenario, objects=tuple(objects)) if excluded else scenario
+    remaining = attrs.evolve(scenario, objects=tuple(objects)) if excluded else scenario
     if isinstance(options, NewNodesOptions) and options.gone:
         steady = SteadyState(
             scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names
         )
-        left = after_loss(steady, scenario, excluded)
+        remaining = after_loss(steady, scenario, excluded)
     templates = {}
     refused = []
-    for where, found in loaded:
-        template = template_of(found, where, left.objects, strict=given.defaults)
-        why = None
+    for where, part in loaded:
+        template = template_of(part, where, remaining.objects, strict=inputs.defaults)
+        reason = None
         identity = (template.pod.namespace, template.name)
         pod = template.pod
         if identity in templates:
@@ -236,10 +238,10 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
             # Copies ask for the scheduler that is asked, whatever the template says.
             pod = replace(pod, spec=replace(pod.spec, scheduler_name=min(spec.scheduler_names)))
             template = attrs.evolve(template, pod=pod)
-        if given.defaults:
-            template, why = _admitted(template, left.objects, spec.keeps_priorities)
+        if inputs.defaults:
+            template, reason = _admitted(template, remaining.objects, spec.keeps_priorities)
         templates[identity] = template
-        refused.append(why)
+        refused.append(reason)
     ratio = options.ratio or (1,) * len(templates)
     if len(ratio) != len(templates) or min(ratio, default=1) < 1:
         written = ":".join(map(str, ratio))
@@ -251,15 +253,15 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
             f"max-limit: expected as many as pods {options.pods} at least, or none, got {options.max_limit}"
         )
     return CapacityQuestion(
-        scenario=left,
+        scenario=remaining,
         templates=tuple(templates.values()),
         refused=tuple(refused),
         ratio=tuple(ratio),
         excluded=excluded,
         limit=options.pods if options.pods is not None else options.max_limit or None,
-        admits=given.defaults,
+        admits=inputs.defaults,
         pending_first=options.pending_first,
-        order=given.order,
+        order=inputs.order,
         existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
     )
 
@@ -270,7 +272,7 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
 def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
     """The nodes that each of *texts* means: names with commas between them, or a label selector."""
     names = [node.name for node in nodes]
-    found = set[str]()
+    excluded = set[str]()
     for text in texts:
         if _SELECTS.search(text.replace(", ", ",").strip()):
             try:
@@ -284,33 +286,33 @@ def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
             chosen = dict.fromkeys(name for part in text.split(",") if (name := part.strip()))
             for name in chosen:
                 if name not in names:
-                    wanted = "the name of a node or a selector"
+                    expected = "the name of a node or a selector"
                     hint = did_you_mean(name, names)
-                    raise UnknownNameError(f'exclude-nodes: expected {wanted}, got "{name}"{hint}')
-        found.update(chosen)
-    if names and len(found) == len(names):
+                    raise UnknownNameError(f'exclude-nodes: expected {expected}, got "{name}"{hint}')
+        excluded.update(chosen)
+    if names and len(excluded) == len(names):
         raise QuestionError(
             f"exclude-nodes: expected to keep at least one node, got {', '.join(texts)}, which is every node"
         )
-    return tuple(name for name in names if name in found)
+    return tuple(name for name in names if name in excluded)
 
 
 # --- the API server -----------------------------------------------------------------------------------------
 
 
 def _admitted(
-    template: PodTemplate, known: Sequence[KubeObject], priorities: bool
+    template: PodTemplate, objects: Sequence[KubeObject], priorities: bool
 ) -> tuple[PodTemplate, str | None]:
     """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
-    there = (*known, *template.objects)
-    pod = with_limits(template.pod, limit_ranges(there, template.pod.namespace))
-    found = admit([pod, *template.objects, *template.claims], known, priorities=priorities)
-    if found.refused:
-        return template, found.refused[0][1]
-    ready = of_kind(Pod, found.objects)[0]
-    claims = tuple(of_kind(PersistentVolumeClaim, found.objects[1 + len(template.objects) :]))
+    all_objects = (*objects, *template.objects)
+    pod = with_limits(template.pod, limit_ranges(all_objects, template.pod.namespace))
+    admission = admit([pod, *template.objects, *template.claims], objects, priorities=priorities)
+    if admission.refused:
+        return template, admission.refused[0][1]
+    ready = of_kind(Pod, admission.objects)[0]
+    claims = tuple(of_kind(PersistentVolumeClaim, admission.objects[1 + len(template.objects) :]))
     return attrs.evolve(
-        template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims
+        template, pod=ready, objects=admission.objects[1 : 1 + len(template.objects)], claims=claims
     ), None
 
 
@@ -318,7 +320,7 @@ MOST = 500_000
 """How many copies are placed at most where nothing else ends the count, such as a policy without any
 predicate on resources."""
 STEP = 500
-"""How many copies lie between two calls of ``on_progress``."""
+"""Copies between two calls of ``on_progress``."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -351,10 +353,10 @@ class Counting:
     _hosts: dict[str, tuple[int, str]] = attrs.Factory(dict)
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
-    _there: dict[str, Pod] = attrs.Factory(dict)
+    _pods: dict[str, Pod] = attrs.Factory(dict)
     """The pods of the cluster by key, once one of them had to leave."""
     _charged: int = 0
-    """How many evictions the gate knows of."""
+    """The number of evictions that the gate knows of."""
 
     def __attrs_post_init__(self) -> None:
         self._run, self._gate = Run(self.engine, details=False), self.question.gate()
@@ -383,17 +385,17 @@ class Counting:
         with no_garbage_collection():
             stop = self._place_copies()
         # The copies that have a node and need not wait there for Permit plugins.
-        lost = {decision.pod.key for decision, failure in run.take_ended() if failure is not None}
-        without = lost.union(pod.key for pod in run.held)
+        failed = {decision.pod.key for decision, failure in run.take_ended() if failure is not None}
+        unplaced = failed.union(pod.key for pod in run.held)
         placed = []
         for number, template in enumerate(question.templates):
-            hosts = (host for key, (at, host) in self._hosts.items() if at == number and key not in without)
+            hosts = (host for key, (at, host) in self._hosts.items() if at == number and key not in unplaced)
             nodes = Counter(hosts)
             pod = template.pod
             requests = {name: amount for name, amount in engine.template_of(pod).requests.items() if amount}
-            found = dict(nodes.most_common())
+            by_node = dict(nodes.most_common())
             placed.append(
-                PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, found)
+                PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, by_node)
             )
         return Counted(
             placed=tuple(placed),
@@ -417,8 +419,8 @@ class Counting:
                 break
             # The claims of a copy are there when it comes.
             pod, devices = claims_made_for(copied, made_from)
-            own = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
-            for claim in (*own, *volumes, *devices):
+            volume_claims = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
+            for claim in (*volume_claims, *volumes, *devices):
                 run.put(claim)
             name = self.question.templates[at].name
             if (refusal := self._gate.refusal(at, pod)) is not None:
@@ -428,8 +430,8 @@ class Counting:
                     node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons)
                 )
             decision = run.cycle(pod)
-            for again in run.retries():
-                decision = run.cycle(again, retry=True)
+            for retried in run.retries():
+                decision = run.cycle(retried, retry=True)
             self._note_evictions()
             if decision.host is None:
                 failed = run.ask(decision.pod).failed if decision.is_fit_error else {}
@@ -442,11 +444,11 @@ class Counting:
     def _note_evictions(self) -> None:
         """Pods that had to leave count for no quota any more."""
         evicted = self._run.evicted
-        if evicted and not self._there:
-            self._there = {item.key: item for item in of_kind(Pod, self.question.scenario.objects)}
+        if evicted and not self._pods:
+            self._pods = {item.key: item for item in of_kind(Pod, self.question.scenario.objects)}
         for key in islice(evicted, self._charged, None):
             at = self._hosts.pop(key, None)
-            pod = self.question.templates[at[0]].pod if at is not None else self._there.get(key)
+            pod = self.question.templates[at[0]].pod if at is not None else self._pods.get(key)
             if pod is not None:
                 self._gate.removed(pod)
         self._charged = len(evicted)
@@ -493,8 +495,8 @@ class Stop(Record, kw_only=True):
 def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: FreeRoom) -> Stop:
     """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they
     are then."""
-    reasons = Counter(reason for found in failed.values() for reason in found)
-    short = {name: missing for name, found in failed.items() if (missing := short_of(found))}
+    reasons = Counter(reason for texts in failed.values() for reason in texts)
+    short = {name: missing for name, texts in failed.items() if (missing := short_of(texts))}
     nodes = dict[str, list[str]]()
     for name, missing in short.items():
         for resource in missing:
@@ -502,8 +504,8 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
     free = dict(zip(room.resources, room.free, strict=True))
     shortages = []
     for resource, names in nodes.items():
-        left = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
-        shortages.append(CopyShortage(resource, len(names), tuple(names[:MOST_NAMED]), left))
+        remaining = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
+        shortages.append(CopyShortage(resource, len(names), tuple(names[:MOST_NAMED]), remaining))
     beyond = room.at(failed) & ~room.at(short)
     stranded = {}
     out_of_reach = {}

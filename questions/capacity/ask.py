@@ -102,10 +102,10 @@ class CapacityResult(Result):
     @property
     def zones(self) -> dict[str, int]:
         """Zone -> copies on its nodes; empty if no node has a zone."""
-        found = Counter(dict.fromkeys(filter(None, self.zone_of.values()), 0))
-        for node, number in self.nodes.items() if found else ():
-            found[self.zone_of.get(node, "")] += number
-        return dict(found)
+        counts = Counter(dict.fromkeys(filter(None, self.zone_of.values()), 0))
+        for node, number in self.nodes.items() if counts else ():
+            counts[self.zone_of.get(node, "")] += number
+        return dict(counts)
 
     @property
     def stop(self) -> Stop:
@@ -169,32 +169,32 @@ class CapacityResult(Result):
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def loaded_of(where: str, part: Part, given: Input, observer: Observer) -> tuple[str, Loaded]:
+def loaded_of(where: str, part: Part, inputs: Input, observer: Observer) -> tuple[str, Loaded]:
     """A file, a manifest or an object, with the words for where it is from: *where* unless it is a file."""
     if isinstance(part, str | os.PathLike):
         where = os.fspath(part)
         if where.startswith(LIKE):
-            return where, Loaded((find_subject(given.scenario, where.removeprefix(LIKE)).pod,))
-        found = given.load(part, READ_KINDS)
+            return where, Loaded((find_subject(inputs.scenario, where.removeprefix(LIKE)).pod,))
+        loaded = inputs.load(part, READ_KINDS)
     elif isinstance(part, KubeObject):
-        found = Loaded((part,))
+        loaded = Loaded((part,))
     else:
-        found = load_documents([Document(part, where)], defaults=given.defaults, raw_kinds=READ_KINDS)
-    observer.noticed(found.warnings)
-    return where, found
+        loaded = load_documents([Document(part, where)], defaults=inputs.defaults, raw_kinds=READ_KINDS)
+    observer.noticed(loaded.warnings)
+    return where, loaded
 
 
-def question_of(given: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
-    """The question to *given*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be
+def question_of(inputs: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
+    """The question to *inputs*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be
     asked."""
     parts = enumerate(parts_of("pod", options.pod), 1)
     return asked(
-        given, options, [loaded_of(f"pod {number}", part, given, observer) for number, part in parts]
+        inputs, options, [loaded_of(f"pod {number}", part, inputs, observer) for number, part in parts]
     )
 
 
 @asked_by(CapacityOptions, "cluster", "pod", "scheduler")
-def capacity(given: Input, options: CapacityOptions, observer: Observer) -> CapacityResult:
+def capacity(inputs: Input, options: CapacityOptions, observer: Observer) -> CapacityResult:
     """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them;
     the cluster does not change.
 
@@ -205,68 +205,70 @@ def capacity(given: Input, options: CapacityOptions, observer: Observer) -> Capa
     >>> capacity(node, web, "1.14")
     <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
     """
-    question = question_of(given, options, observer)
-    given = given.with_pods(question.pods)
-    # Warnings are told about the pods that are copied; about everything if those that wait come first.
-    observer.ready(given, None if options.pending_first else {f"Pod {pod.key}" for pod in question.pods})
-    tell_left_out(given, options, observer)
+    question = question_of(inputs, options, observer)
+    inputs = inputs.with_pods(question.pods)
+    # Warnings are about the pods that are copied; about everything if those that wait come first.
+    observer.ready(inputs, None if options.pending_first else {f"Pod {pod.key}" for pod in question.pods})
+    tell_left_out(inputs, options, observer)
     with observer.counting(question.limit, "counting", "copies") as progress:
-        counted = Counting(question, given.engine, lambda done: progress(done, "")).count()
+        counted = Counting(question, inputs.engine, lambda done: progress(done, "")).count()
     nodes = question.scenario.nodes
     names = [node.name for node in nodes]
-    there = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
-    after = pods_on(given.engine, names, known={*there, *(pod.key for pod in question.scenario.pending)})
+    node_by_pod = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
+    after = pods_on(
+        inputs.engine, names, keys={*node_by_pod, *(pod.key for pod in question.scenario.pending)}
+    )
     placed = [
-        (pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there
+        (pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in node_by_pod
     ]
-    before = grouped([*there.items(), *placed], names)
+    before = grouped([*node_by_pod.items(), *placed], names)
     return CapacityResult(
-        given.release,
+        inputs.release,
         counted,
         tuple(nodes),
         before,
         after,
         question.excluded,
         options.pods,
-        warnings=given.warnings,
+        warnings=inputs.warnings,
     )
 
 
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _verdict(found: CapacityResult) -> str:
+def _verdict(result: CapacityResult) -> str:
     """The count in one sentence, with what stops the next copy."""
-    fits = found.fits
-    wanted = found.wanted
-    of = f" of {' and '.join(map(quoted, found.templates))}"
-    if wanted is not None and fits >= wanted:
-        return f"All {wanted:,} copies{of} fit." if wanted > 1 else f"A copy{of} fits."
+    fits = result.fits
+    requested = result.wanted
+    suffix = f" of {' and '.join(map(quoted, result.templates))}"
+    if requested is not None and fits >= requested:
+        return f"All {requested:,} copies{suffix} fit." if requested > 1 else f"A copy{suffix} fits."
     # What stops the next copy, in a few words.
-    stop = found.stop
-    then = "then " if fits else ""
+    stop = result.stop
+    prefix = "then " if fits else ""
     if stop.kind == "LimitReached":
         why = ", as many as were to be counted"
-    elif stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
-        first = stop.shortages[0]
-        why = f"; {then}{short_name(first.resource)}{used_up(first.resource)} on {count_of(first.nodes, 'node')}"
+    elif stop.shortages and sum(shortage.nodes for shortage in stop.shortages) >= len(result.nodes):
+        first_shortage = stop.shortages[0]
+        why = f"; {prefix}{short_name(first_shortage.resource)}{used_up(first_shortage.resource)} on {count_of(first_shortage.nodes, 'node')}"
     elif stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        why = f"; {then}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
+        why = f"; {prefix}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
     else:
-        why = f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
-    if wanted is not None:
-        return f"Only {fits:,} of the {wanted:,} copies{of} fit{why}."
+        why = f"; {prefix}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
+    if requested is not None:
+        return f"Only {fits:,} of the {requested:,} copies{suffix} fit{why}."
     if not fits:
-        return f"No copy{of} fits{why}."
-    return f"{count_of(fits, 'more copy', 'more copies')}{of}{' fit' + 's' * (fits == 1)}{why}."
+        return f"No copy{suffix} fits{why}."
+    return f"{count_of(fits, 'more copy', 'more copies')}{suffix}{' fit' + 's' * (fits == 1)}{why}."
 
 
-def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
-    stop = found.stop
-    counted = found.counted
+def _paragraphs(result: CapacityResult) -> Iterator[Paragraph | str]:
+    stop = result.stop
+    counted = result.counted
     for placed in counted.placed:
-        yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", "wide")
+        yield Paragraph(f"{placed.name} pod requirements: {_requests_text(placed)}", "wide")
     for placed in counted.placed:
         yield Paragraph(
             f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.",
@@ -276,19 +278,19 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     yield f"Termination reason: {stop.kind}: {stop.message}"
     yield from _stop_lines(stop)
     if counted.pending:
-        left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
-        yield f"{count_of(counted.pending, 'pod')} that were pending got a node before the copies{left}"
+        rest = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
+        yield f"{count_of(counted.pending, 'pod')} that were pending got a node before the copies{rest}"
     if counted.evicted:
         yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
-    if found.excluded:
-        yield f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}"
+    if result.excluded:
+        yield f"Without {count_of(len(result.excluded), 'node')}: {listed(result.excluded)}"
 
 
-def _sections(found: CapacityResult) -> Iterator[Section]:
-    stop = found.stop
-    counted = found.counted
-    zones = found.zones
-    yield block(*_paragraphs(found))
+def _sections(result: CapacityResult) -> Iterator[Section]:
+    stop = result.stop
+    counted = result.counted
+    zones = result.zones
+    yield block(*_paragraphs(result))
     rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
     table = "reason | name; nodes | count; | bar | near"
     reasons = Table("reasons", table, rows, forms="seen" if rows else "")
@@ -296,59 +298,60 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     lines = BulletList(items=list(_stop_lines(stop)))
     yield Section("What stops the next copy", [*on_page(stop.message, look=""), lines, reasons, *several])
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
-    yield Section("What is left", [_headroom(found)], lead if len(counted.placed) == 1 else "")
-    names = [node.name for node in found.cluster]
-    copies = found.nodes
+    yield Section("What is left", [_headroom_table(result)], lead if len(counted.placed) == 1 else "")
+    names = [node.name for node in result.cluster]
+    copies = result.nodes
     states = [TAKES if name in copies else "" for name in names]
     words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
-    before = MapSide("before", counted.before.uses(names), found.pods_before)
-    after = MapSide("with all copies", counted.after.uses(names), found.pods_after, states, words)
-    nodes = NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: "good"}, follows=True)
+    before = MapSide("before", counted.before.uses(names), result.pods_before)
+    after = MapSide("with all copies", counted.after.uses(names), result.pods_after, states, words)
+    nodes = NodeMap(names, [before, after], labels_of(result.cluster), {TAKES: "good"}, follows=True)
     rows = [[zone or None, copies, copies / max(1, *zones.values())] for zone, copies in zones.items()]
     table = "zone | name; copies | count; | bar | good"
     by_zone = Table("zones", table, rows, forms="seen" if rows else "", caption="Copies by zone")
     yield Section("Where the copies go", [nodes, by_zone])
-    yield Section(parts=[_fullest(found)])
-    yield Section("Every node", [_nodes(found)])
+    yield Section(parts=[_fullest_table(result)])
+    yield Section("Every node", [_nodes_table(result)])
     pair = "pod that has to leave | name; the copy that takes its place | name"
     yield Section(
         "Evicted to make room",
         [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms="page")],
     )
     requested = (
-        f"{one.name} ({one.kind} in namespace {one.namespace}): {_requests(one)}" for one in counted.placed
+        f"{template.name} ({template.kind} in namespace {template.namespace}): {_requests_text(template)}"
+        for template in counted.placed
     )
-    left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
+    left_out = f"Left out: {', '.join(result.excluded)}" if result.excluded else ""
     yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
 
 
-def _requests(placed: PlacedTemplate) -> str:
+def _requests_text(placed: PlacedTemplate) -> str:
     """The requests of a copy, exact."""
-    return (
-        ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items()) or "nothing"
-    )
+    return ", ".join(f"{name}: {amount(name, total)}" for name, total in placed.requests.items()) or "nothing"
 
 
 def _stop_lines(stop: Stop) -> Iterator[str]:
     """The resource that has run out, and the parts of it that are free where no copy can use them."""
-    for one in stop.shortages:
-        names = listed([*one.examples, *[""] * (one.nodes - len(one.examples))], len(one.examples))
-        left = f"; {rounded(one.resource, one.left)} left there in all" if one.left else ""
-        yield f"{short_name(one.resource)}{used_up(one.resource)} on {count_of(one.nodes, 'node')}: {names}{left}"
+    for shortage in stop.shortages:
+        names = listed(
+            [*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples)
+        )
+        rest = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
+        yield f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{rest}"
     stranded = "Stranded on nodes that lack something else"
     beyond = "Out of reach on nodes that reject the pod"
-    for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
-        found = [
+    for title, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
+        parts = [
             f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS
         ]
-        if found:
-            yield f"{what}: {', '.join(found)}"
+        if parts:
+            yield f"{title}: {', '.join(parts)}"
 
 
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _headroom(found: CapacityResult) -> Table:
+def _headroom_table(result: CapacityResult) -> Table:
     """The remainder of each resource; short text has only those that copies or pods request."""
     columns = f"""
         resource | name | seen
@@ -359,43 +362,43 @@ def _headroom(found: CapacityResult) -> Table:
         after | amount | field=requested
         | bar | good
         free | amount
-        room for copies by it alone | count | field=copies data {"" if len(found.counted.placed) > 1 else "seen"}
+        room for copies by it alone | count | field=copies data {"" if len(result.counted.placed) > 1 else "seen"}
     """
     rows = []
-    for one in found.headroom:
-        name = one.resource
-        has, before, after, free = (
+    for row in result.headroom:
+        name = row.resource
+        allocatable, before, after, free = (
             Amount(name, number)
-            for number in (one.allocatable, one.requested_before, one.requested, one.free)
+            for number in (row.allocatable, row.requested_before, row.requested, row.free)
         )
         rows.append(
             [
                 short_name(name),
                 name,
-                one.unit,
-                has,
+                row.unit,
+                allocatable,
                 before,
                 after,
-                one.requested / max(one.allocatable, 1),
+                row.requested / max(row.allocatable, 1),
                 free,
-                one.copies,
+                row.copies,
             ]
         )
-    hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
+    hidden = {at for at, row in enumerate(result.headroom) if not (row.requested or row.copies is not None)}
     return Table("headroom", columns, rows, forms="seen data", minor=hidden)
 
 
-def _nodes(found: CapacityResult) -> Table:
+def _nodes_table(result: CapacityResult) -> Table:
     """Every node with what is free on it."""
-    before = found.counted.before
-    after = found.counted.after
-    placed = found.counted.placed
+    before = result.counted.before
+    after = result.counted.after
+    placed = result.counted.placed
     several = placed if len(placed) > 1 else ()
-    asked_for = {PODS, *(name for one in placed for name in one.requests)}
+    asked_for = {PODS, *(name for template in placed for name in template.requests)}
     earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
-    zones = "" if found.zones else "wide data csv"
+    zones = "" if result.zones else "wide data csv"
     columns = columns_of(f"node | name; zone | name | filter {zones}; copies | count")
-    columns += [Column(one.name, "count", forms="page") for one in several]
+    columns += [Column(template.name, "count", forms="page") for template in several]
     for name in after.resources:
         page = "page" if name in asked_for else "none"
         wide = "wide" if name in earlier and earlier[name].any() else "none"
@@ -412,9 +415,9 @@ def _nodes(found: CapacityResult) -> Table:
     for at, name in enumerate(after.names):
         row = [
             name,
-            found.zone_of.get(name) or None,
-            found.nodes.get(name, 0),
-            *(one.nodes.get(name, 0) for one in several),
+            result.zone_of.get(name) or None,
+            result.nodes.get(name, 0),
+            *(template.nodes.get(name, 0) for template in several),
         ]
         for place, resource in enumerate(after.resources):
             free = int(after.free[place, at])
@@ -423,13 +426,13 @@ def _nodes(found: CapacityResult) -> Table:
     return Table("nodes", columns, rows, noun="node", sort="-copies", forms="wide page data csv")
 
 
-def _fullest(found: CapacityResult) -> Table:
+def _fullest_table(result: CapacityResult) -> Table:
     """The nodes with most copies."""
-    several = found.counted.placed if len(found.counted.placed) > 1 else ()
+    several = result.counted.placed if len(result.counted.placed) > 1 else ()
     columns = [Column(name) for name in ("node", "zone", "copies", *(placed.name for placed in several))]
     rows = [
-        [node, found.zone_of.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in several)]
-        for node, number in found.nodes.items()
+        [node, result.zone_of.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in several)]
+        for node, number in result.nodes.items()
     ]
     return Table(
         "fullest",

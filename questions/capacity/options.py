@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
 
 
-def _ratio(given: Any) -> Any:
-    if given is not None and not (
-        isinstance(given, Sequence)
-        and all(isinstance(part, int) and not isinstance(part, bool) for part in given)
+def _ratio(value: Any) -> Any:
+    if value is not None and not (
+        isinstance(value, Sequence)
+        and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
     ):
-        raise wrong_type("ratio", given, "whole numbers such as (3, 1)")
-    return given
+        raise wrong_type("ratio", value, "whole numbers such as (3, 1)")
+    return value
 
 
 @attrs.frozen(repr=False)
@@ -139,7 +139,7 @@ QUESTION = Question(
     options=NewNodesOptions,
     ask="newnodes:capacity_or_nodes",
     reads=["ResourceQuota", "LimitRange"],
-    told_forms="The format; csv: a line per node; html: a page.",
+    help_of_forms="The format; csv: a line per node; html: a page.",
     widens=True,
     verbose="Like -o wide: what a copy requests, and every node. Also log what runs to standard error.",
 )

@@ -63,33 +63,33 @@ class PodTemplate:
             replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}"))
             for claim in self.claims
         ]
-        own = [claim_volume(claim.name, f"{claim.name}-{name}") for claim in self.claims]
-        spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
+        claim_volumes = [claim_volume(claim.name, f"{claim.name}-{name}") for claim in self.claims]
+        spec = replace(pod.spec, volumes=(*claim_volumes, *pod.spec.volumes)) if claim_volumes else pod.spec
         return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
 
 
 def template_of(
-    loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True
+    loaded: Loaded, where: str, objects: Sequence[KubeObject], *, strict: bool = True
 ) -> PodTemplate:
-    """The only template in what was *loaded* of *where*; *known*: the cluster's objects, among which a
+    """The only template in what was *loaded* of *where*; *objects*: the cluster's objects, among which a
     Deployment finds its ReplicaSets.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` unless there is exactly one.
     """
     pods = loaded.of(Pod)
     manifests = [document for kind in (POD_TEMPLATE, *WORKLOADS) for document in loaded.raw.get(kind, ())]
-    beside = tuple(item for item in loaded.objects if not isinstance(item, Pod))
-    found = [
+    other_objects = tuple(item for item in loaded.objects if not isinstance(item, Pod))
+    names = [
         *(f"Pod {pod.name}" for pod in pods),
         *(f"{document['kind']} {_name(document)}" for document in manifests),
     ]
-    if len(found) != 1:
+    if len(names) != 1:
         raw = (kind for kind, documents in loaded.raw.items() if documents)
         kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
-        got = ", ".join(found[:5]) or " and ".join(kinds) or "nothing"
-        raise ManifestError(f"{where}: {WANTED}{', one a file' if found else ''}, got {got}")
-    made = _of_pod(pods[0]) if pods else _of_manifest(manifests[0], where, known, strict)
-    return attrs.evolve(made, objects=(*beside, *made.objects))
+        got = ", ".join(names[:5]) or " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: {WANTED}{', one a file' if names else ''}, got {got}")
+    template = _of_pod(pods[0]) if pods else _of_manifest(manifests[0], where, objects, strict)
+    return attrs.evolve(template, objects=(*other_objects, *template.objects))
 
 
 def _name(document: JsonObject) -> str:
@@ -114,7 +114,9 @@ def fresh(pod: Pod) -> Pod:
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
 
 
-def _of_manifest(document: JsonObject, where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
+def _of_manifest(
+    document: JsonObject, where: str, objects: Sequence[KubeObject], strict: bool
+) -> PodTemplate:
     kind = str(document["kind"])
     name = _name(document).rstrip("-")
     if kind == "DaemonSet":
@@ -141,32 +143,32 @@ def _of_manifest(document: JsonObject, where: str, known: Sequence[KubeObject], 
         }
         (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
         return _of_pod(pod, kind)
-    made = expand([_one_pod(document, kind)], cron_jobs=True, strict=strict)
-    pods = of_kind(Pod, made.objects)
+    expanded = expand([_one_pod(document, kind)], cron_jobs=True, strict=strict)
+    pods = of_kind(Pod, expanded.objects)
     if not pods:
         raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")
-    others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
+    others = tuple(item for item in expanded.objects if not isinstance(item, Pod | PersistentVolumeClaim))
     template = PodTemplate(name=name, kind=kind, pod=fresh(pods[0]), objects=others)
     if kind == "StatefulSet":
         # Take the first pod's claims back to the names of their templates.
-        first = template.pod
-        ending = f"-{first.name}"
+        base = template.pod
+        ending = f"-{base.name}"
         claims = tuple(
-            replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending)))
-            for one in of_kind(PersistentVolumeClaim, made.objects)
+            replace(claim, metadata=replace(claim.metadata, name=claim.name.removesuffix(ending)))
+            for claim in of_kind(PersistentVolumeClaim, expanded.objects)
         )
-        own = {claim.name for claim in claims}
+        claim_names = {claim.name for claim in claims}
         spec = replace(
-            first.spec, volumes=tuple(volume for volume in first.spec.volumes if volume.name not in own)
+            base.spec, volumes=tuple(volume for volume in base.spec.volumes if volume.name not in claim_names)
         )
-        return attrs.evolve(template, pod=replace(first, spec=spec), claims=claims)
-    return _in_newest_replica_set(template, known) if kind == "Deployment" else template
+        return attrs.evolve(template, pod=replace(base, spec=spec), claims=claims)
+    return _in_newest_replica_set(template, objects) if kind == "Deployment" else template
 
 
 def _one_pod(document: JsonObject, kind: str) -> JsonObject:
     """*document* as a workload that lacks exactly one pod."""
-    given = document.get("spec")
-    spec = given if isinstance(given, Mapping) else {}
+    raw_spec = document.get("spec")
+    spec = raw_spec if isinstance(raw_spec, Mapping) else {}
     rest = {name: value for name, value in document.items() if name != "status"}
     if kind == "CronJob":
         job = spec.get("jobTemplate")
@@ -184,12 +186,12 @@ def _one_pod(document: JsonObject, kind: str) -> JsonObject:
     return {**rest, "spec": {**spec, "replicas": 1}}
 
 
-def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
+def _in_newest_replica_set(template: PodTemplate, objects: Sequence[KubeObject]) -> PodTemplate:
     """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
     deployment = next((item.controller for item in of_kind(ReplicaSet, template.objects)), None)
     owned = [
         item
-        for item in of_kind(ReplicaSet, known)
+        for item in of_kind(ReplicaSet, objects)
         if (owner := item.controller)
         and deployment
         and (owner.kind, owner.name) == (deployment.kind, deployment.name)
@@ -197,7 +199,7 @@ def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -
     ]
     if not owned:
         return template
-    newest = max(owned, key=lambda found: _revision(found.annotations))
+    newest = max(owned, key=lambda replica_set: _revision(replica_set.annotations))
     controller = OwnerReference(
         kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True
     )
@@ -215,8 +217,8 @@ def _revision(annotations: Mapping[str, str]) -> int:
 # --- numbers ------------------------------------------------------------------------------------------------
 
 
-def numbers_for(template: PodTemplate, taken: Collection[str]) -> Iterator[int]:
-    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are *taken*."""
+def numbers_for(template: PodTemplate, keys_in_use: Collection[str]) -> Iterator[int]:
+    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are *keys_in_use*."""
     prefix = f"{template.pod.namespace}/{template.name}-"
-    used = {key.removeprefix(prefix) for key in taken if key.startswith(prefix)}
+    used = {key.removeprefix(prefix) for key in keys_in_use if key.startswith(prefix)}
     return (number for number in count() if str(number) not in used)

@@ -78,70 +78,72 @@ class ClusterEnd:
     """Node -> the pods on it."""
 
 
-def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
+def _outcomes(answer: ComparisonDocument) -> Iterator[Section]:
     """The ends of pods."""
-    yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
+    yield block(
+        *headline(answer), *(f"{side.name}: {side.text or side.release}" for side in answer.configurations)
+    )
     bars = []
-    for at, against in enumerate(found.against):
-        gated = [Share("gated", len(against.gated), "held")] if against.gated else []
+    for at, pair in enumerate(answer.against):
+        gated = [Share("gated", len(pair.gated), "held")] if pair.gated else []
         bars.append(
             ShareBar(
-                f"{side_name(found, at + 1)} against {side_name(found, 0)}",
+                f"{side_name(answer, at + 1)} against {side_name(answer, 0)}",
                 [
-                    Share("end the same", against.alike),
-                    Share(OTHER_NODE, len(against.elsewhere), "near"),
-                    Share(alone(against.first), len(against.first_alone), colour_of(0)),
-                    Share(alone(against.second), len(against.second_alone), colour_of(at + 1)),
+                    Share("end the same", pair.alike),
+                    Share(OTHER_NODE, len(pair.elsewhere), "near"),
+                    Share(alone(pair.first), len(pair.first_alone), colour_of(0)),
+                    Share(alone(pair.second), len(pair.second_alone), colour_of(at + 1)),
                     *gated,
                 ],
             )
         )
     rows = []
     for name in ("placed", "unschedulable", "gated", "evicted"):
-        counts = [str(getattr(one.summary, name)) for one in found.configurations]
+        counts = [str(getattr(side.summary, name)) for side in answer.configurations]
         if name != "gated" or set(counts) != {"0"}:
             rows.append([name, *counts])
-    columns = [Column("pods"), *(Column(one.name) for one in found.configurations)]
+    columns = [Column("pods"), *(Column(side.name) for side in answer.configurations)]
     outcomes = Table("counts", columns, rows, forms="seen")
     unchanged = "No pod loses its place, and none gains one."
-    if any(one.lost.pods or one.gained.pods for one in found.against):
+    if any(pair.lost.pods or pair.gained.pods for pair in answer.against):
         unchanged = ""
-    yield Section("Where pods end", [outcomes, *bars, _lost(found), *on_page(unchanged)], name="losses")
+    yield Section("Where pods end", [outcomes, *bars, _losses(answer), *on_page(unchanged)], name="losses")
 
 
-def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
+def _decisions(answer: ComparisonDocument, show: int | None) -> Iterator[Section]:
     """The agreement of decisions, and the causes of differences."""
-    for at, against in enumerate(found.against):
-        first = against.first
-        second = against.second
-        ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
-        ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
-        pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
-        sampled = sum(cause.decisions for cause in against.causes if cause.kind == "sampling")
+    for at, pair in enumerate(answer.against):
+        first = pair.first
+        second = pair.second
+        ends = f"{len(pair.first_alone)} placed by {first} alone, {len(pair.second_alone)} by {second} alone"
+        ends += f", {len(pair.gated)} gated by one of them" if pair.gated else ""
+        pods = f"{first} and {second}: {count_of(pair.alike, 'pod')} end the same, {len(pair.elsewhere)} {OTHER_NODE}, {ends}"
+        sampled = sum(cause.decisions for cause in pair.causes if cause.kind == "sampling")
         hints = []
         if sampled:
             hints = [
                 f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
                 " with percentage=100 in both configurations each evaluates all of them"
             ]
-        yield block(pods, *agreement_lines(against), *hints)
-        told = list(headline(found))[1:] if found.differences and found.mode != "locked" and not at else []
-        title = f"{side_name(found, at + 1)} against {side_name(found, 0)}"
-        bar = [ShareBar(title, _decisions_alike(against))] if len(found.against) > 1 else []
-        agreed = BulletList(items=list(agreement_lines(against)))
+        yield block(pods, *agreement_lines(pair), *hints)
+        rest = list(headline(answer))[1:] if answer.differences and answer.mode != "locked" and not at else []
+        title = f"{side_name(answer, at + 1)} against {side_name(answer, 0)}"
+        bar = [ShareBar(title, _decisions_alike(pair))] if len(answer.against) > 1 else []
+        agreed = BulletList(items=list(agreement_lines(pair)))
         yield Section(
             "" if at else "Why decisions differ",
-            [*bar, cause_table(against), BulletList(items=told), agreed, *on_page(*hints, look="note")],
+            [*bar, cause_table(pair), BulletList(items=rest), agreed, *on_page(*hints, look="note")],
             name="why",
         )
-    names = [one.name for one in found.configurations]
+    names = [side.name for side in answer.configurations]
     rows = list[list[Any]]()
-    count = len(found.differences)
-    for one in found.differences[:show]:
-        decisions = [decision_text(one.decisions.get(name)) for name in names]
-        verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
+    count = len(answer.differences)
+    for cycle in answer.differences[:show]:
+        texts = [decision_text(cycle.decisions.get(name)) for name in names]
+        verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in cycle.causes.values()))
         rows.append(
-            [one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))]
+            [cycle.number, cycle.pod, *texts, verdicts, "; ".join(map(cause_text, cycle.causes.values()))]
         )
     sides = [Column(name, "name") for name in names]
     columns = [*columns_of("decision | count; pod | name"), *sides, *columns_of("outcome; why")]
@@ -151,10 +153,10 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         yield block(f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables")
 
 
-def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
+def _lists(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
     """The end of each pod under each configuration, and its reason."""
-    hosts = [one.hosts for one in found.configurations]
-    columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
+    hosts = [side.hosts for side in answer.configurations]
+    columns = [Column("pod", "name"), *(Column(side.name, "host") for side in answer.configurations)]
     pods = dict.fromkeys(pod for nodes in hosts for pod in nodes)
     rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in pods]
     # A row for each decision in which a configuration differs from the first one; names as in ``-o json``.
@@ -162,14 +164,14 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
         decision; pod; retry; first; second; firstHost; secondHost; firstRoomOn; secondRoomOn
         verdict; kind; rule; side; node; text
     """
-    first = found.configurations[0].name
+    leader = answer.configurations[0].name
     decisions = []
-    for one in found.differences:
-        ours = one.decisions[first]
-        for second, cause in one.causes.items():
-            theirs = one.decisions[second]
-            where = [one.number, one.pod, one.retry, first, second]
-            where += [ours.host, theirs.host, ours.room_on, theirs.room_on]
+    for cycle in answer.differences:
+        first = cycle.decisions[leader]
+        for name, cause in cycle.causes.items():
+            second = cycle.decisions[name]
+            where = [cycle.number, cycle.pod, cycle.retry, leader, name]
+            where += [first.host, second.host, first.room_on, second.room_on]
             decisions.append(
                 [*where, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
             )
@@ -179,9 +181,9 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
             Table("pods", columns, rows, noun="pod", forms="data"),
         ]
     )
-    listed = PodList(found).table()
+    listed = PodList(answer).table()
     many = ""
-    if len(found.differences) > MOST:
+    if len(answer.differences) > MOST:
         many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     open_one = "Open a pod to see how each configuration evaluated the nodes in question, rule by rule."
     none = "Every decision is the same, and every pod ends on the same node."
@@ -191,7 +193,7 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
         name="list",
     )
     if ends:
-        yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
+        yield Section("Nodes in the end", [_node_map(answer, ends)], name="nodes")
 
 
 # --- words --------------------------------------------------------------------------------------------------
@@ -202,53 +204,49 @@ GATED_HOST = "<gated>"
 OTHER_NODE = "on another node"
 
 
-def headline(found: ComparisonDocument) -> Iterator[str]:
-    """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may
-    follow from it."""
-    yield f"{verdict(found)}."
-    count = len(found.differences)
-    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
+def headline(answer: ComparisonDocument) -> Iterator[str]:
+    """The verdict, and how many decisions differ; in mode free the first one, from which others may follow."""
+    yield f"{verdict(answer)}."
+    count = len(answer.differences)
+    counts = f"{answer.mode}: {count_of(answer.pods, 'pod')}, {count_of(answer.decisions, 'decision')}"
     if not count:
-        yield f"{tried}, all decisions are the same" if found.decisions else tried
-    elif found.mode == "locked":
-        yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
+        yield f"{counts}, all decisions are the same" if answer.decisions else counts
+    elif answer.mode == "locked":
+        yield f"{counts}, {count} decisions differ" if count > 1 else f"{counts}, 1 decision differs"
     else:
-        yield f"{tried}; the first decision that differs:"
-        for against in found.against:
-            if (one := against.first_difference) is not None:
-                hosts = (
-                    f"{one.first or NO_HOST} in {against.first}, {one.second or NO_HOST} in {against.second}"
-                )
-                yield f"  {one.pod} (decision {one.number}): {hosts}; {one.verdict}: {cause_text(one.cause)}"
+        yield f"{counts}; the first decision that differs:"
+        for pair in answer.against:
+            if (difference := pair.first_difference) is not None:
+                hosts = f"{difference.first or NO_HOST} in {pair.first}, {difference.second or NO_HOST} in {pair.second}"
+                yield f"  {difference.pod} (decision {difference.number}): {hosts}; {difference.verdict}: {cause_text(difference.cause)}"
         if count > 1:
             more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
             yield f"{more}; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
 
 
-def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
-    """The cycles of both: what is the same, what is another of the first one's best nodes, and what is
-    different."""
-    first = against.first
-    second = against.second
-    found = against.agreement
-    also = found.equal_for_both
-    alone = found.equal_for_second_alone
-    yield f"{count_of(found.decisions, 'decision')} by both: {found.same} the same"
-    if found.errors:
-        yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
-    if found.equally_good:
-        yield f"  {found.equally_good} equally good: another node that {first} scores just as high" + (
+def agreement_lines(pair: ConfigurationPair) -> Iterator[str]:
+    """The decisions of both sides: how many are the same, equally good, and different."""
+    first = pair.first
+    second = pair.second
+    agreement = pair.agreement
+    also = agreement.equal_for_both
+    alone = agreement.equal_for_second_alone
+    yield f"{count_of(agreement.decisions, 'decision')} by both: {agreement.same} the same"
+    if agreement.errors:
+        yield f"  {agreement.errors} of these ended in an error on both sides, and so say nothing"
+    if agreement.equally_good:
+        yield f"  {agreement.equally_good} equally good: another node that {first} scores just as high" + (
             f"; {second} scores both the same in {also}" if also else ""
         )
-    if found.different:
-        yield f"  {found.different} different" + (
+    if agreement.different:
+        yield f"  {agreement.different} different" + (
             f"; {second} scores both nodes the same in {alone}" if alone else ""
         )
-    if found.gated:
-        yield f"  {found.gated} gated: only one side tries the pod, because of its scheduling gates"
+    if agreement.gated:
+        yield f"  {agreement.gated} gated: only one side tries the pod, because of its scheduling gates"
     yield (
-        f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
-        f" whatever the tie-break, {second} picks one of {first}'s best in {found.best_within}"
+        f"  the same nodes fit in {agreement.same_feasible}, the same ones are best in {agreement.same_best};"
+        f" whatever the tie-break, {second} picks one of {first}'s best in {agreement.best_within}"
     )
 
 
@@ -277,35 +275,35 @@ def cause_text(cause: Cause) -> str:
 # --- of a page ----------------------------------------------------------------------------------------------
 
 
-def _who(found: ComparisonDocument) -> PodOutcomes:
+def _pod_outcomes(answer: ComparisonDocument) -> PodOutcomes:
     """Each pod that loses its node, gains one, or gets another, by name."""
     pods = []
     for change in ("lost", "gained"):
-        for at, against in enumerate(found.against):
-            under = f"under {side_name(found, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
-            losses = against.lost.pods if change == "lost" else against.gained.pods
-            pods += [PodOutcome(one.pod, change, f"{under}{phrase(one.reason, 1)}") for one in losses]
+        for at, pair in enumerate(answer.against):
+            under = f"under {side_name(answer, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
+            losses = pair.lost.pods if change == "lost" else pair.gained.pods
+            pods += [PodOutcome(loss.pod, change, f"{under}{phrase(loss.reason, 1)}") for loss in losses]
     title = "Who loses, who gains" if pods else "Who moves"
     pods += [
-        PodOutcome(one.pod, "moved", f"from {one.first or ''} to {one.second or ''}")
-        for against in found.against
-        for one in against.elsewhere
+        PodOutcome(pod.pod, "moved", f"from {pod.first or ''} to {pod.second or ''}")
+        for pair in answer.against
+        for pod in pair.elsewhere
     ]
     return PodOutcomes(title, pods, "list")
 
 
-def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
+def _node_map(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
     """A side for each configuration with a cluster of its own; in mode locked there is one cluster for all."""
     nodes = {node.node: node for end in ends for node in end.nodes}
     sides = []
     for at, end in enumerate(ends):
-        known = {node.node: node for node in end.nodes}
+        node_uses = {node.node: node for node in end.nodes}
         uses = {}
         for resource in dict.fromkeys([*(name for node in end.nodes for name in node.resources), PODS]):
-            shares = [share_of(known[name], resource) if name in known else None for name in nodes]
+            shares = [share_of(node_uses[name], resource) if name in node_uses else None for name in nodes]
             if any(share is not None for share in shares):
                 uses[resource] = shares
-        title = "" if len(ends) == 1 else side_name(found, at)
+        title = "" if len(ends) == 1 else side_name(answer, at)
         sides.append(MapSide(title, uses, [end.pods.get(name, ()) for name in nodes] if end.pods else ()))
     return NodeMap(list(nodes), sides, labels_of(list(nodes.values()), len(nodes)))
 
@@ -313,27 +311,28 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _decisions_alike(against: ConfigurationPair) -> list[Share]:
+def _decisions_alike(pair: ConfigurationPair) -> list[Share]:
     """The agreement of decisions; what does not occur but for the gated ones is there too."""
-    found = against.agreement
-    gated = [Share("gated", found.gated, "held")] if found.gated else []
-    good = Share("equally good", found.equally_good, "near")
-    different = Share("different", found.different, "bad")
-    return [Share("the same", found.same), good, different, *gated]
+    agreement = pair.agreement
+    gated = [Share("gated", agreement.gated, "held")] if agreement.gated else []
+    good = Share("equally good", agreement.equally_good, "near")
+    different = Share("different", agreement.different, "bad")
+    return [Share("the same", agreement.same), good, different, *gated]
 
 
-def cause_table(against: ConfigurationPair) -> Table:
+def cause_table(pair: ConfigurationPair) -> Table:
     """The number of times that each cause occurred."""
     rows = [
-        [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
+        [cause.decisions, cause.verdict, cause.kind, cause.rule, cause.side, KINDS[cause.kind]]
+        for cause in pair.causes
     ]
     columns = "decisions | count; outcome; cause; rule; of; meaning"
-    return Table(f"causes-{against.second}", columns, rows, forms="seen" if rows else "")
+    return Table(f"causes-{pair.second}", columns, rows, forms="seen" if rows else "")
 
 
-def _lost(found: ComparisonDocument) -> Table:
+def _losses(answer: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
-    colours = dict(CHANGES[change] for change in ("lost", "gained"))
+    colours = dict(CHANGES[key] for key in ("lost", "gained"))
     columns = columns_of(
         """
         pod | name
@@ -346,10 +345,10 @@ def _lost(found: ComparisonDocument) -> Table:
         colours,
     )
     rows = [
-        [loss.pod, CHANGES[change][0], side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
-        for change in ("lost", "gained")
-        for at, against in enumerate(found.against)
-        for loss in (against.lost if change == "lost" else against.gained).pods
+        [loss.pod, CHANGES[key][0], side_name(answer, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
+        for key in ("lost", "gained")
+        for at, pair in enumerate(answer.against)
+        for loss in (pair.lost if key == "lost" else pair.gained).pods
     ]
     return Table("lost", columns, rows, noun="pod", forms="page")
 
@@ -377,32 +376,32 @@ class PodList:
 
     def table(self) -> Table:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
-        found = self.document
+        answer = self.document
         cycles = defaultdict[str, list[int]](list)
         rows = []
         details = []
-        hosts = [one.hosts for one in found.configurations]
-        for at, difference in enumerate(found.differences):
-            cycles[difference.pod].append(at)
+        hosts = [side.hosts for side in answer.configurations]
+        for at, cycle in enumerate(answer.differences):
+            cycles[cycle.pod].append(at)
         for pod in hosts[0]:
             ends = [nodes.get(pod) for nodes in hosts]
             if pod in cycles or len(set(ends)) > 1:
-                rows.append(self._row(pod, ends, [found.differences[at] for at in cycles[pod]]))
+                rows.append(self._row(pod, ends, [answer.differences[at] for at in cycles[pod]]))
                 details.append([self._cycle(at) for at in cycles[pod]] or None)
         columns = (
             Column("pod", "name"),
-            *(Column(side_name(found, at), "name") for at in range(len(hosts))),
+            *(Column(side_name(answer, at), "name") for at in range(len(hosts))),
             *columns_of("outcome | tags | filter; cause | names | filter; why", self._outcomes),
         )
         rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
         names = {name: None for rules in self._rules for name, _ in rules}
         newer = {
-            name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name)
+            name: next((successor for successor in SUCCESSORS.get(name, ()) if successor in names), name)
             for name in names
         }
         shared = {
-            "sides": [side_name(found, at) for at in range(len(hosts))],
-            "subjects": {name: other for name, other in newer.items() if name != other},
+            "sides": [side_name(answer, at) for at in range(len(hosts))],
+            "subjects": {name: successor for name, successor in newer.items() if name != successor},
             "rules": rules,
             "texts": list(self._texts),
         }
@@ -410,36 +409,35 @@ class PodList:
             "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms="page"
         )
 
-    def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
-        """The row of a pod: its ends, outcomes and causes, and why the first differing decision differs, or
-        which pod replaced this one."""
+    def _row(self, pod: str, ends: Sequence[str | None], cycles: Sequence[DifferingCycle]) -> list[Any]:
+        """The row of a pod: its ends, outcomes and causes, and why its first differing decision differs."""
         shown = []
         outcomes = []
-        why = [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
-        for at, (one, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
-            told = [
-                decision_text(cycle.decisions[one.name]) for cycle in found if one.name in cycle.decisions
+        reasons = [cause_text(cause) for cycle in cycles[:1] for cause in cycle.causes.values()]
+        for at, (side, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
+            texts = [
+                decision_text(cycle.decisions[side.name]) for cycle in cycles if side.name in cycle.decisions
             ]
             shown.append(
-                end or (told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST)
+                end or (texts[-1] if texts and texts[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST)
             )
-            verdicts = [cycle.causes[one.name].verdict for cycle in found if one.name in cycle.causes]
+            verdicts = [cycle.causes[side.name].verdict for cycle in cycles if side.name in cycle.causes]
             if at and (outcome := outcome_of(self.document, at, ends, verdicts)) is not None:
-                outcomes.append(outcome if len(ends) == 2 else f"{one.name}: {outcome}")
+                outcomes.append(outcome if len(ends) == 2 else f"{side.name}: {outcome}")
                 places = {
                     alone(side.name): colour_of(number)
                     for number, side in enumerate(self.document.configurations)
                 }
                 self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, "same")
-            if not found and pod in one.evicted:
-                why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
+            if not cycles and pod in side.evicted:
+                reasons.append(f"{side.name} evicts it to make room for {side.evicted[pod]}")
         causes = []
-        for name, cause in [pair for one in found for pair in one.causes.items()]:
-            whose = f"{name}: " if len(self.document.against) > 1 else ""
+        for name, cause in [pair for cycle in cycles for pair in cycle.causes.items()]:
+            prefix = f"{name}: " if len(self.document.against) > 1 else ""
             causes.append(
-                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != 'score' else ''}"
+                f"{prefix}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != 'score' else ''}"
             )
-        return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
+        return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(reasons)]
 
     # --- details, as assets/aligned.js reads them: texts and lists of rules by number -----------------------
 
@@ -447,18 +445,17 @@ class PodList:
         return self._texts.setdefault(text, len(self._texts))
 
     def _cycle(self, at: int) -> list[Any]:
-        """Title, the line in which the sides differ, and of each side its number, decision, error, the node
-        that it took, and all nodes."""
-        found = self.document.differences[at]
-        names = [one.name for one in self.document.configurations]
-        why = "; ".join(cause_text(cause) for cause in found.causes.values())
-        title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
+        """Title, deciding rule, and of each side its number, decision, error, node and all nodes."""
+        cycle = self.document.differences[at]
+        names = [side.name for side in self.document.configurations]
+        reason = "; ".join(cause_text(cause) for cause in cycle.causes.values())
+        title = f"Decision {cycle.number}{', tried again after making room' if cycle.retry else ''}: {reason}"
         deciding = next(
-            (cause.rule for cause in found.causes.values() if cause.kind == "score" and cause.rule), ""
+            (cause.rule for cause in cycle.causes.values() if cause.kind == "score" and cause.rule), ""
         )
         head = [self._place(title), self._place(deciding)]
         sides = []
-        for name, decision in found.decisions.items():
+        for name, decision in cycle.decisions.items():
             victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
             texts = (
                 decision_text(decision) + victims,
@@ -470,11 +467,11 @@ class PodList:
             for node in decision.nodes if at < MOST else ():
                 rules = tuple((rule, score.weight) for rule, score in node.scores.items())
                 number = self._rules.setdefault(rules, len(self._rules))
-                told = "; ".join(node.reasons)
+                reasons = "; ".join(node.reasons)
                 if node.rules:
-                    state = f"{node.state} by {', '.join(node.rules)}: {told}"
+                    state = f"{node.state} by {', '.join(node.rules)}: {reasons}"
                 else:
-                    state = ": ".join(filter(None, [node.state, told]))
+                    state = ": ".join(filter(None, [node.state, reasons]))
                 scores = [score.score for score in node.scores.values()]
                 nodes.append([self._place(node.node), self._place(state), number, scores, node.total])
             sides.append([*side, nodes])
@@ -498,13 +495,12 @@ def alone(name: str) -> str:
 def outcome_of(
     document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]
 ) -> str | None:
-    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None
-    if it does not.
+    """The outcome by which a pod differs under configuration *at* from the first one; None if it does not.
 
     *ends*: its node under each; *verdicts*: those of its decisions that differ.
     """
     if document.mode == "locked":
-        return next((told for told in ("different", "gated", "equally good") if told in verdicts), None)
+        return next((word for word in ("different", "gated", "equally good") if word in verdicts), None)
     if "gated" in verdicts:
         return "gated"
     if ends[0] != ends[at]:
@@ -539,13 +535,13 @@ class CompareResult(Result):
     ) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more; *doubt*: a warning that the
         document does not have."""
-        own = comparison.sides[:1] if comparison.mode == "locked" else comparison.sides
+        sides = comparison.sides[:1] if comparison.mode == "locked" else comparison.sides
         ends = [
             ClusterEnd(
-                tuple(NodeUses(one.engine).found()),
-                {node: [pod.key for pod in pods] for node, pods in one.engine.pods_by_node().items()},
+                tuple(NodeUses(side.engine).found()),
+                {node: [pod.key for pod in pods] for node, pods in side.engine.pods_by_node().items()},
             )
-            for one in (own if with_ends else ())
+            for side in (sides if with_ends else ())
         ]
         document = comparison.document(tuple(group.record() for group in warnings))
         more = () if doubt is None else grouped([Notice("", doubt)])
@@ -564,78 +560,81 @@ class CompareResult(Result):
     @property
     def hosts(self) -> dict[str, dict[str, str | None]]:
         """Configuration -> pod -> its node; None where it has none."""
-        return {found.name: dict(found.hosts) for found in self.document.configurations}
+        return {side.name: dict(side.hosts) for side in self.document.configurations}
 
     def origin(self) -> dict[str, Any]:
         sides = self.document.configurations
         return {
-            "releases": [one.release for one in sides],
-            "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides],
+            "releases": [side.release for side in sides],
+            "rules": [Words(f"{side.name}: ", CodeText(side.text)) for side in sides],
         }
 
     def _view(self) -> View:
-        found = self.document
-        both = found.configurations
-        tried = f"{count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}, mode {found.mode}"
-        sides = [Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in both]
-        shares = _decisions_alike(found.against[0]) if len(found.against) == 1 else []
+        answer = self.document
+        sides = answer.configurations
+        lead = f"{count_of(answer.pods, 'pod')}, {count_of(answer.decisions, 'decision')}, mode {answer.mode}"
+        lines = [Words(f"{side.name}: {side.release} ", CodeText(side.text)) for side in sides]
+        shares = _decisions_alike(answer.against[0]) if len(answer.against) == 1 else []
         steps = []
         # Where releases are all that differs, another command names the release of a change.
-        if len(both) == 2 and found.differences and all(one.text == f"release={one.release}" for one in both):
-            step = ("upgrade", "--from", both[0].release, "--to", both[1].release)
-            pod = found.differences[0].pod
+        if (
+            len(sides) == 2
+            and answer.differences
+            and all(side.text == f"release={side.release}" for side in sides)
+        ):
+            step = ("upgrade", "--from", sides[0].release, "--to", sides[1].release)
+            pod = answer.differences[0].pod
             steps = [
                 NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod)),
                 NextStep("Which release changes what:", step),
             ]
         return View(
-            verdict=verdict(found),
+            verdict=verdict(answer),
             main="pods",
-            who=_who(found),
+            who=_pod_outcomes(answer),
             next=steps,
-            lead=[f"{tried}. {MODES[found.mode].format(first=label(found, 0))}", *sides],
+            lead=[f"{lead}. {MODES[answer.mode].format(first=label(answer, 0))}", *lines],
             facts={
-                "configurations": len(both),
-                "mode": found.mode,
-                "decisions": found.decisions,
-                "differences": len(found.differences),
+                "configurations": len(sides),
+                "mode": answer.mode,
+                "decisions": answer.decisions,
+                "differences": len(answer.differences),
             },
-            shares=[*shares[:1], *(one for one in shares[1:] if one.count)],
-            sections=[*_outcomes(found), *_decisions(found, self.show), *_lists(found, self.ends)],
+            shares=[*shares[:1], *(share for share in shares[1:] if share.count)],
+            sections=[*_outcomes(answer), *_decisions(answer, self.show), *_lists(answer, self.ends)],
         )
 
 
 def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
-    """*cluster* read, and a new scheduler for each configuration; the first one says whose pods wait, and
-    what admission does."""
-    asked = {name: value for name in NAMES if (value := getattr(options, name)) is not None or name in "ab"}
-    given = {name: options_given(one, cluster, name) for name, one in asked.items()}
-    specs = {name: spec_of(found) for name, found in given.items()}
-    first = specs["a"]
-    scenario = scenario_for(cluster, options, [first.first_scheduler_name], first.keeps_priorities)
+    """*cluster* read, and a new scheduler for each configuration; the first says whose pods wait."""
+    sides = {name: value for name in NAMES if (value := getattr(options, name)) is not None or name in "ab"}
+    side_options = {name: options_given(side, cluster, name) for name, side in sides.items()}
+    specs = {name: spec_of(chosen) for name, chosen in side_options.items()}
+    first_spec = specs["a"]
+    scenario = scenario_for(cluster, options, [first_spec.first_scheduler_name], first_spec.keeps_priorities)
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {}
-    for name, one in asked.items():
+    for name, side in sides.items():
         # As ``--a`` takes it; what is no text, number or path is named by its kind.
-        values = {"release": one or AUTO}
-        if not isinstance(one, str | None):
+        values = {"release": side or AUTO}
+        if not isinstance(side, str | None):
             values = attrs.asdict(
-                one, recurse=False, filter=lambda field, value: value is not None and value != field.default
+                side, recurse=False, filter=lambda field, value: value is not None and value != field.default
             )
-        told = {declared_of(FIELDS[key]).key or key: value for key, value in values.items()}
+        texts_by_key = {declared_of(FIELDS[key]).key or key: value for key, value in values.items()}
         texts[name] = " ".join(
             f"{key}={shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__}"
-            for key, value in told.items()
+            for key, value in texts_by_key.items()
         )
-    named = {name: release_asked(one) for name, one in asked.items()}
+    named = {name: release_asked(side) for name, side in sides.items()}
     by_nodes = [name for name, release in named.items() if is_auto(release)]
     return ComparisonInput.of(
-        scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order
+        scenario, engines, texts, by_nodes=by_nodes, named=named.values(), order=options.order
     )
 
 
 @asked_by(CompareOptions, "cluster", *NAMES, opens=compared_input, show=None)
-def compare(given: ComparisonInput, options: CompareOptions, observer: Observer) -> CompareResult:
+def compare(inputs: ComparisonInput, options: CompareOptions, observer: Observer) -> CompareResult:
     """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another
     node, and why.
 
@@ -646,17 +645,17 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer)
 
     The others are compared with *a*, which also says whose pods wait.
     """
-    observer.ready(given)
+    observer.ready(inputs)
     newer = options.newer_labels
-    missing = None if newer or not given.runs_profiles else zones_warning(given.scenario)
+    missing = None if newer or not inputs.runs_profiles else zones_warning(inputs.scenario)
     if missing is not None:
         observer.doubt(missing)
-    scenario = with_newer_labels(given.scenario) if newer else given.scenario
-    made = compare_all(
-        scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer
+    scenario = with_newer_labels(inputs.scenario) if newer else inputs.scenario
+    comparison = compare_all(
+        scenario, inputs.engines, mode=options.mode, order=inputs.order, texts=inputs.texts, observer=observer
     )
-    found = CompareResult.of(made, given.warnings, missing, with_ends=options.makes("data", "page"))
-    return attrs.evolve(found, show=options.show)
+    result = CompareResult.of(comparison, inputs.warnings, missing, with_ends=options.makes("data", "page"))
+    return attrs.evolve(result, show=options.show)
 
 
 # --- labels of newer releases -------------------------------------------------------------------------------

@@ -86,12 +86,12 @@ class Losses(Record):
     """Number of pods by reason, most frequent first."""
 
 
-Told = tuple[Cause, str]
-"""Why two decisions differ, and the error of the one that found no node."""
+CauseAndError = tuple[Cause, str]
+"""The cause of a difference, and the error of the side that found no node."""
 
 
 def losses(
-    moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str, evicted: Mapping[str, str]
+    moved: Iterable[tuple[str, str]], why: Mapping[str, CauseAndError], loser: str, evicted: Mapping[str, str]
 ) -> Losses:
     """The reasons why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with
     these nodes.
@@ -304,53 +304,58 @@ class Agreement:
     """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after
     nodes came or went."""
 
-    def add(self, one: Decision, other: Decision) -> Literal["same"] | Verdict:
+    def add(self, first: Decision, second: Decision) -> Literal["same"] | Verdict:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
-        ours = best(one)
-        theirs = best(other)
+        first_best = best(first)
+        second_best = best(second)
         counts = self.counts
-        found: Literal["same"] | Verdict = "same"
-        if one.is_gated != other.is_gated:
-            found = "gated"
-        elif decided(one) != decided(other):
-            found = "equally good" if _holds(self.first, ours, other.host) else "different"
-            if _holds(self.second, theirs, one.host):
-                counts["equal_for_both" if found == "equally good" else "equal_for_second_alone"] += 1
-        counts[found] += 1
-        fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
-        counts["errors"] += found == "same" and fails
-        # The same nodes fit, or are best, in whatever order.
-        fitting = one.details.feasible_rows
-        others = self._of_first(other.details.feasible_rows)
-        counts["same_feasible"] += np.array_equal(fitting, others) or np.array_equal(
-            self._marked(fitting), self._marked(others)
+        outcome: Literal["same"] | Verdict = "same"
+        if first.is_gated != second.is_gated:
+            outcome = "gated"
+        elif decided(first) != decided(second):
+            outcome = "equally good" if _includes(self.first, first_best, second.host) else "different"
+            if _includes(self.second, second_best, first.host):
+                counts["equal_for_both" if outcome == "equally good" else "equal_for_second_alone"] += 1
+        counts[outcome] += 1
+        fails = (
+            first.host is None and first.error is not None and not first.is_fit_error and not first.is_gated
         )
-        theirs = self._of_first(theirs)
-        are_same = np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
+        counts["errors"] += outcome == "same" and fails
+        # The same nodes fit, or are best, in whatever order.
+        first_fitting = first.details.feasible_rows
+        second_fitting = self._rows_of_first(second.details.feasible_rows)
+        counts["same_feasible"] += np.array_equal(first_fitting, second_fitting) or np.array_equal(
+            self._mask_of(first_fitting), self._mask_of(second_fitting)
+        )
+        second_best = self._rows_of_first(second_best)
+        are_same = np.array_equal(first_best, second_best) or np.array_equal(
+            self._mask_of(first_best), self._mask_of(second_best)
+        )
         counts["same_best"] += are_same
         counts["best_within"] += are_same or (
-            bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all())
+            bool(len(first_best)) == bool(len(second_best))
+            and bool(self._mask_of(first_best)[second_best].all())
         )
-        return found
+        return outcome
 
-    def _of_first(self, rows: Rows) -> Rows:
+    def _rows_of_first(self, rows: Rows) -> Rows:
         """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not
         have."""
-        ours = self.first.engine.table
-        theirs = self.second.engine.table
-        version = ours.rows_version, theirs.rows_version
+        first_table = self.first.engine.table
+        second_table = self.second.engine.table
+        version = first_table.rows_version, second_table.rows_version
         if self._version != version:
-            found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
+            first_rows = np.array([first_table.row_of.get(name, -1) for name in second_table.names], np.intp)
             self._version = version
-            self._rows = None if np.array_equal(found, np.arange(len(found))) else found
+            self._rows = None if np.array_equal(first_rows, np.arange(len(first_rows))) else first_rows
         return rows if self._rows is None else self._rows.take(rows)
 
-    def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _mask_of(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it
         does not have."""
-        found = np.zeros(self.first.engine.table.size + 1, np.bool_)
-        found[rows] = True
-        return found
+        is_marked = np.zeros(self.first.engine.table.size + 1, np.bool_)
+        is_marked[rows] = True
+        return is_marked
 
     def record(self) -> AgreementCounts:
         """As data."""
@@ -367,7 +372,7 @@ class Agreement:
         )
 
 
-def _holds(side: Side, rows: Rows, host: str | None) -> bool:
+def _includes(side: Side, rows: Rows, host: str | None) -> bool:
     row = None if host is None else side.engine.row_of(host)
     return row is not None and bool((rows == row).any())
 
@@ -402,38 +407,38 @@ class Comparison:
         if (
             first is self.sides[0]
         ):  # else it does not try this pod again, and an earlier cycle has reported it
-            one = step.decisions[first.name]
+            first_decision = step.decisions[first.name]
             verdicts = dict[str, Verdict]()
             for side in others:
-                verdict = self.agreements[side.name].add(one, step.decisions[side.name])
+                verdict = self.agreements[side.name].add(first_decision, step.decisions[side.name])
                 if verdict != "same":
                     verdicts[side.name] = verdict
             if verdicts:
                 outcomes = {name: decided(decision) for name, decision in step.decisions.items()}
                 nodes = nodes_of(*outcomes.values())
                 views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
-                ours = views[first.name]
+                first_view = views[first.name]
                 causes = {
-                    name: DifferenceCause(*astuple(cause_of(ours, views[name])), verdict=verdict)
+                    name: DifferenceCause(*astuple(cause_of(first_view, views[name])), verdict=verdict)
                     for name, verdict in verdicts.items()
                 }
-                told = {
+                decisions = {
                     name: ComparedDecision(
                         host,
-                        one.decision.error,
+                        view.decision.error,
                         room,
                         victims,
-                        one.decision.is_gated,
-                        tuple(one.nodes.values()),
+                        view.decision.is_gated,
+                        tuple(view.nodes.values()),
                     )
-                    for (name, one), (host, room, victims) in zip(
+                    for (name, view), (host, room, victims) in zip(
                         views.items(), outcomes.values(), strict=True
                     )
                 }
                 for decision in step.decisions.values():
                     decision.details = NO_DETAILS
                 self.differences.append(
-                    DifferingCycle(ours.decision.pod.key, self.cycles, step.is_retry, told, causes)
+                    DifferingCycle(first_view.decision.pod.key, self.cycles, step.is_retry, decisions, causes)
                 )
         self.cycles += 1
 
@@ -471,43 +476,44 @@ class Comparison:
         leader = self.sides[0]
         name = side.name
         alike = 0
-        held = list[ComparedPod]()
+        gated = list[ComparedPod]()
         elsewhere = list[ComparedPod]()
         lost = list[ComparedPod]()
         gained = list[ComparedPod]()
-        for key, one in leader.simulation.outcomes.items():
-            other = side.simulation.outcomes.get(key)
-            if other is None or one.host == other.host:
-                alike += other is not None
-            elif one.is_gated or other.is_gated:
-                held.append(ComparedPod(key, one.host, other.host))
-            elif one.host is None:
-                gained.append(ComparedPod(key, None, other.host))
+        for key, outcome in leader.simulation.outcomes.items():
+            side_outcome = side.simulation.outcomes.get(key)
+            if side_outcome is None or outcome.host == side_outcome.host:
+                alike += side_outcome is not None
+            elif outcome.is_gated or side_outcome.is_gated:
+                gated.append(ComparedPod(key, outcome.host, side_outcome.host))
+            elif outcome.host is None:
+                gained.append(ComparedPod(key, None, side_outcome.host))
             else:
-                group = lost if other.host is None else elsewhere
-                group.append(ComparedPod(key, one.host, other.host))
-        differing = [found for found in self.differences if name in found.causes]
-        causes = (found.causes[name] for found in differing)
+                group = lost if side_outcome.host is None else elsewhere
+                group.append(ComparedPod(key, outcome.host, side_outcome.host))
+        differing = [cycle for cycle in self.differences if name in cycle.causes]
+        causes = (cycle.causes[name] for cycle in differing)
         counts = Counter(
-            (one.verdict, one.kind, one.rule, one.side if one.kind != "score" else None) for one in causes
+            (cause.verdict, cause.kind, cause.rule, cause.side if cause.kind != "score" else None)
+            for cause in causes
         )
 
         first_difference = None
         if differing:  # in mode free all later ones may follow from it
-            first = differing[0]
-            cause = first.causes[name]
+            first_cycle = differing[0]
+            cause = first_cycle.causes[name]
             why = Cause(cause.kind, cause.rule, cause.side, cause.node, cause.text)
-            hosts = first.decisions[leader.name].host, first.decisions[name].host
+            hosts = first_cycle.decisions[leader.name].host, first_cycle.decisions[name].host
             first_difference = FirstDifference(
-                first.pod, first.number, first.retry, *hosts, cause.verdict, why
+                first_cycle.pod, first_cycle.number, first_cycle.retry, *hosts, cause.verdict, why
             )
 
         def losses_of(pods: Sequence[ComparedPod], loser: Side) -> Losses:
             why = {
-                found.pod: (found.causes[name], found.decisions[loser.name].error or "")
-                for found in differing
+                cycle.pod: (cycle.causes[name], cycle.decisions[loser.name].error or "")
+                for cycle in differing
             }
-            moved = ((one.pod, one.first or one.second or "") for one in pods)
+            moved = ((pod.pod, pod.first or pod.second or "") for pod in pods)
             return losses(moved, why, loser.name, loser.simulation.evicted)
 
         return ConfigurationPair(
@@ -517,7 +523,7 @@ class Comparison:
             elsewhere=tuple(elsewhere),
             first_alone=tuple(lost),
             second_alone=tuple(gained),
-            gated=tuple(held),
+            gated=tuple(gated),
             lost=losses_of(lost, side),
             gained=losses_of(gained, leader),
             first_difference=first_difference,
@@ -561,54 +567,54 @@ def compare(
 # --- The verdict, and the names of sides --------------------------------------------------------------------
 
 
-def label(found: ComparisonDocument, at: int) -> str:
+def label(answer: ComparisonDocument, at: int) -> str:
     """The name of a configuration in sentences: its release, where all releases differ; else its name."""
-    name = found.configurations[at].name
-    releases = [one.release for one in found.configurations]
+    name = answer.configurations[at].name
+    releases = [side.release for side in answer.configurations]
     if len(name) > 1:
         return f"the {name}"
     return releases[at] if len(set(releases)) == len(releases) else name
 
 
-def side_name(found: ComparisonDocument, at: int) -> str:
+def side_name(answer: ComparisonDocument, at: int) -> str:
     """A configuration's name, with its release where all releases differ."""
-    name = found.configurations[at].name
-    called = label(found, at)
+    name = answer.configurations[at].name
+    called = label(answer, at)
     return name if len(name) > 1 or name == called else f"{name} ({called})"
 
 
-def verdict(found: ComparisonDocument) -> str:
+def verdict(answer: ComparisonDocument) -> str:
     """The outcome in one sentence: who loses, and for what."""
-    if found.differences:
-        return ". ".join([_against(found, at) for at in range(len(found.against))])
-    if not found.decisions:
+    if answer.differences:
+        return ". ".join([_against(answer, at) for at in range(len(answer.against))])
+    if not answer.decisions:
         return NOTHING_TRIED
-    all_of = f"All {found.decisions:,} decisions are" if found.decisions > 1 else "The only decision is"
-    return f"{all_of} the same{in_error(found.against[0].agreement)}"
+    all_of = f"All {answer.decisions:,} decisions are" if answer.decisions > 1 else "The only decision is"
+    return f"{all_of} the same{in_error(answer.against[0].agreement)}"
 
 
-def in_error(found: AgreementCounts) -> str:
+def in_error(agreement: AgreementCounts) -> str:
     """The number of equal decisions that say nothing."""
-    of_them = " of them" if found.decisions > 1 else ""
-    return f", but {found.errors:,}{of_them} ended in an error on both sides" if found.errors else ""
+    of_them = " of them" if agreement.decisions > 1 else ""
+    return f", but {agreement.errors:,}{of_them} ended in an error on both sides" if agreement.errors else ""
 
 
-def _against(found: ComparisonDocument, at: int) -> str:
+def _against(answer: ComparisonDocument, at: int) -> str:
     """One configuration beside the first."""
-    pair = found.against[at]
+    pair = answer.against[at]
     lost = len(pair.lost.pods)
     gained = len(pair.gained.pods)
-    first = label(found, 0)
-    second = label(found, at + 1)
+    first = label(answer, 0)
+    second = label(answer, at + 1)
     if not lost and not gained:
         # No pod gains or loses a place: how many decisions are other ones.
         agreement = pair.agreement
         moved = len(pair.elsewhere)
-        held = len(pair.gated)
+        gated = len(pair.gated)
         places = f"The same pods find a place under {first} and {second}"
-        if held:
-            return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
-        if found.mode != "locked":
+        if gated:
+            return f"{count_of(gated, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
+        if answer.mode != "locked":
             return f"{places}, {f'{moved:,} of them on another node' if moved else 'each on the same node'}"
         counted = ((agreement.different, "different"), (agreement.gated, "gated by one of them"))
         counts = [f"{count_of(count, 'is', 'are')} {text}" for count, text in counted if count]
@@ -618,18 +624,18 @@ def _against(found: ComparisonDocument, at: int) -> str:
         return f"No decision is different under {second}; {others} for {first}"
     losing = count_of(lost, "loses its place", "lose theirs")
     gaining = count_of(gained, "gains one", "gain one")
-    both = f"{losing} ({reasons_of(pair.lost)}), {gaining}"
+    changes = f"{losing} ({reasons_of(pair.lost)}), {gaining}"
     if lost == gained:
-        return f"As many pods find a place under {second}, but not the same ones: {both}"
+        return f"As many pods find a place under {second}, but not the same ones: {changes}"
     word = "more" if gained > lost else "fewer"
     head = f"{count_of(abs(lost - gained), f'pod {word} finds a place', f'pods {word} find a place')} under {second}"
     if lost and gained:
-        return f"{head}: {both}"
+        return f"{head}: {changes}"
     moved_pods = pair.gained if gained else pair.lost
     name = f", {moved_pods.pods[0].pod}" if len(moved_pods.pods) == 1 else ""
     return f"{head}{name}{f'; under {first} there is none' if gained else ''}: {reasons_of(moved_pods)}"
 
 
-def reasons_of(found: Losses) -> str:
+def reasons_of(group: Losses) -> str:
     """For what pods have no place."""
-    return for_reasons({one.reason: one.pods for one in found.reasons})
+    return for_reasons({reason.reason: reason.pods for reason in group.reasons})

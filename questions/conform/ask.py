@@ -54,22 +54,22 @@ class ConformResult(Result):
         return {name: lines for report in self.reports for name, lines in report.different.items()}
 
     def _view(self) -> View:
-        found = self.document
+        document = self.document
         different = self.different
         # Cases of two families may have one name.
-        count = found.cases - found.identical
+        count = document.cases - document.identical
         facts = {
             "families": len(self.reports),
-            "cases": found.cases,
-            "identical": found.identical,
+            "cases": document.cases,
+            "identical": document.identical,
             "different": count,
         }
-        lines = [f"{found.cases} cases: {found.identical} identical, {count} different"]
+        lines = [f"{document.cases} cases: {document.identical} identical, {count} different"]
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
-        verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
-        has_decisions = any(one.counts.decisions for one in self.reports)
-        has_steps = any(one.counts.steps for one in self.reports)
+        verdict = f"{document.identical:,} of {document.cases:,} cases are identical."
+        has_decisions = any(report.counts.decisions for report in self.reports)
+        has_steps = any(report.counts.steps for report in self.reports)
         entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
         columns = f"""
             release
@@ -83,20 +83,26 @@ class ConformResult(Result):
         """
         rows = []
         for report in self.reports:
-            first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")
-            one = report.counts
-            numbers = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical]
-            rows.append([one.release, one.family, *numbers, first])
+            first_difference = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")
+            tally = report.counts
+            numbers = [
+                tally.cases,
+                tally.decisions or tally.steps,
+                tally.decisions,
+                tally.steps,
+                tally.identical,
+            ]
+            rows.append([tally.release, tally.family, *numbers, first_difference])
         families = Table("families", columns, rows, noun="family", several="families")
-        said = [Paragraph(line, wraps=False) for line in lines]
-        return View(verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
+        paragraphs = [Paragraph(line, wraps=False) for line in lines]
+        return View(verdict=verdict, facts=facts, sections=[Section(parts=[families, *paragraphs])])
 
 
 def families_in(paths: PathLike | Iterable[PathLike], options: ConformOptions) -> list[Family]:
     """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if
     there is none."""
-    found = find_families([Path(path) for path in paths_of("paths", paths)])
-    chosen = [family for family in found if not options.families or family.name in options.families]
+    families = find_families([Path(path) for path in paths_of("paths", paths)])
+    chosen = [family for family in families if not options.families or family.name in options.families]
     if not chosen:
         raise ManifestError(
             f"no family {', '.join(options.families)} in {', '.join(map(str, paths_of('paths', paths)))}"
@@ -113,5 +119,5 @@ def conform(families: Sequence[Family], options: ConformOptions, observer: Obser
     check = partial(check_family, manner=manner)
     with executor_of(options.jobs) as executor:
         reports = run_on(executor, check, families)
-        found = dict(observer.following(reports, len(families), "conforming", "families"))
-    return ConformResult(tuple(found[at] for at in range(len(families))))
+        results = dict(observer.following(reports, len(families), "conforming", "families"))
+    return ConformResult(tuple(results[at] for at in range(len(families))))

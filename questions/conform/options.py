@@ -10,9 +10,9 @@ import attrs
 from ..options import AskedOptions, Question, option, texts
 
 
-def _names(given: Any) -> tuple[str, ...]:
-    read = texts("families", "names")
-    return tuple(name.strip() for text in read(given or ()) for name in text.split(",") if name.strip())
+def _names(value: Any) -> tuple[str, ...]:
+    convert = texts("families", "names")
+    return tuple(name.strip() for text in convert(value or ()) for name in text.split(",") if name.strip())
 
 
 @attrs.frozen(repr=False)

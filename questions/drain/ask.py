@@ -86,7 +86,11 @@ class DrainResult(Result):
         """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that
         are gone: pods wait."""
         answer = self.answer
-        waits = [one.reason or without_names(one.why or "") for one in answer.evictions if one.waits]
+        waits = [
+            eviction.reason or without_names(eviction.why or "")
+            for eviction in answer.evictions
+            if eviction.waits
+        ]
         return Counter(waits or map(without_names, answer.cannot.values()))
 
     @property
@@ -94,7 +98,7 @@ class DrainResult(Result):
         """The nodes that reasons call unschedulable, where none of the input is: those that the drain
         closes."""
         if any(node.spec.unschedulable for node in self.cluster) or not any(
-            "unschedulable" in why for why in self.reasons
+            "unschedulable" in reason for reason in self.reasons
         ):
             return None
         return "the unschedulable nodes are those that this drain cordons; none is cordoned in the input"
@@ -111,20 +115,22 @@ class DrainResult(Result):
     def _view(self) -> View:
         answer = self.answer
         # The pods that have to leave, those that are not made again first.
-        found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
-        for one in answer.evictions:
-            if one.replacement is None:
-                found["evicted"].append((one.pod, "for good, as it is not made again"))
-            elif one.waits:
-                found["waits"].append((one.pod, one.reason or one.why or ""))
-        found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
-        if found["waits"]:
+        groups = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
+        for eviction in answer.evictions:
+            if eviction.replacement is None:
+                groups["evicted"].append((eviction.pod, "for good, as it is not made again"))
+            elif eviction.waits:
+                groups["waits"].append((eviction.pod, eviction.reason or eviction.why or ""))
+        groups["moved"] = [(move.pod, f"from {move.origin} to {move.to}") for move in answer.moves]
+        if groups["waits"]:
             title = "Who waits, who moves"
-        elif found["evicted"]:
+        elif groups["evicted"]:
             title = "Who leaves for good, who moves"
         else:
             title = "Who moves"
-        pods = [PodOutcome(pod, change, why) for change, members in found.items() for pod, why in members]
+        pods = [
+            PodOutcome(pod, change, reason) for change, members in groups.items() for pod, reason in members
+        ]
         return View(
             verdict=_verdict(answer),
             facts={
@@ -149,7 +155,7 @@ class DrainResult(Result):
 
 
 @asked_by(DrainOptions, "cluster", "nodes", "scheduler")
-def drain(given: Input, options: DrainOptions, observer: Observer) -> DrainResult:
+def drain(inputs: Input, options: DrainOptions, observer: Observer) -> DrainResult:
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and
     placed elsewhere.
 
@@ -161,28 +167,28 @@ def drain(given: Input, options: DrainOptions, observer: Observer) -> DrainResul
     """
     leaves = {name: getattr(options, name) for name in attrs.fields_dict(DrainFlags)}
     flags = DrainFlags(**{**leaves, "pod_selector": options.matcher("pod_selector")})
-    asked = nodes_asked(options, given.scenario.nodes)
-    observer.ready(given)
-    tell_left_out(given, options, observer)
+    names = nodes_asked(options, inputs.scenario.nodes)
+    observer.ready(inputs)
+    tell_left_out(inputs, options, observer)
     # A search tries each node in several orders.
-    total, unit = (given.scenario.node_count * ORDERS, "tries") if options.auto else (len(asked), "nodes")
+    total, unit = (inputs.scenario.node_count * ORDERS, "tries") if options.auto else (len(names), "nodes")
     with without_collection():
         with observer.telling("scheduling"):
             # All schedulers have the same extenders: what is recorded of these is one record.
-            spec = attrs.evolve(given.spec, extenders=tuple(given.engine.extenders))
-            left_out = () if options.pending_first else given.scenario.pending
-            scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
+            spec = attrs.evolve(inputs.spec, extenders=tuple(inputs.engine.extenders))
+            left_out = () if options.pending_first else inputs.scenario.pending
+            scenario = attrs.evolve(inputs.scenario, pending=()) if left_out else inputs.scenario
             steady = settle(
-                scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names, given.order
+                scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names, inputs.order
             )
             steady = attrs.evolve(steady, left_out=len(left_out))
         with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
             answer, evictions = planned(
-                options, asked, steady, flags, lambda node: progress(next(number), node)
+                options, names, steady, flags, lambda node: progress(next(number), node)
             )
     occupancy = before_and_after(steady, answer, evictions) if options.makes("page") else None
-    return DrainResult(answer, tuple(steady.nodes), occupancy, warnings=given.warnings)
+    return DrainResult(answer, tuple(steady.nodes), occupancy, warnings=inputs.warnings)
 
 
 # --- in words -----------------------------------------------------------------------------------------------
@@ -194,40 +200,38 @@ def _verdict(answer: DrainDocument) -> str:
     summary = answer.summary
     if answer.gone:
         # The fates of their pods, and of those that make room.
-        preempted = sum(one.by is not None for one in answer.evictions)
+        preempted = sum(eviction.by is not None for eviction in answer.evictions)
         fates = []
         for number, verb, what in (
             (summary.evictions - preempted, "lose", "their node"),
             (preempted, "make", "room"),
             (summary.moved, "find", "another"),
             (summary.without_node, "wait", "for a node"),
-            (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+            (sum(eviction.replacement is None for eviction in answer.evictions), "leave", "for good"),
             (len(answer.staying), "end", "with their node"),
         ):
             if number:
-                its = what.replace("their", "its") if number == 1 else what
-                fates.append(f"{count_doing(number, 'pod', verb)} {its}")
+                words = what.replace("their", "its") if number == 1 else what
+                fates.append(f"{count_doing(number, 'pod', verb)} {words}")
         return f"{count_of(summary.can, 'node')} gone: {', '.join(fates) or 'no pod loses its node'}."
-    takes = "; no pod has to move" if summary.can else ""
+    cost = "; no pod has to move" if summary.can else ""
     if summary.can and summary.evictions:
-        takes = (
-            f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
-        )
+        cost = f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
-        return f"{node}{' can go' if summary.can else ' cannot go'}{takes}."
+        return f"{node}{' can go' if summary.can else ' cannot go'}{cost}."
     if summary.can == summary.asked:
-        return f"{'Both' if summary.asked == 2 else f'All {summary.asked:,}'} nodes can go together{takes}."
+        return f"{'Both' if summary.asked == 2 else f'All {summary.asked:,}'} nodes can go together{cost}."
     can = f"{'' if answer.searched else 'Only '}{summary.can:,}" if summary.can else "None"
-    return f"{can} of {summary.asked:,} nodes can go{' together' if summary.can > 1 else ''}{takes}."
+    return f"{can} of {summary.asked:,} nodes can go{' together' if summary.can > 1 else ''}{cost}."
 
 
-def _sections(found: DrainResult) -> Iterator[Section]:
-    answer = found.answer
-    about = found.about_reasons
+def _sections(result: DrainResult) -> Iterator[Section]:
+    answer = result.answer
+    about = result.about_reasons
     if answer.gone:
         yield block(_verdict(answer))
-    gone = [one.pod for one in answer.evictions if one.replacement is None]
+    gone = [eviction.pod for eviction in answer.evictions if eviction.replacement is None]
     some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
     notes = on_page(
         f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}"
@@ -235,14 +239,18 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         else "",
         look="note",
     )
-    why = _reasons(found, "page" if answer.cannot else "")
+    reason = _reasons_table(result, "page" if answer.cannot else "")
     closed = on_page(f"{about[0].upper()}{about[1:]}." if about else "")
-    yield Section("What stops nodes" if answer.cannot else "The nodes", [*notes, why, *closed, _nodes(found)])
-    yield Section(parts=[_reasons(found, "table" if answer.searched or answer.gone else "")])
-    if found.occupancy is not None:
+    yield Section(
+        "What stops nodes" if answer.cannot else "The nodes", [*notes, reason, *closed, _nodes_table(result)]
+    )
+    yield Section(parts=[_reasons_table(result, "table" if answer.searched or answer.gone else "")])
+    if result.occupancy is not None:
         placed = answer.summary.placed_before
-        first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
-        yield Section("Before and after", [*first, _map(found, found.occupancy)])
+        placed_note = on_page(
+            f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else ""
+        )
+        yield Section("Before and after", [*placed_note, _node_map(result, result.occupancy)])
     # In the order in which pods leave.
     columns = columns_of(
         f"""
@@ -258,25 +266,25 @@ def _sections(found: DrainResult) -> Iterator[Section]:
         as | name | page
         round | count | page
         outcome | tag | filter page
-        preempted by | name | {"page" if any(one.by for one in answer.evictions) else "none"}
+        preempted by | name | {"page" if any(eviction.by for eviction in answer.evictions) else "none"}
         message || {"wide page" if answer.summary.without_node else "none"}
         """,
         OUTCOMES,
     )
-    rows = [_eviction(one) for one in answer.evictions]
+    rows = [_eviction_row(eviction) for eviction in answer.evictions]
     forms = f"{('wide' if answer.searched else 'text') if rows else ''} page data"
     evictions = Table(
         "evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms
     )
     yield Section("Who moves where", [evictions], "In this order; pods of one round leave at the same time.")
     stay = "pod that stays | name | wide; pod | name | page; node | name | filter; why || filter"
-    rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
+    rows = [[pod.pod, pod.pod, pod.node, pod.why] for pod in answer.staying]
     yield Section(
         "Pods that stay on nodes that go",
         [Table("staying", stay, rows, noun="pod", forms="wide page" if rows else "")],
     )
     bounds = "budget | name; allows | count; evicted | count; fewest left | count"
-    rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
+    rows = [[budget.budget, budget.allowed, budget.evictions, budget.lowest] for budget in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
     yield Section(
         "Disruption budgets",
@@ -285,9 +293,9 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     )
 
 
-def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
-    answer = found.answer
-    names = [node.name for node in found.cluster]
+def _node_map(result: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
+    answer = result.answer
+    names = [node.name for node in result.cluster]
     word = dict.fromkeys(answer.can, "gone" if answer.gone else "can go") | dict.fromkeys(
         answer.cannot, "cannot go"
     )
@@ -301,7 +309,7 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
         for state, colour in (("can go", "good"), ("cannot go", "bad"), ("gone", "bad"))
         if state in states
     }
-    return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
+    return NodeMap(names, sides, labels_of(result.cluster), colours, follows=True)
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
@@ -312,40 +320,40 @@ def summary_lines(answer: DrainDocument) -> Iterator[str]:
     yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (
         " together" if summary.can > 1 else ""
     )
-    gone = sum(one.replacement is None for one in answer.evictions)
-    told = (
+    gone = sum(eviction.replacement is None for eviction in answer.evictions)
+    parts = (
         [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"]
         if answer.evictions
         else []
     )
-    told += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
-    told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
-    if told:
-        yield ", ".join(told)
+    parts += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
+    parts += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
+    if parts:
+        yield ", ".join(parts)
     if summary.placed_before or summary.waiting:
         waiting = f", {summary.waiting:,} found no node" if summary.waiting else ""
         yield f"before the drain: {count_of(summary.placed_before, 'waiting pod')} placed{waiting}"
 
 
-def without_names(why: str) -> str:
+def without_names(reason: str) -> str:
     """The reason without names and numbers, so that equal ones can be counted.
 
     >>> without_names("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
     'a pod finds no other node: Insufficient cpu, node(s) were unschedulable'
     """
-    _, found, after = why.partition(" finds no other node: ")
-    if found:
+    _, separator, after = reason.partition(" finds no other node: ")
+    if separator:
         return f"a pod finds no other node: {', '.join(sorted(reasons_in(after.partition(VOLUMES)[0])))}"
-    return why.partition(": ")[0]
+    return reason.partition(": ")[0]
 
 
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _nodes(found: DrainResult) -> Table:
+def _nodes_table(result: DrainResult) -> Table:
     """A row a node: those that can go in the order in which they are emptied, then the others, which short
     text of a search leaves out."""
-    answer = found.answer
+    answer = result.answer
     columns = columns_of(
         f"""
         node | name
@@ -359,11 +367,12 @@ def _nodes(found: DrainResult) -> Table:
         """,
         {"yes": "good", "no": "bad"},
     )
-    evicted = Counter(one.node for one in answer.evictions if one.by is None)
-    staying = Counter(one.node for one in answer.staying)
+    evicted = Counter(eviction.node for eviction in answer.evictions if eviction.by is None)
+    staying = Counter(pod.node for pod in answer.staying)
     rows = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [
-        [name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()
+        [name, "no", False, None, None, reason, without_names(reason), reason]
+        for name, reason in answer.cannot.items()
     ]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
@@ -378,38 +387,38 @@ def _nodes(found: DrainResult) -> Table:
     )
 
 
-def _reasons(found: DrainResult, forms: str) -> Table:
+def _reasons_table(result: DrainResult, forms: str) -> Table:
     """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods
     wait."""
-    rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
-    if rest := found.reasons.total() - sum(often for often, _ in rows):
+    rows: list[list[Any]] = [[often, reason] for reason, often in result.reasons.most_common(MOST_REASONS)]
+    if rest := result.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
-    who = "pods that wait" if found.answer.gone else "nodes that stay"
+    who = "pods that wait" if result.answer.gone else "nodes that stay"
     return Table("reasons", f"{who} | count; why", rows, forms=forms if rows else ())
 
 
-def _eviction(one: DrainEviction) -> list[Any]:
-    new = one.replacement
-    outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
-    why = outcome if outcome in (GONE, WAITS) else None
-    if one.by:
-        why = f"preempted by {one.by}"
-    elif one.reason:
-        why = f"{WAITS}: {one.reason}"
-    renamed = new if new != one.pod else None
+def _eviction_row(eviction: DrainEviction) -> list[Any]:
+    new = eviction.replacement
+    outcome = GONE if new is None else WAITS if eviction.waits else PREEMPTED if eviction.by else MOVES
+    reason = outcome if outcome in (GONE, WAITS) else None
+    if eviction.by:
+        reason = f"preempted by {eviction.by}"
+    elif eviction.reason:
+        reason = f"{WAITS}: {eviction.reason}"
+    renamed = new if new != eviction.pod else None
     return [
-        one.round,
-        one.pod,
-        one.node,
-        one.by,
+        eviction.round,
+        eviction.pod,
+        eviction.node,
+        eviction.by,
         new,
-        one.node,
-        one.to,
+        eviction.node,
+        eviction.to,
         renamed,
-        why,
+        reason,
         new,
-        one.round,
+        eviction.round,
         outcome,
-        one.by,
-        one.why,
+        eviction.by,
+        eviction.why,
     ]

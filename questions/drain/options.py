@@ -101,5 +101,5 @@ QUESTION = Question(
     ignored="--dry-run --grace-period= --timeout= --skip-wait-for-delete-timeout= --chunk-size=",
     forms="table,wide,name,json,yaml,csv,html",
     verbose="Log what runs to standard error.",
-    told_forms="wide: with evictions in order; name: nodes that can go; csv: a line per node; html: a page.",
+    help_of_forms="wide: with evictions in order; name: nodes that can go; csv: a line per node; html: a page.",
 )

@@ -52,22 +52,22 @@ def verify(
 ) -> Verification:
     """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service,
     and the others are tried again without it on a new scheduler, until all of a pass can go."""
-    wanted = list(nodes)
+    remaining = list(nodes)
     cannot = dict[str, str]()
     while True:
         trial = steady.trial(recreates_bare=flags.recreate_bare)
-        refused = trial.refused(wanted, flags)
-        wanted = [name for name in wanted if name not in refused]
-        failed = empty_all(trial, wanted, flags, on_node)
+        refused = trial.refused(remaining, flags)
+        remaining = [name for name in remaining if name not in refused]
+        failed = empty_all(trial, remaining, flags, on_node)
         cannot |= refused | failed
         if not failed:
             staying = tuple(
-                StayingPod(pod.key, name, why)
-                for name in wanted
-                for pod, why in flags.sort(trial.pods_on(name)).staying
+                StayingPod(pod.key, name, reason)
+                for name in remaining
+                for pod, reason in flags.sort(trial.pods_on(name)).staying
             )
-            return Verification(tuple(wanted), cannot, trial, staying)
-        wanted = [name for name in wanted if name not in failed]
+            return Verification(tuple(remaining), cannot, trial, staying)
+        remaining = [name for name in remaining if name not in failed]
 
 
 def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode) -> dict[str, str]:
@@ -106,16 +106,18 @@ def find(
     refused = trial.refused(names, flags)
     most = max(len(names) - max(keep, len(refused)), 0)
     search = DrainSearch(steady, flags, most, on_node)
-    tried = orders(trial, [name for name in names if name not in refused])
-    tries = sorted(((search.empty((), order), order) for order in tried), key=lambda found: -len(found[0][0]))
+    search_orders = orders(trial, [name for name in names if name not in refused])
+    tries = sorted(
+        ((search.empty((), order), order) for order in search_orders), key=lambda attempt: -len(attempt[0][0])
+    )
     best = tries[0][1]
     verification = search.verified(*tries[0][0])
     for (went, failed), order in tries[1:]:
-        if len(went) > len(verification.can) and len((other := search.verified(went, failed)).can) > len(
-            verification.can
-        ):
+        if len(went) > len(verification.can) and len(
+            (alternative := search.verified(went, failed)).can
+        ) > len(verification.can):
             best = order
-            verification = other
+            verification = alternative
     while len(verification.can) < most:
         more = search.verified(*search.empty(verification.can, best))
         if len(more.can) <= len(verification.can):
@@ -169,12 +171,16 @@ def orders(trial: DrainTrial, names: Sequence[str]) -> list[list[str]]:
     room = FreeRoom.of(trial.engine)
     place = {name: at for at, name in enumerate(room.names)}
     rows = [place[name] for name in names]
-    has, requested = (amounts[:, rows].astype(np.float64).T for amounts in (room.allocatable, room.requested))
-    total = np.maximum(has.sum(axis=0), 1.0)
+    allocatable, requested = (
+        amounts[:, rows].astype(np.float64).T for amounts in (room.allocatable, room.requested)
+    )
+    total = np.maximum(allocatable.sum(axis=0), 1.0)
     requested = requested / total
-    has = has / total
-    scarcest = np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0)
-    costs = (scarcest, requested.sum(axis=1), (has * requested.sum(axis=0)).sum(axis=1))
+    allocatable = allocatable / total
+    scarcest = np.divide(requested, allocatable, out=np.zeros_like(allocatable), where=allocatable > 0).max(
+        axis=1, initial=0
+    )
+    costs = (scarcest, requested.sum(axis=1), (allocatable * requested.sum(axis=0)).sum(axis=1))
     return [[names[number] for number in np.argsort(cost, kind="stable").tolist()] for cost in costs]
 
 
@@ -274,38 +280,51 @@ Plan = tuple[DrainDocument, tuple[EvictedPod, ...]]
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def _plan(steady: SteadyState, asked: Names, verification: Verification, *, searched: bool = False) -> Plan:
+def _plan(steady: SteadyState, names: Names, verification: Verification, *, searched: bool = False) -> Plan:
     trial = verification.trial
-    left = tuple(verification.trial.evictions)
-    moves = tuple(DrainMove(one.pod.key, one.node, one.to) for one in left if one.to is not None)
+    evicted = tuple(verification.trial.evictions)
+    moves = tuple(
+        DrainMove(eviction.pod.key, eviction.node, eviction.to)
+        for eviction in evicted
+        if eviction.to is not None
+    )
     evictions = tuple(
-        DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why, one.reason)
-        for one in left
+        DrainEviction(
+            eviction.round,
+            eviction.pod.key,
+            eviction.node,
+            eviction.by,
+            eviction.replacement,
+            eviction.to,
+            eviction.why,
+            eviction.reason,
+        )
+        for eviction in evicted
     )
     summary = DrainSummary(
         nodes=len(steady.nodes),
-        asked=len(asked),
+        asked=len(names),
         can=len(verification.can),
-        evictions=len(left),
+        evictions=len(evicted),
         moved=len(moves),
         rounds=trial.rounds,
         placed_before=steady.placed,
         waiting=len(steady.waiting),
         left_out=steady.left_out,
-        without_node=sum(one.waits for one in evictions),
+        without_node=sum(eviction.waits for eviction in evictions),
     )
     return DrainDocument(
         warnings=(),
         release=trial.engine.release.version,
         can=verification.can,
-        cannot={name: verification.cannot[name] for name in asked if name in verification.cannot},
+        cannot={name: verification.cannot[name] for name in names if name in verification.cannot},
         moves=moves,
         evictions=evictions,
         staying=verification.staying,
         budgets=trial.budgets.used(),
         searched=searched,
         summary=summary,
-    ), left
+    ), evicted
 
 
 Occupancy = tuple[FreeRoom, Sequence[Sequence[str]]]
@@ -348,34 +367,34 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> Names:
     if options.node_selector is not None and not options.node_selector.strip():
         raise UnknownNameError(f'{called("node_selector")}: expected labels such as pool=general, got ""')
     if options.nodes and (options.auto or is_choice):
-        other = called("auto") if options.auto else f"{called('zone')} or {called('node_selector')}"
-        raise UnknownNameError(f"node: expected names or {other}, got both")
+        alternatives = called("auto") if options.auto else f"{called('zone')} or {called('node_selector')}"
+        raise UnknownNameError(f"node: expected names or {alternatives}, got both")
     if not (options.nodes or options.auto or is_choice):
         choices = f"{called('zone')}, {called('node_selector')} or {called('auto')}"
         raise UnknownNameError(f"node: expected the names of nodes, {choices}, got none")
     selects = options.matcher("node_selector")
     zones = sorted({zone for node in nodes if (zone := zone_of(node.labels))})
     if options.zone is not None and options.zone not in zones:
-        wanted = "expected nodes with a zone, of which there are none"
+        expected = "expected nodes with a zone, of which there are none"
         if zones:
-            wanted = f"expected one of {', '.join(zones)}"
+            expected = f"expected one of {', '.join(zones)}"
         raise UnknownNameError(
-            f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}'
+            f'{called("zone")}: {expected}, got "{options.zone}"{did_you_mean(options.zone, zones)}'
         )
-    known = {node.name for node in nodes}
+    names = {node.name for node in nodes}
     for name in options.nodes:
-        if name not in known:
+        if name not in names:
             raise UnknownNameError(
-                f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, known)}'
+                f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, names)}'
             )
     if options.nodes:
         return tuple(dict.fromkeys(options.nodes))
     chosen = [node for node in nodes if selects(node.labels) and options.zone in (None, zone_of(node.labels))]
     if options.auto:
         return tuple(
-            one.name
-            for one in chosen
-            if CONTROL_PLANE.isdisjoint((*one.labels, *(taint.key for taint in one.spec.taints)))
+            node.name
+            for node in chosen
+            if CONTROL_PLANE.isdisjoint((*node.labels, *(taint.key for taint in node.spec.taints)))
         )
     if not chosen:
         raise UnknownNameError(
@@ -385,37 +404,37 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> Names:
 
 
 def planned(
-    options: DrainOptions, asked: Names, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored
+    options: DrainOptions, names: Names, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored
 ) -> Plan:
-    """The plan for the nodes *asked* about, or that a search may choose; or the fates of pods where they are
+    """The plan for the nodes *names*, or those that a search may choose; or the fates of pods where they are
     gone at once."""
     if options.auto:
-        return _plan(steady, asked, find(steady, asked, options.keep, flags, on_node), searched=True)
+        return _plan(steady, names, find(steady, names, options.keep, flags, on_node), searched=True)
     if not options.gone:
-        return _plan(steady, asked, verify(steady, asked, flags, on_node))
-    trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
-    trial.place(made)
-    there = UNASKED.sort(
-        item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked
+        return _plan(steady, names, verify(steady, names, flags, on_node))
+    trial, made_again = lose(steady, names, recreates_bare=flags.recreate_bare)
+    trial.place(made_again)
+    sorted_pods = UNASKED.sort(
+        item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in names
     )
-    ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
-    answer, left = _plan(steady, asked, Verification(asked, {}, trial, ending))
+    ending = tuple(StayingPod(pod.key, pod.spec.node_name, reason) for pod, reason in sorted_pods.staying)
+    answer, evicted = _plan(steady, names, Verification(names, {}, trial, ending))
     answer = replace(answer, gone=True)
-    lost = {one.node for one in answer.evictions if one.waits}
+    waiting_nodes = {eviction.node for eviction in answer.evictions if eviction.waits}
     gone = answer.can
     nodes = steady.nodes
     zone = options.zone
-    if not lost or len(gone) == len(nodes):
-        return answer, left
+    if not waiting_nodes or len(gone) == len(nodes):
+        return answer, evicted
     # Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those
     # that are gone, or of the others if a zone is.
-    sizes = {node.status.allocatable for node in nodes if node.name in lost}
-    beside = [node for node in nodes if (node.name in gone) == (zone is None)]
+    sizes = {node.status.allocatable for node in nodes if node.name in waiting_nodes}
+    models = [node for node in nodes if (node.name in gone) == (zone is None)]
     kinds = {}
-    for node in [node for node in beside if node.status.allocatable in sizes] or beside:
-        own = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
-        kinds[node.status.allocatable, own, zone_of(node.labels)] = node.name
+    for node in [node for node in models if node.status.allocatable in sizes] or models:
+        taints = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
+        kinds[node.status.allocatable, taints, zone_of(node.labels)] = node.name
     zones = {key: {node.name for node in nodes if node.labels.get(key) == zone} for key in ZONES if zone}
     chosen = next((f"{key}={zone}" for key, names in zones.items() if names == {*gone}), ",".join(gone))
-    like = (word for name in kinds.values() for word in ("--add-node", LIKE + name))
-    return replace(answer, add_nodes=("--exclude-nodes", chosen, "--gone", *like)), left
+    words = (word for name in kinds.values() for word in ("--add-node", LIKE + name))
+    return replace(answer, add_nodes=("--exclude-nodes", chosen, "--gone", *words)), evicted

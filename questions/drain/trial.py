@@ -130,7 +130,9 @@ class DrainTrial:
 
     def refused(self, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
         """The nodes of *nodes* from which nothing is evicted at all, each with the reason."""
-        return {name: why for name in nodes if (why := flags.sort(self.pods_on(name)).refusal) is not None}
+        return {
+            name: reason for name in nodes if (reason := flags.sort(self.pods_on(name)).refusal) is not None
+        }
 
     def cordon(self, name: str) -> None:
         """Let no more pods come to a node, until :meth:`uncordon`."""
@@ -150,31 +152,33 @@ class DrainTrial:
             self.engine.on_undo(setattr, self, "rounds", self.rounds)
             self.rounds += 1
             # Those that budgets let go leave at the same time, and what their owners make instead is placed.
-            made = []
-            left = []
+            made_again = []
+            blocked = []
             for pod in pods:
                 if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
-                    left.append(pod)
+                    blocked.append(pod)
                 else:
                     self.leave(pod)
-                    made += self.replaced(EvictedPod(pod, node, self.rounds))
-            if len(left) == len(pods):
-                raise NotDrainable(f"{self.budgets.blocking(left[0])}: {listed([pod.key for pod in left])}")
-            self.place(made)
-            pods = left
+                    made_again += self.replaced(EvictedPod(pod, node, self.rounds))
+            if len(blocked) == len(pods):
+                raise NotDrainable(
+                    f"{self.budgets.blocking(blocked[0])}: {listed([pod.key for pod in blocked])}"
+                )
+            self.place(made_again)
+            pods = blocked
 
     def leave(self, pod: Pod) -> None:
         """*pod* is gone, with the claims that were made for it."""
         self.run.delete(pod)
         for claim in volume_claims(pod, self.engine) if pod.spec.volumes else ():
-            if (known := self.engine.listings.claims.get(claim.key)) is not None:
-                self.run.delete(known)
+            if (current := self.engine.listings.claims.get(claim.key)) is not None:
+                self.run.delete(current)
         if self.engine.has_device_claims(pod):
             give_back(pod, self.run)
         if not pod.is_terminating:
-            self._disrupted(pod)
+            self._note_disruption(pod)
 
-    def _disrupted(self, pod: Pod) -> None:
+    def _note_disruption(self, pod: Pod) -> None:
         self.budgets.take(pod)
         self.engine.on_undo(self.budgets.take, pod, -1)
 
@@ -188,48 +192,48 @@ class DrainTrial:
         # until that one is gone.
         if pod.is_terminating and (owner is None or owner.kind != SAME_NAME):
             return []
-        other = pod.spec.scheduler_name or DEFAULT_SCHEDULER
-        if other not in self.scheduler_names and (owner is not None or self.replacements.recreates_bare):
+        scheduler = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        if scheduler not in self.scheduler_names and (owner is not None or self.replacements.recreates_bare):
             return self._without_node(
-                eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"'
+                eviction, f'the pod in place of {pod.key} asks for another scheduler, "{scheduler}"'
             )
-        made = self.replacements.of(pod)
-        if made is None:
+        new_pod = self.replacements.of(pod)
+        if new_pod is None:
             if eviction.by is not None:
                 return self._without_node(
                     eviction,
                     f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again",
                 )
             return []
-        eviction.replacement = made.key
-        self.engine.on_undo(self.replacements.take_back, made)
-        made, claims = with_claims(made, self.engine) if made.spec.resource_claims else (made, [])
+        eviction.replacement = new_pod.key
+        self.engine.on_undo(self.replacements.take_back, new_pod)
+        new_pod, claims = with_claims(new_pod, self.engine) if new_pod.spec.resource_claims else (new_pod, [])
         for claim in claims:
             self.run.put(claim)
-        return [(made, eviction)]
+        return [(new_pod, eviction)]
 
-    def _without_node(self, eviction: EvictedPod, why: str) -> MadeAgain:
+    def _without_node(self, eviction: EvictedPod, reason: str) -> MadeAgain:
         if self.stops:
-            raise NotDrainable(why)
-        eviction.why = why
+            raise NotDrainable(reason)
+        eviction.why = reason
         return []
 
     # --- placing --------------------------------------------------------------------------------------------
 
-    def place(self, made: MadeAgain) -> None:
+    def place(self, made_again: MadeAgain) -> None:
         """Place new pods, those that preempt others once more, and then those that are made in place of the
         preempted ones."""
-        while made:
-            of = {pod.uid: eviction for pod, eviction in made}
-            for pod, _ in made:
+        while made_again:
+            eviction_by_uid = {pod.uid: eviction for pod, eviction in made_again}
+            for pod, _ in made_again:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
             victims = []
-            for pod in in_order([pod for pod, _ in made], self.order, self.engine):
-                victims += self._cycle(pod, of[pod.uid])
+            for pod in in_order([pod for pod, _ in made_again], self.order, self.engine):
+                victims += self._cycle(pod, eviction_by_uid[pod.uid])
             for pod in self.run.retries():
-                victims += self._cycle(pod, of[pod.uid], retry=True)
-            made = victims
+                victims += self._cycle(pod, eviction_by_uid[pod.uid], retry=True)
+            made_again = victims
 
     def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> MadeAgain:
         decision = self.run.cycle(pod, retry=retry)
@@ -246,27 +250,27 @@ class DrainTrial:
         if plan is None or plan.node is None or (retry and not plan.victims):
             if decision.is_fit_error and not self.stops:
                 eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
-            what = eviction.pod.key
-            if decision.pod.key != what:
-                what = f"{decision.pod.key}, made in place of {what},"
+            subject = eviction.pod.key
+            if decision.pod.key != subject:
+                subject = f"{decision.pod.key}, made in place of {subject},"
             if decision.is_waiting:
-                why = f"{what} waits on {host} for plugins that permit the binding"
+                reason = f"{subject} waits on {host} for plugins that permit the binding"
             elif decision.is_gated:
-                why = f"{what} is gated, and not tried"
+                reason = f"{subject} is gated, and not tried"
             else:
                 claims = claims_known(self.engine, decision.pod)
                 volumes = dict.fromkeys(
                     text for node in self.engine.nodes() for text in unreached(self.engine, claims, node)
                 )
-                told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
-                why = f"{what} finds no other node: {decision.error}{told}"
-            return self._without_node(eviction, why)
-        made = []
+                volume_text = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
+                reason = f"{subject} finds no other node: {decision.error}{volume_text}"
+            return self._without_node(eviction, reason)
+        made_again = []
         for victim in plan.victims:
-            self._disrupted(victim)
+            self._note_disruption(victim)
         for victim in plan.victims:
-            made += self.replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
-        return made
+            made_again += self.replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
+        return made_again
 
 
 VOLUMES = " (volume "
@@ -308,8 +312,8 @@ class SteadyState:
         replacements = Replacements.beside(pods, self.scheduler_names)
         replacements.recreates_bare = recreates_bare
         version = run.engine.release.client.resources[PodDisruptionBudget.kind]
-        given = of_kind(PodDisruptionBudget, self.objects)
-        budgets = Budgets.of(given, pods, empty_selects_all=version == "policy/v1")
+        disruption_budgets = of_kind(PodDisruptionBudget, self.objects)
+        budgets = Budgets.of(disruption_budgets, pods, empty_selects_all=version == "policy/v1")
         return DrainTrial(run, budgets, replacements, self.scheduler_names, self.order)
 
 
@@ -326,8 +330,8 @@ def settle(
     replacements = Replacements.beside((*scenario.objects, *scenario.pending), scheduler_names)
     simulation = Simulation(scenario, engine, order, replacements=replacements)
     outcomes = simulation.finish().values()
-    waiting = tuple(one.pod for one in outcomes if one.host is None and one.eviction is None)
-    placed = [one.pod for one in outcomes if one.host is not None]
+    waiting = tuple(outcome.pod for outcome in outcomes if outcome.host is None and outcome.eviction is None)
+    placed = [outcome.pod for outcome in outcomes if outcome.host is not None]
     written = {item.identity: item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop(item.identity, item) for item in scenario.objects if not isinstance(item, Pod)]
     objects = (*others, *written.values(), *engine.pods())
@@ -347,18 +351,18 @@ def lose(
     without a node yet."""
     order = "queue" if steady.order == "input" else steady.order
     trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
-    lost = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
+    evicted = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
     for node in (node for node in steady.nodes if node.name in nodes):
         for pod in trial.pods_on(node.name):
             trial.leave(pod)
         trial.run.delete(node)
-    return trial, [one for pod, name in lost for one in trial.replaced(EvictedPod(pod, name, 1))]
+    return trial, [entry for pod, name in evicted for entry in trial.replaced(EvictedPod(pod, name, 1))]
 
 
 def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:
     """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the
     pods on them waits."""
-    trial, made = lose(steady, nodes)
+    trial, made_again = lose(steady, nodes)
     engine = trial.engine
     others = (Node, Pod, PersistentVolumeClaim, ResourceClaim)
     objects = (
@@ -366,7 +370,7 @@ def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) 
         *(item for item in steady.objects if not isinstance(item, others)),
         *engine.listings.claims,
         *engine.listings.resource_claims,
-        *(claim for pod, _ in made for claim in new_claims(pod, engine)),
+        *(claim for pod, _ in made_again for claim in new_claims(pod, engine)),
         *engine.pods(),
     )
-    return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))
+    return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made_again))

@@ -47,11 +47,11 @@ class ExplainResult(Result):
     @property
     def ok(self) -> bool:
         """Whether the pod gets a node, as all pods of its workload do; or with *node* that one fits."""
-        found = self.explanation.answer
-        if found.close_up is not None:
-            return found.close_up.fits
-        has_node = (self.host or found.room) is not None and not found.evicted_by
-        return has_node and not found.workload_waiting
+        answer = self.explanation.answer
+        if answer.close_up is not None:
+            return answer.close_up.fits
+        has_node = (self.host or answer.room) is not None and not answer.evicted_by
+        return has_node and not answer.workload_waiting
 
     @property
     def document(self) -> ExplanationDocument:
@@ -67,7 +67,7 @@ class ExplainResult(Result):
         ask = ("explain", answer.pod, *(("--what-if",) if close is None else ("--want", close.node)))
         helps = self.host is None or (close is not None and close.node != self.host)
         victims = answer.eviction.victims if answer.eviction is not None and answer.room else ()
-        leaving = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
+        leaving = [PodOutcome(victim.pod, "evicted", f"priority {victim.priority:,}") for victim in victims]
         return View(
             verdict=verdict(answer),
             facts={
@@ -87,87 +87,89 @@ class ExplainResult(Result):
 
     def sections(self) -> Iterator[Section]:
         """The explanation, and the nodes as a list of a page and as data."""
-        found = self.explanation.answer
-        close = found.close_up
-        nodes, alone = node_list(found)
+        answer = self.explanation.answer
+        close = answer.close_up
+        nodes, csv_nodes = node_list(answer)
         the_map = []
         if self.cluster is not None and close is None:
-            known, room, pods = self.cluster
-            reports = {node.name: node for node in found.nodes}
-            names = [node.name for node in known]
-            states = [state_of(found, reports[name]) if name in reports else "" for name in names]
+            cluster_nodes, room, pods = self.cluster
+            reports = {node.name: node for node in answer.nodes}
+            names = [node.name for node in cluster_nodes]
+            states = [state_of(answer, reports[name]) if name in reports else "" for name in names]
             notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
             colours = {state: colour for state, colour in STATES.items() if state in states}
             side = MapSide("", room.uses(names), pods, states, notes)
-            the_map = [NodeMap(names, [side], labels_of(known), colours)]
+            the_map = [NodeMap(names, [side], labels_of(cluster_nodes), colours)]
         if close is None:
             yield from explanation_sections(self.explanation, self.every)
             yield Section("The nodes", [*the_map, nodes], name="all-nodes", forms="rest")
         else:
-            yield from close_up_sections(found, close)
+            yield from close_up_sections(answer, close)
             yield Section(parts=[nodes], name="all-nodes", forms="data")
-        yield Section(parts=[alone])
+        yield Section(parts=[csv_nodes])
 
 
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")
-def explain(given: Input, options: ExplainOptions, observer: Observer) -> ExplainResult:
+def explain(inputs: Input, options: ExplainOptions, observer: Observer) -> ExplainResult:
     """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short,
     by how much.
 
     The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the
     same.
     """
-    scenario = given.scenario
-    engine = given.engine
+    scenario = inputs.scenario
+    engine = inputs.engine
     subject = find_subject(scenario, options.name, options.namespace)
-    observer.ready(given, subject.concerns)
+    observer.ready(inputs, subject.concerns)
     with observer.telling("explaining") as tell:
         tell(subject.pod.key)
-        scenario, subject, alone = with_all_pods(given, subject, options.alone)
-        simulation = Simulation(scenario, engine, given.order)
-        question = subject.question(given.spec.scheduler_names)
+        scenario, subject, alone = with_all_pods(inputs, subject, options.alone)
+        simulation = Simulation(scenario, engine, inputs.order)
+        question = subject.question(inputs.spec.scheduler_names)
         if question["ignored"] is None:
-            found = explain_in(simulation, subject.pod, node=options.node, alone=alone)
+            explanation = explain_in(simulation, subject.pod, node=options.node, alone=alone)
         else:
-            found = Explanation.of(Decision(subject.pod), engine.release.version)
-        found = found.told(**question, missing=missing_in(scenario, found))
+            explanation = Explanation.of(Decision(subject.pod), engine.release.version)
+        explanation = explanation.with_fields(**question, missing=missing_in(scenario, explanation))
         names = [node.name for node in scenario.nodes]
         cluster = None
         if options.makes("page"):
             cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names))
         if not alone:
-            found = with_its_end(scenario, found, simulation.finish)
-    return ExplainResult(found, options.every, cluster, warnings=given.warnings)
+            explanation = with_its_end(scenario, explanation, simulation.finish)
+    return ExplainResult(explanation, options.every, cluster, warnings=inputs.warnings)
 
 
 def with_its_end(
-    scenario: Scenario, found: Explanation, finish: Callable[[], Mapping[str, Outcome]]
+    scenario: Scenario, explanation: Explanation, finish: Callable[[], Mapping[str, Outcome]]
 ) -> Explanation:
-    """*found* with the pod that preempts this one, if one does; *finish* runs the whole *scenario*."""
-    pod = found.decision.pod
-    waits = found.decision.host is not None and found.answer.placed_on is None
-    if not waits or all(other.priority <= pod.priority for other in scenario.pending):
-        return found
+    """*explanation* with the pod that preempts this one, if one does; *finish* runs the whole *scenario*."""
+    pod = explanation.decision.pod
+    waits = explanation.decision.host is not None and explanation.answer.placed_on is None
+    if not waits or all(pending.priority <= pod.priority for pending in scenario.pending):
+        return explanation
     end = finish().get(pod.key)
-    by = end and end.eviction and end.eviction.by
-    return found.told(evicted_by=by) if by else found
+    preemptor = end and end.eviction and end.eviction.by
+    return explanation.with_fields(evicted_by=preemptor) if preemptor else explanation
 
 
-def whole_run(given: Input, scenario: Scenario) -> Simulation:
+def whole_run(inputs: Input, scenario: Scenario) -> Simulation:
     """A new run of *scenario*, which does not change the one that explains."""
-    return Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)
+    return Simulation(scenario, inputs.spec.engine(scenario.config_maps), inputs.order)
 
 
-def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:
+def with_all_pods(inputs: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:
     """Of a workload: its first pod that finds no node, in a scenario without the pods of others where it is
     asked about *alone*.
 
     Also gives whether the pods before it are still to be left out.
     """
-    scenario = given.scenario
-    ours = {pod.key for pod in subject.pods}
+    scenario = inputs.scenario
+    own_keys = {pod.key for pod in subject.pods}
     if subject.workload is None:
         return scenario, subject, alone
     if alone:
-        scenario = attrs.evolve(scenario, pending=tuple(pod for pod in scenario.pending if pod.key in ours))
-    return scenario, subject.after(whole_run(given, scenario)), False
+        scenario = attrs.evolve(
+            scenario, pending=tuple(pod for pod in scenario.pending if pod.key in own_keys)
+        )
+    return scenario, subject.after(whole_run(inputs, scenario)), False

@@ -37,10 +37,10 @@ STATES = {CHOSEN: "good", FITS: "near", NOT_REACHED: "held", TURNED_DOWN: "bad"}
 # --- one node in full ---------------------------------------------------------------------------------------
 
 
-def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Section]:
+def close_up_sections(document: ExplanationDocument, close: CloseUp) -> Iterator[Section]:
     """All about the node of *close*."""
-    report = found.report_of(close.node)
-    host = found.host
+    report = document.report_of(close.node)
+    host = document.host
     node = close.node
     outcome = f"fits; the pod gets {host}" + (" instead" if host else "")
     if node == host:
@@ -48,14 +48,14 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
     elif not close.fits:
         outcome = "does not fit" + (f"; the pod gets {host}" if host else "")
     whole = [f"Decided before any node was evaluated: {reason}" for reason in close.whole_pod]
-    yield block(*paragraphs([f"{found.pod} on {node}: {outcome}", *whole]))
+    yield block(*paragraphs([f"{document.pod} on {node}: {outcome}", *whole]))
     rows = []
-    for one in close.verdicts:
-        result = PASSES if one.concerned else IDLE
-        if one.outcome != "passes":
-            result = FAILS if one.outcome == "fails" else NOT_RUN[bool(one.reasons)]
-        rows.append([one.rule, result, "; ".join(one.reasons) or None])
-    rule = "predicate" if found.plugins is UNSET else "plugin"
+    for verdict in close.verdicts:
+        result = PASSES if verdict.concerned else IDLE
+        if verdict.outcome != "passes":
+            result = FAILS if verdict.outcome == "fails" else NOT_RUN[bool(verdict.reasons)]
+        rows.append([verdict.rule, result, "; ".join(verdict.reasons) or None])
+    rule = "predicate" if document.plugins is UNSET else "plugin"
     forms = "seen" if any(row[2] for row in rows) else "page"
     table = columns_of(f"{rule} | name; result | tag; reason | name | {forms}", RESULTS)
     rules = [Table("rules", table, rows)] if rows else []
@@ -80,19 +80,17 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
     columns = "rule | name; raw | count; score | count; weight | count; counts | count"
     yield Section(
         "Scores",
-        [Table("scores", columns, scores), *paragraphs(_standing(close), "seen")] if scores else [],
+        [Table("scores", columns, scores), *paragraphs(_rank_sentences(close), "seen")] if scores else [],
         lead,
         forms="seen",
     )
     evictions = ""
-    if found.eviction is not None and not close.fits:
-        why = close.no_room if found.eviction.why_not in (None, NO_HELP) else found.eviction.why_not
+    if document.eviction is not None and not close.fits:
+        why = close.no_room if document.eviction.why_not in (None, NO_HELP) else document.eviction.why_not
         evictions = f"Evicting pods makes no room on {node}: {why}."
         if close.victims is not None:
-            told = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]
-            evictions = (
-                f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."
-            )
+            victims = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]
+            evictions = f"It would fit here if {count_of(len(victims), 'pod')} left: {listed(victims, 10) or 'no pod'}."
     yield Section("Would evictions help?", paragraphs([evictions], "seen"), name="evictions")
     lead = f"Rule by rule, {node} beside {close.against}; below zero where {close.against} scores better."
     yield Section("Beside the other node", [leads_table(close.leads, node, close.against or "")], lead)
@@ -103,14 +101,14 @@ def paragraphs(texts: Iterable[str], forms: str = "text") -> list[Paragraph]:
     return [Paragraph(text, forms, hanging="") for text in texts if text]
 
 
-def _standing(close: CloseUp) -> Iterator[str]:
+def _rank_sentences(close: CloseUp) -> Iterator[str]:
     total = 0 if close.total is None else close.total
     if close.would_score:
         yield f"Its total would be {total:,} if it were among the nodes to choose from."
     elif close.place is not None and close.out_of > 1:
         yield f"Its total is {total:,}, place {close.place:,} of {close.out_of:,}."
     if close.against is not None:
-        yield from leads_told(
+        yield from lead_sentences(
             close.leads, f"Better than {close.against} by", f"Worse than {close.against} by"
         )
         yield "No rule scores the two differently." if not close.leads else ""
@@ -160,9 +158,9 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
     has none."""
     rows = []
     for account in accounts:
-        wanted = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
-        found = [(USABLE, account.usable), *((one.why, one.devices) for one in account.refused)]
-        for why, devices in [one for one in found if one[1]] or [("the node has none", ())]:
+        wants = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
+        groups = [(USABLE, account.usable), *((refusal.why, refusal.devices) for refusal in account.refused)]
+        for reason, devices in [group for group in groups if group[1]] or [("the node has none", ())]:
             # Devices go without their driver and pool, where all are of one.
             pools = {device.rpartition("/")[0] for device in devices}
             names = [device.rpartition("/")[2] for device in devices] if len(pools) == 1 else list(devices)
@@ -171,7 +169,7 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
                     f"{', '.join(names[: MOST_NAMED - 1])} and {count_of(len(names) - MOST_NAMED + 1, 'other')}"
                 ]
             rows.append(
-                [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
+                [f"{account.claim}, {account.request}", wants, len(devices), ", ".join(names) or None, reason]
             )
     table = "claim, request; wants; devices | count; which; why"
     return [*paragraphs([f"Devices on {node}:"]), Table("devices", table, rows, forms="text")] if rows else []
@@ -194,14 +192,14 @@ def score_cell(score: NodeScore) -> str:
     return f"{score.raw} -> {score.reduced} x {score.weight}"
 
 
-def leads_told(leads: Sequence[Lead], ahead: str, behind: str) -> Iterator[str]:
+def lead_sentences(leads: Sequence[Lead], ahead: str, behind: str) -> Iterator[str]:
     """The rules by which the node is *ahead*, and those by which it is *behind*, in these words."""
     for words, is_better in ((ahead, True), (behind, False)):
-        found = [lead_told(lead) for lead in leads if (lead.ahead > 0) is is_better]
-        yield f"{words}: {listed(found)}." if found else ""
+        texts = [lead_text(lead) for lead in leads if (lead.ahead > 0) is is_better]
+        yield f"{words}: {listed(texts)}." if texts else ""
 
 
-def lead_told(lead: Lead, scale: str = "") -> str:
+def lead_text(lead: Lead, scale: str = "") -> str:
     """The scores of two nodes by one rule."""
     weight = f", times weight {lead.weight:,}" if lead.weight != 1 else ""
     return f"{rule_name(lead.rule)}, {lead.ours}{scale} against {lead.theirs}{weight}"

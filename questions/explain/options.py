@@ -111,5 +111,5 @@ QUESTION = Question(
     what="the record",
     headers=False,
     verbose="Log what runs to standard error.",
-    told_forms="wide: how each score is made up; csv: a line per node; html: a page.",
+    help_of_forms="wide: how each score is made up; csv: a line per node; html: a page.",
 )

@@ -49,9 +49,9 @@ from .closeup import (
     TURNED_DOWN,
     Part,
     device_part,
-    lead_told,
+    lead_sentences,
+    lead_text,
     leads_table,
-    leads_told,
     paragraphs,
     rule_name,
     score_cell,
@@ -61,50 +61,50 @@ from .closeup import (
 # --- the verdict --------------------------------------------------------------------------------------------
 
 
-def verdict(found: ExplanationDocument) -> str:
+def verdict(document: ExplanationDocument) -> str:
     """The pod's node and what decided, or the reasons against the nodes; of one node, whether the pod fits
     there."""
-    if found.close_up is not None:
-        return _on_node(found, found.close_up)
-    pod = found.pod
-    lost = len(found.workload_waiting or ())
-    if found.ignored is not None:
-        return f"{pod} is not scheduled: {found.ignored}."
-    if found.gated:
+    if document.close_up is not None:
+        return _node_verdict(document, document.close_up)
+    pod = document.pod
+    waiting = len(document.workload_waiting or ())
+    if document.ignored is not None:
+        return f"{pod} is not scheduled: {document.ignored}."
+    if document.gated:
         return f"{pod} is gated and not tried."
     start = pod
-    if lost:
-        count = len(found.workload_pods)
-        start = f"{count - lost:,} of {count:,} pods find a node; {pod}"
-    start = start if found.placed_on is None else f"{start}, which is on {found.placed_on},"
-    if found.host is None and found.eviction is not None and found.eviction.node is not None:
-        leave = len(found.eviction.victims)
-        return f"{start} makes room on {found.eviction.node}: {count_of(leave, 'pod has', 'pods have')} to leave."
-    if found.host is None and found.missing:
-        return f"{start} finds no node. {found.missing[0]}"
-    if found.host is None:
+    if waiting:
+        count = len(document.workload_pods)
+        start = f"{count - waiting:,} of {count:,} pods find a node; {pod}"
+    start = start if document.placed_on is None else f"{start}, which is on {document.placed_on},"
+    if document.host is None and document.eviction is not None and document.eviction.node is not None:
+        leave = len(document.eviction.victims)
+        return f"{start} makes room on {document.eviction.node}: {count_of(leave, 'pod has', 'pods have')} to leave."
+    if document.host is None and document.missing:
+        return f"{start} finds no node. {document.missing[0]}"
+    if document.host is None:
         # The reasons against the nodes.
         nodes = dict[str, set[str]]()
-        for group in found.reasons:
+        for group in document.reasons:
             nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
         pieces = [f"{what} on {count_of(len(names), 'node')}" for what, names in nodes.items()]
-        why = f": {found.error.rstrip('.')}" if found.error else ""
+        reason = f": {document.error.rstrip('.')}" if document.error else ""
         if pieces:
             rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
-            why = f": stopped by {', '.join([*pieces[:SHOWN], *rest])}"
-        return f"{start} finds no node{why}."
-    if found.placed_on == found.host:
-        return f"{start} would stay there{_because(found)}."
-    return f"{start}{' would go to ' if found.placed_on else ' goes to '}{found.host}{_because(found)}{until(found)}."
+            reason = f": stopped by {', '.join([*pieces[:SHOWN], *rest])}"
+        return f"{start} finds no node{reason}."
+    if document.placed_on == document.host:
+        return f"{start} would stay there{_choice_clause(document)}."
+    return f"{start}{' would go to ' if document.placed_on else ' goes to '}{document.host}{_choice_clause(document)}{until(document)}."
 
 
-def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
+def _node_verdict(document: ExplanationDocument, close: CloseUp) -> str:
     """Whether the pod fits on the node that was asked for, and why it does not go there."""
-    pod = found.pod
+    pod = document.pod
     node = close.node
-    host = found.host
+    host = document.host
     if host == close.node:
-        return f"{pod} fits on {node}, and goes there{until(found)}."
+        return f"{pod} fits on {node}, and goes there{until(document)}."
     if not close.fits:
         failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
         reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
@@ -121,10 +121,10 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
     return f"{pod} fits on {node}, but goes to {host}{why}."
 
 
-def _because(found: ExplanationDocument) -> str:
+def _choice_clause(document: ExplanationDocument) -> str:
     """The reason for this node."""
-    choice = found.choice
-    counts = found.counts
+    choice = document.choice
+    counts = document.counts
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return ", which is taken without scoring"
@@ -146,10 +146,10 @@ def _because(found: ExplanationDocument) -> str:
 # --- text ---------------------------------------------------------------------------------------------------
 
 
-def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
+def explanation_sections(explanation: Explanation, every: bool) -> Iterator[Section]:
     """The whole explanation without the list of nodes; with *every* text has all nodes, not only the best and
     the nearest ones."""
-    answer = found.answer
+    answer = explanation.answer
     choice = answer.choice
     host = answer.host or ""
     evictions = list(eviction_lines(answer.eviction))
@@ -159,37 +159,39 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in answer.causes]
     causes = Table("causes", columns, rows, forms="page", caption="What fails")
     head = [where_to(answer), *subject_lines(answer)]
-    yield block(*paragraphs(head), *message_parts(found.decision), *paragraphs(answer.missing))
+    yield block(*paragraphs(head), *message_parts(explanation.decision), *paragraphs(answer.missing))
     if not answer.missing:
-        first = rows if every else rows[:MOST_CAUSES]
-        told = ""
-        if len(first) < len(rows):
-            told = f"(the first {len(first):,} of {len(rows):,}; --all shows every one)"
+        shown = rows if every else rows[:MOST_CAUSES]
+        note = ""
+        if len(shown) < len(rows):
+            note = f"(the first {len(shown):,} of {len(rows):,}; --all shows every one)"
         devices = next((node for node in answer.nodes if node.devices and answer.host is None), None)
         parts: list[Part] = [
-            paragraphs(_why(found)),
-            _fitting(answer, every),
+            paragraphs(_choice_sentences(explanation)),
+            _fitting_nodes(answer, every),
             [
                 *reasons,
                 *paragraphs(["(nodes: with this reason; only this: with no other)"] if reasons else []),
             ],
-            [attrs.evolve(causes, rows=first, forms="text", caption=""), *paragraphs([told])]
-            if first
+            [attrs.evolve(causes, rows=shown, forms="text", caption=""), *paragraphs([note])]
+            if shown
             else [],
-            _nearest(answer, every),
+            _nearest_nodes(answer, every),
             [] if devices is None else device_part(devices.name, devices.devices or ()),
             paragraphs(evictions),
         ]
         yield from (block(*part) for part in parts if part)
     if choice is not None:
-        same = ", ".join(map(rule_name, choice.constant))
+        constant_rules = ", ".join(map(rule_name, choice.constant))
         constant = (
-            f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+            f"These rules give every node the same score, so they decide nothing: {constant_rules}."
+            if constant_rules
+            else ""
         )
         leads = leads_table(choice.leads, host, choice.against or "")
         yield Section(
             "What decided",
-            [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(answer))],
+            [*on_page(choice_sentence(host, choice), look=""), leads, *on_page(constant, *reached(answer))],
         )
     if reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
@@ -201,49 +203,49 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
     yield Section("Would evictions help?", on_page(*evictions, look=""), name="evictions")
     if answer.rules and answer.nodes:
         lead = "✓ passed, ✗ rejected, · not asked. Nodes with the same results share a line; the rule that decides is marked."
-        idle = ", ".join(one.rule for one in answer.rules if not one.concerned)
+        idle = ", ".join(rule.rule for rule in answer.rules if not rule.concerned)
         rest = f"These rules do not apply to the pod: {idle}." if idle else ""
-        yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
+        yield Section("Nodes by rules", [matrix(explanation), *on_page(rest)], lead)
 
 
-def where_to(found: ExplanationDocument) -> str:
+def where_to(document: ExplanationDocument) -> str:
     """The pod, and the node that it gets or on which it makes room."""
-    room = f"makes room on {found.room}" if found.room else "<none>"
-    return f"{found.pod}: {found.host or room}{until(found)}"
+    room = f"makes room on {document.room}" if document.room else "<none>"
+    return f"{document.pod}: {document.host or room}{until(document)}"
 
 
-def until(found: ExplanationDocument) -> str:
+def until(document: ExplanationDocument) -> str:
     """The pod that takes its place later, if one does."""
-    return f", until {found.evicted_by} preempts it" if found.evicted_by else ""
+    return f", until {document.evicted_by} preempts it" if document.evicted_by else ""
 
 
 def message_parts(decision: Decision) -> Part:
     """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of
     their own."""
     error = decision.error or ""
-    found = decision.fit_error
-    if found is None or found.headline == error:
+    fit_error = decision.fit_error
+    if fit_error is None or fit_error.headline == error:
         return paragraphs([error])
-    return [*paragraphs([found.headline], "table"), *paragraphs([error], "wide")]
+    return [*paragraphs([fit_error.headline], "table"), *paragraphs([error], "wide")]
 
 
-def subject_lines(found: ExplanationDocument) -> Iterator[str]:
+def subject_lines(document: ExplanationDocument) -> Iterator[str]:
     """The pod, and the way it was decided."""
-    host = found.host
-    choice = found.choice
-    node = found.placed_on
-    if found.workload is not None:
-        yield of_workload(found)
-    if found.gated:
+    host = document.host
+    choice = document.choice
+    node = document.placed_on
+    if document.workload is not None:
+        yield of_workload(document)
+    if document.gated:
         yield "It is gated, so it is not tried."
-    if found.ignored is not None:
-        yield found.not_scheduled
+    if document.ignored is not None:
+        yield document.not_scheduled
     elif node is not None:
         yield f"It is on {node}. Below is what would be decided now if it had no node, with the pod itself taken off {node}."
-        report = found.report_of(node)
-        others = found.elsewhere
+        report = document.report_of(node)
+        others = document.elsewhere
         if report is None:
-            yield f"Node {node} is not in the input." if found.nodes else ""
+            yield f"Node {node} is not in the input." if document.nodes else ""
         elif host == node:
             yield "It would stay there."
         elif not report.fits:
@@ -256,67 +258,67 @@ def subject_lines(found: ExplanationDocument) -> Iterator[str]:
             yield f"It would go to {host} now, whose total is {choice.best:,}; its own node has {report.total:,}."
         if others:
             yield f"It could be on {count_of(len(others), 'other node')}: {listed(others)}."
-        elif found.nodes:
+        elif document.nodes:
             yield "It fits on no other node."
 
 
-def of_workload(found: ExplanationDocument) -> str:
+def of_workload(document: ExplanationDocument) -> str:
     """The pod's place in its workload, and how many of its pods find a node."""
-    name = quoted(found.pod.partition("/")[2])
-    count = len(found.workload_pods)
-    waiting = found.workload_waiting or ()
-    nodes = found.waiting_nodes or ()
+    name = quoted(document.pod.partition("/")[2])
+    count = len(document.workload_pods)
+    waiting = document.workload_waiting or ()
+    nodes = document.waiting_nodes or ()
     if waiting:
         which = "waits" if len(waiting) == 1 else "is the first without a node"
-        those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
-        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {found.workload} find a node; {name} {which}{those}."
+        rest = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
+        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {document.workload} find a node; {name} {which}{rest}."
     others = f"; {name} stands for {count_of(count, 'pod')}" if count > 1 else ""
-    return f"A pod of {found.workload}{others}."
+    return f"A pod of {document.workload}{others}."
 
 
-def _why(found: Explanation) -> Iterator[str]:
+def _choice_sentences(explanation: Explanation) -> Iterator[str]:
     """The reason for the host, or how near the pod is to one."""
-    answer = found.answer
+    answer = explanation.answer
     host = answer.host
     counts = answer.counts
     choice = answer.choice
     if not answer.nodes:
         return
     if host is None:
-        near = answer.nodes[0]
-        if not near.fits and found.decision.is_fit_error:
-            obstacles = f"; {count_of(near.obstacles, 'reason')} in all" if near.obstacles > 1 else ""
-            lacking = f": {'; '.join(near.causes or near.reasons)}"
-            if near.shortages:
-                lacking = f", short of {'; '.join(map(short_of, near.shortages))}"
-            yield f"No node fits. The nearest is {near.name}{lacking}{obstacles}."
+        nearest = answer.nodes[0]
+        if not nearest.fits and explanation.decision.is_fit_error:
+            obstacles = f"; {count_of(nearest.obstacles, 'reason')} in all" if nearest.obstacles > 1 else ""
+            lacking = f": {'; '.join(nearest.causes or nearest.reasons)}"
+            if nearest.shortages:
+                lacking = f", short of {'; '.join(map(short_of, nearest.shortages))}"
+            yield f"No node fits. The nearest is {nearest.name}{lacking}{obstacles}."
     elif (
         choice is None
         and counts.fit == counts.visited
-        and found.decision.pod.status.nominated_node_name == host
+        and explanation.decision.pod.status.nominated_node_name == host
     ):
         yield f"The pod waited for {host}, which was tried first; it fits, so no other node is evaluated."
     elif choice is None:
         yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
-        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {best_told(host, choice)}"
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {choice_sentence(host, choice)}"
         if choice.against is not None and choice.decided is not None:
-            first, *more = choice.leads
-            yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
-            yield " ".join(filter(None, leads_told(more, f"Also for {host}", "Against it")))
+            first_lead, *more = choice.leads
+            yield f"What decided: {lead_text(first_lead, f' of {choice.max_score}')} on {choice.against}, the next best."
+            yield " ".join(filter(None, lead_sentences(more, f"Also for {host}", "Against it")))
     yield from reached(answer)
 
 
-def reached(found: ExplanationDocument) -> Iterator[str]:
+def reached(document: ExplanationDocument) -> Iterator[str]:
     """The reach of the search, where it did not look at every node."""
-    counts = found.counts
-    if counts.visited < counts.nodes and found.choice is not None:
-        more = sum(node.fits and not node.visited for node in found.nodes)
+    counts = document.counts
+    if counts.visited < counts.nodes and document.choice is not None:
+        more = sum(node.fits and not node.visited for node in document.nodes)
         looked = f"The search stopped after {counts.visited:,} of {count_of(counts.nodes, 'node')}, when it had found enough"
         yield f"{looked}; of the others {more:,} would fit too."
 
 
-def best_told(host: str, choice: HostChoice) -> str:
+def choice_sentence(host: str, choice: HostChoice) -> str:
     if len(choice.ties) == 1:
         return f"{host} has the best total, {choice.best:,}."
     of_these = f"of these, {choice.tie_break}"
@@ -330,9 +332,9 @@ def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
     if eviction is None:
         return
     if eviction.node is not None:
-        told = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
+        victims = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
         budgets = f"; {count_of(eviction.budget_violations, 'of them is', 'of them are')} protected by a PodDisruptionBudget"
-        who = listed(told, 10) if told else "no pod"
+        who = listed(victims, 10) if victims else "no pod"
         yield f"It would preempt on {eviction.node} and evict {who}{budgets if eviction.budget_violations else ''}."
         if eviction.candidates > 1:
             yield f"Evicting pods would make room on {count_of(eviction.candidates, 'node')}; on {eviction.node} it matters least."
@@ -340,74 +342,74 @@ def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
         yield f"No pod is evicted for it: {eviction.why_not}."
     else:
         yield f"Evicting pods of a lower priority than its own, {eviction.priority:,}, would not help:"
-        told_of = {
+        counts = {
             STAYS: eviction.unresolvable,
             NONE_LOWER: eviction.nobody_lower,
             NOT_ENOUGH: eviction.not_enough,
         }
-        yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told_of.items() if number)
+        yield from (f"  {count_of(number, 'node')}: {reason}" for reason, number in counts.items() if number)
 
 
 # --- tables of text -----------------------------------------------------------------------------------------
 
 
-def _fitting(found: ExplanationDocument, every: bool) -> Part:
+def _fitting_nodes(document: ExplanationDocument, every: bool) -> Part:
     """The best nodes that fit, with their scores."""
-    scored = [node for node in found.nodes if node.total is not None]
-    choice = found.choice
+    scored = [node for node in document.nodes if node.total is not None]
+    choice = document.choice
     if not scored:
         return []
     shown = scored if every else scored[:BEST]
     constant = {} if choice is None else choice.constant
-    first = () if choice is None else [lead.rule for lead in choice.leads]
+    decisive = () if choice is None else [lead.rule for lead in choice.leads]
     rows = [
-        [node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)]
+        [node.name, node.total, _scores(node, decisive, constant), _scores(node, decisive, {}, score_cell)]
         for node in shown
     ]
     short, wide = (
         form if any(row[at] for row in rows) else "none" for at, form in ((2, "table"), (3, "wide"))
     )
-    kind, scaled = ("priority", "reduced") if found.plugins is UNSET else ("plugin", "normalized")
+    kind, scaled = ("priority", "reduced") if document.plugins is UNSET else ("plugin", "normalized")
     note = f"(each {kind}: raw -> {scaled} x weight)"
     more = (
         [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"]
         if len(shown) < len(scored)
         else []
     )
-    told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
-    same = ""
+    texts = ", ".join(f"{rule_name(rule)} {_weighed_score(score)}" for rule, score in constant.items())
+    constant_note = ""
     if constant:
-        same = f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})"
+        constant_note = f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {texts})"
     return [
         Table("fitting", f"node | name; total | count; scores || {short}; scores || {wide}", rows),
         *paragraphs([note], "wide"),
-        *paragraphs([same], "table"),
+        *paragraphs([constant_note], "table"),
         *paragraphs(more),
     ]
 
 
-def _weighed(score: NodeScore) -> str:
+def _weighed_score(score: NodeScore) -> str:
     return f"{score.reduced}" if score.weight == 1 else f"{score.reduced} x {score.weight}"
 
 
 def _scores(
     node: NodeReport,
-    first: Sequence[str],
+    leading: Sequence[str],
     constant: Mapping[str, NodeScore],
-    cell: Callable[[NodeScore], str] = _weighed,
+    cell: Callable[[NodeScore], str] = _weighed_score,
 ) -> str:
-    """The node's scores, those by the rules in *first* before others; without those in *constant*."""
-    rules = (rule for rule in dict.fromkeys([*first, *node.scores]) if rule not in constant)
+    """The node's scores, those by the rules in *leading* before others; without those in *constant*."""
+    rules = (rule for rule in dict.fromkeys([*leading, *node.scores]) if rule not in constant)
     return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
 
 
-def _nearest(found: ExplanationDocument, every: bool) -> Part:
+def _nearest_nodes(document: ExplanationDocument, every: bool) -> Part:
     """The nodes that are nearest to fitting."""
-    others = [node for node in found.nodes if node.total is None and (every or not node.fits)]
+    others = [node for node in document.nodes if node.total is None and (every or not node.fits)]
     shown = others if every else others[:NEAREST]
     if not shown:
         return []
-    rule, code = ("predicate", "none") if found.plugins is UNSET else ("plugin", "wide")
+    rule, code = ("predicate", "none") if document.plugins is UNSET else ("plugin", "wide")
     fails = "text" if any(node.causes for node in shown) else "none"
     short = "text" if any(node.shortages for node in shown) else "none"
     table = f"""
@@ -434,15 +436,15 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
             reasons = f"{reasons} (not reached by the search)"
         lacks = "; ".join(map(short_of, node.shortages))
         rows.append([node.name, node.rules, node.code or None, reasons, "; ".join(node.causes), lacks])
-    told = ""
+    note = ""
     if len(shown) < len(others):
-        told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
-    return [Table("nearest", table, rows), *paragraphs([told])]
+        note = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
+    return [Table("nearest", table, rows), *paragraphs([note])]
 
 
-def reasons_table(found: ExplanationDocument) -> Table:
+def reasons_table(document: ExplanationDocument) -> Table:
     """The reasons against nodes: each with its nodes, and the node that is nearest to it."""
-    groups = found.reasons
+    groups = document.reasons
     most = max((group.count for group in groups), default=1)
     table = f"""
         reason | name
@@ -453,16 +455,16 @@ def reasons_table(found: ExplanationDocument) -> Table:
         short of | amount | {"text" if any(group.least_short for group in groups) else "none"}
         short of || page
         can evictions help || page
-        {"predicate" if found.plugins is UNSET else "plugin"} | name
+        {"predicate" if document.plugins is UNSET else "plugin"} | name
     """
     rows = []
     for group in groups:
         least = group.least_short
-        near = group.nodes[0]
+        nearest = group.nodes[0]
         short = None
         words = None
         if least is not None:
-            near = least.node
+            nearest = least.node
             name = least.resource
             short = Amount(least.resource, least.missing)
             missing, asked, free = (
@@ -472,7 +474,7 @@ def reasons_table(found: ExplanationDocument) -> Table:
         helps = "yes" if group.evictable else "no"
         rules = ", ".join(group.rules)
         rows.append(
-            [group.reason, group.count, group.count / most, group.alone, near, short, words, helps, rules]
+            [group.reason, group.count, group.count / most, group.alone, nearest, short, words, helps, rules]
         )
     return Table("reasons", table, rows)
 
@@ -484,9 +486,9 @@ MANY = 100
 """A score of that many times the highest one hides the others in a bar."""
 
 
-def matrix(found: Explanation) -> Matrix:
+def matrix(explanation: Explanation) -> Matrix:
     """The nodes that were scored one by one, and the others in groups that fare alike."""
-    answer = found.answer
+    answer = explanation.answer
     nodes = answer.nodes
     choice = answer.choice
     groups = dict[Any, list[int]]()
@@ -494,7 +496,7 @@ def matrix(found: Explanation) -> Matrix:
         alike = (
             node.fits,
             node.visited,
-            tuple((one.rule, one.reasons) for one in node.objections if one.counted),
+            tuple((objection.rule, objection.reasons) for objection in node.objections if objection.counted),
         )
         groups.setdefault(alike if node.total is None else at, []).append(at)
     hidden = (
@@ -506,9 +508,11 @@ def matrix(found: Explanation) -> Matrix:
     for places in groups.values():
         node = nodes[places[0]]
         others = len(places) - 1
-        failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
-        passed = [one.rule for one in answer.rules] if node.visited and (failed or not node.reasons) else []
-        if failed and not found.asks_all:
+        failed = {
+            objection.rule: "; ".join(objection.reasons) for objection in node.objections if objection.counted
+        }
+        passed = [rule.rule for rule in answer.rules] if node.visited and (failed or not node.reasons) else []
+        if failed and not explanation.asks_all:
             passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
         lines.append(
             MatrixLine(
@@ -521,8 +525,8 @@ def matrix(found: Explanation) -> Matrix:
                 if node.fits or node.objections
                 else "left out",
                 scores=[
-                    RuleScore(rule_name(rule), one.reduced, one.weight)
-                    for rule, one in node.scores.items()
+                    RuleScore(rule_name(rule), score.reduced, score.weight)
+                    for rule, score in node.scores.items()
                     if rule not in hidden
                 ],
                 total=node.total,
@@ -533,25 +537,27 @@ def matrix(found: Explanation) -> Matrix:
     if choice is not None:
         deciding = "" if choice.decided is None else rule_name(choice.decided)
     else:
-        first = answer.reasons[0].rules if answer.host is None and answer.reasons else ()
-        deciding = first[0] if first else ""
-    return Matrix([one.rule for one in answer.rules if one.concerned], lines, deciding)
+        rules = answer.reasons[0].rules if answer.host is None and answer.reasons else ()
+        deciding = rules[0] if rules else ""
+    return Matrix([rule.rule for rule in answer.rules if rule.concerned], lines, deciding)
 
 
 # --- every node ---------------------------------------------------------------------------------------------
 
 
-def node_list(found: ExplanationDocument) -> list[Table]:
+def node_list(document: ExplanationDocument) -> list[Table]:
     """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a
     close-up that node alone."""
-    alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
-    return [_node_table(found, found.nodes, "page data"), _node_table(found, alone, "csv")]
+    csv_nodes = [
+        node for node in document.nodes if document.close_up is None or node.name == document.close_up.node
+    ]
+    return [_node_table(document, document.nodes, "page data"), _node_table(document, csv_nodes, "csv")]
 
 
-def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: str) -> Table:
+def _node_table(document: ExplanationDocument, nodes: Sequence[NodeReport], forms: str) -> Table:
     details = []
-    rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
-    by = "predicates" if found.plugins is UNSET else "plugins"
+    rules = list(dict.fromkeys(rule for node in document.nodes for rule in node.scores))
+    rules_field = "predicates" if document.plugins is UNSET else "plugins"
     table = columns_of(
         f"""
         node | name
@@ -560,7 +566,7 @@ def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: 
         visited || csv
         total | count
         turned down by | names | filter page
-        {by} || csv
+        {rules_field} || csv
         reasons || page
         reasons || data csv
         what fails || page
@@ -579,7 +585,7 @@ def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: 
         rows.append(
             [
                 node.name,
-                state_of(found, node),
+                state_of(document, node),
                 node.fits,
                 node.visited,
                 node.total,
@@ -601,17 +607,20 @@ def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: 
             for rule, score in node.scores.items()
         ]
         against = [
-            [one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")]
-            for one in node.objections
+            [
+                objection.rule,
+                "; ".join(objection.reasons) + ("" if objection.counted else " (not asked any more)"),
+            ]
+            for objection in node.objections
         ]
         details.append([*scores, *against])
-    shown = [each or None for each in details] if "page" in forms and any(details) else None
+    shown = [detail or None for detail in details] if "page" in forms and any(details) else None
     return Table("nodes", table, rows, noun="node", details=shown, forms=forms)
 
 
-def state_of(found: ExplanationDocument, node: NodeReport) -> str:
+def state_of(document: ExplanationDocument, node: NodeReport) -> str:
     """The state of the node, in a word or two."""
-    if node.name == found.host:
+    if node.name == document.host:
         return CHOSEN
     if node.fits:
         return FITS if node.visited else NOT_REACHED

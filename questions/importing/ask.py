@@ -62,9 +62,13 @@ class ImportResult(Result):
         pods = (
             item["spec"].get("containers", ()) for item in self.manifest["items"] if item["kind"] == "Pod"
         )
-        asked = (one.get("resources", {}).get("requests", {}) for containers in pods for one in containers)
+        requests = (
+            container.get("resources", {}).get("requests", {})
+            for containers in pods
+            for container in containers
+        )
         return tuple(
-            dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods")
+            dict.fromkeys(name for amounts in (*nodes, *requests) for name in amounts if name != "pods")
         )
 
     def asides(self, form: str) -> list[str]:
@@ -72,15 +76,15 @@ class ImportResult(Result):
         nodes = self.kinds["Node"]
         pods = self.kinds["Pod"]
         others = self.kinds.total() - nodes - pods
-        told = f", {count_of(others, 'other object')}" if others else ""
+        rest = f", {count_of(others, 'other object')}" if others else ""
         dropped = [f"dropped: {count:,} {what}" for what, count in self.dropped.items()]
-        return [f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}", *dropped]
+        return [f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{rest}", *dropped]
 
     def _view(self) -> View:
         nodes = self.kinds["Node"]
         pods = self.kinds["Pod"]
         metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
-        rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
+        rows = [[kind, fields.get("namespace"), fields["name"]] for kind, fields in metadata]
         return View(
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
@@ -98,8 +102,8 @@ READERS: Mapping[str, Callable[..., Trace]] = {
 
 def ask(name: str, *files: PathLike) -> ImportResult:
     """Read the trace *name*, whose *files* these are. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    found = READERS[name](*files)
-    return ImportResult(found.document(), found.dropped)
+    trace = READERS[name](*files)
+    return ImportResult(trace.document(), trace.dropped)
 
 
 def import_openb(nodes: PathLike, pods: PathLike) -> ImportResult:

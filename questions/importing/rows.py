@@ -97,7 +97,7 @@ def node(name: str, amounts: Texts, labels: Texts) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {HOSTNAME: name, **_filled(labels)}},
+        "metadata": {"name": name, "labels": {HOSTNAME: name, **_non_empty(labels)}},
         "status": {
             "allocatable": room,
             "capacity": room,
@@ -110,16 +110,16 @@ def pod(name: str, namespace: str, amounts: Texts, priority: int = 0, labels: Te
     """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left
     out."""
     requests = {resource: amount for resource, amount in amounts.items() if amount not in ("0", "0m", "0Mi")}
-    found = _filled(labels)
+    filled = _non_empty(labels)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace, **({"labels": found} if found else {})},
+        "metadata": {"name": name, "namespace": namespace, **({"labels": filled} if filled else {})},
         "spec": {"containers": [{"name": "main", "resources": {"requests": requests}}], "priority": priority},
     }
 
 
-def _filled(labels: Texts) -> dict[str, str]:
+def _non_empty(labels: Texts) -> dict[str, str]:
     return {name: value for name, value in labels.items() if value}
 
 
@@ -127,8 +127,8 @@ def timed(
     item: Manifest, *, created: Decimal | None, deleted: Decimal | None, runs: Decimal | None
 ) -> Manifest:
     """*item* with its times in seconds, as far as they are known."""
-    known = {CREATION_TIME: created, DELETION_TIME: deleted, RUN_TIME: runs}
-    marks = {name: plain(max(seconds, Decimal(0))) for name, seconds in known.items() if seconds is not None}
+    times = {CREATION_TIME: created, DELETION_TIME: deleted, RUN_TIME: runs}
+    marks = {name: plain(max(seconds, Decimal(0))) for name, seconds in times.items() if seconds is not None}
     if marks:
         item["metadata"]["annotations"] = marks
     return item
@@ -167,39 +167,39 @@ class TraceRow:
 
     def name(self, column: str) -> str:
         """The value of *column*, which is required."""
-        found = self.text(column)
-        if not found:
+        value = self.text(column)
+        if not value:
             raise self.error(column, "a name")
-        return found
+        return value
 
-    def number(self, column: str, wanted: str = "a number") -> Decimal | None:
+    def number(self, column: str, expected: str = "a number") -> Decimal | None:
         """The number in *column*, of any sign; None where it is empty, or says that there is none (``null``,
         ``nan``)."""
-        found = self.text(column)
-        if found.lower() in ("", "null", "nan", "none"):
+        text = self.text(column)
+        if text.lower() in ("", "null", "nan", "none"):
             return None
         try:
-            number = Decimal(found) if found.isascii() else Decimal("nan")
+            number = Decimal(text) if text.isascii() else Decimal("nan")
         except InvalidOperation:
-            raise self.error(column, wanted) from None
+            raise self.error(column, expected) from None
         if not number.is_finite() or number.adjusted() >= MOST_DIGITS:
-            raise self.error(column, f"{wanted} of at most {MOST_DIGITS} digits")
+            raise self.error(column, f"{expected} of at most {MOST_DIGITS} digits")
         return number
 
     def amount(self, column: str) -> Decimal:
         """The number in *column*, 0 or more; 0 where it is empty."""
-        found = self.number(column) or Decimal(0)
-        if found < 0:
+        number = self.number(column) or Decimal(0)
+        if number < 0:
             raise self.error(column, "a number of 0 or more")
-        return found
+        return number
 
     def whole(self, column: str) -> int:
         """The whole number in *column*, 0 or more; 0 where it is empty."""
         number = self.number(column, A_WHOLE_NUMBER)
-        found = number or Decimal(0)
-        if (number is None and self.text(column)) or found < 0 or found != found.to_integral_value():
+        value = number or Decimal(0)
+        if (number is None and self.text(column)) or value < 0 or value != value.to_integral_value():
             raise self.error(column, A_WHOLE_NUMBER)
-        return int(found)
+        return int(value)
 
     def seconds(self, column: str) -> Decimal | None:
         """The whole number of seconds in *column*; None where it is empty."""
@@ -209,15 +209,15 @@ class TraceRow:
         """The number of pods or nodes that the row stands for."""
         if not self.text(column):
             raise self.error(column, A_WHOLE_NUMBER)
-        found = self.whole(column)
-        if found > MOST_COPIES:
+        count = self.whole(column)
+        if count > MOST_COPIES:
             raise self.error(column, f"{MOST_COPIES:,} at most")
-        return found
+        return count
 
-    def error(self, column: str, wanted: str) -> ManifestError:
+    def error(self, column: str, expected: str) -> ManifestError:
         """The error that the value of *column* is not what is wanted."""
-        got = shown(self.text(column)) if self.text(column) else "nothing"
-        return ManifestError(f"{self.where}: {column}: expected {wanted}, got {got}")
+        value = shown(self.text(column)) if self.text(column) else "nothing"
+        return ManifestError(f"{self.where}: {column}: expected {expected}, got {value}")
 
 
 def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
@@ -233,18 +233,18 @@ def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
         missing = [column for column in needed if column not in header]
         if missing:
             raise ManifestError(
-                f"{path}, line 1: expected the columns {','.join(missing)} too, got {told(header)}"
+                f"{path}, line 1: expected the columns {','.join(missing)} too, got {columns_text(header)}"
             )
         for values in lines:
             where = f"{path}, line {lines.line_num}"
             if len(values) > len(header):
                 raise ManifestError(f"{where}: expected at most {len(header)} values, got {len(values)}")
-            found = list(map(str.strip, values))
-            if any(found):
-                yield TraceRow(dict(zip(header, found, strict=False)), where)
+            cells = list(map(str.strip, values))
+            if any(cells):
+                yield TraceRow(dict(zip(header, cells, strict=False)), where)
 
 
-def told(columns: Sequence[str]) -> str:
+def columns_text(columns: Sequence[str]) -> str:
     """The names of columns, as messages say them."""
     text = ",".join(columns) or "none"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]}..."
@@ -337,8 +337,8 @@ def read_map(path: PathLike) -> ColumnMap:
     where = str(path)
     data = documents[0].data if len(documents) == 1 else {}
     if len(documents) > 1 or not isinstance(data, dict):
-        got = f"{len(documents)} documents" if len(documents) > 1 else shown(data)
-        raise ManifestError(f"{where}: expected one map of columns, got {got}")
+        value = f"{len(documents)} documents" if len(documents) > 1 else shown(data)
+        raise ManifestError(f"{where}: expected one map of columns, got {value}")
     for name in data:
         if name not in FIELDS:
             raise ManifestError(
@@ -355,17 +355,19 @@ def read_map(path: PathLike) -> ColumnMap:
         amount = _AMOUNT.fullmatch(text)
         unit = (amount["unit"] if amount else None) or DEFAULT_UNITS.get(resource, "pieces")
         if amount is None or unit not in UNITS:
-            wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
-            raise ManifestError(f"{where}: requests.{resource}: expected {wanted}, got {shown(text)}")
+            expected = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
+            raise ManifestError(f"{where}: requests.{resource}: expected {expected}, got {shown(text)}")
         requests[resource] = AmountColumn(amount["column"], unit, Decimal(amount["factor"] or 1))
     selector = _texts(data, "nodeSelector", where)
-    found = data.get("priorities") or {}
-    are_numbers = isinstance(found, dict) and all(type(value) is int for value in found.values())
-    if not are_numbers or (found and not data.get("priority")):
-        wanted = "words of the column that priority names, with numbers"
-        raise ManifestError(f"{where}: priorities: expected {wanted}, got {shown(found)}")
+    numbers_by_word = data.get("priorities") or {}
+    are_numbers = isinstance(numbers_by_word, dict) and all(
+        type(number) is int for number in numbers_by_word.values()
+    )
+    if not are_numbers or (numbers_by_word and not data.get("priority")):
+        expected = "words of the column that priority names, with numbers"
+        raise ManifestError(f"{where}: priorities: expected {expected}, got {shown(numbers_by_word)}")
     labels = _texts(data, "labels", where)
-    priorities = {str(word): value for word, value in found.items()}
+    priorities = {str(word): value for word, value in numbers_by_word.items()}
     return ColumnMap(
         kind=kind, **texts, requests=requests, labels=labels, node_selector=selector, priorities=priorities
     )
@@ -375,30 +377,30 @@ def read_table(table: PathLike, columns: ColumnMap) -> Trace:
     """The table as manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the
     line and the column."""
     trace = Trace()
-    seen = set()
+    identities = set()
     for row in read_rows(table, columns.columns):
         count = row.copies(columns.count) if columns.count else 1
         if not count:
             trace.dropped["rows of no copies"] += 1
         name = object_name(row.name(columns.name))
         for number in range(count):
-            made = _made(row, columns, f"{name}-{number}" if columns.count else name)
-            identity = made["metadata"].get("namespace", ""), made["metadata"]["name"]
-            if identity in seen:
+            manifest = _manifest_of(row, columns, f"{name}-{number}" if columns.count else name)
+            identity = manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"]
+            if identity in identities:
                 raise ManifestError(
                     f"{row.where}: {columns.name}: expected each name once, got {shown(identity[1])} again"
                 )
-            seen.add(identity)
-            (trace.nodes if columns.kind == "nodes" else trace.pods).append(made)
+            identities.add(identity)
+            (trace.nodes if columns.kind == "nodes" else trace.pods).append(manifest)
     return trace
 
 
-def _made(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
+def _manifest_of(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
     """The manifest of *row* that is called *name*."""
     amounts = {resource: amount.of(row) for resource, amount in columns.requests.items()}
     labels = {key: label_value(row.text(column)) for key, column in columns.labels.items()}
     if columns.kind == "nodes":
-        made = node(name, amounts, labels)
+        manifest = node(name, amounts, labels)
     else:
         namespace = row.text(columns.namespace)
         priority = 0
@@ -409,25 +411,25 @@ def _made(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
             priority = columns.priorities[word]
         elif columns.priority:
             priority = int(row.number(columns.priority) or 0)
-        made = pod(name, object_name(namespace) if namespace else "default", amounts, priority, labels)
+        manifest = pod(name, object_name(namespace) if namespace else "default", amounts, priority, labels)
         selector = {
             key: label_value(row.text(column))
             for key, column in columns.node_selector.items()
             if row.text(column)
         }
         if selector:
-            made["spec"]["nodeSelector"] = selector
+            manifest["spec"]["nodeSelector"] = selector
     created, deleted, runs = (
         row.number(column) if column else None for column in (columns.created, columns.deleted, columns.runs)
     )
-    return timed(made, created=created, deleted=deleted, runs=runs)
+    return timed(manifest, created=created, deleted=deleted, runs=runs)
 
 
 def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:
-    found = data.get(name) or {}
-    if not isinstance(found, dict):
-        raise ManifestError(f"{where}: {name}: expected names with columns, got {shown(found)}")
-    return {str(key): _text(value, f"{where}: {name}.{key}") for key, value in found.items()}
+    entries = data.get(name) or {}
+    if not isinstance(entries, dict):
+        raise ManifestError(f"{where}: {name}: expected names with columns, got {shown(entries)}")
+    return {str(key): _text(value, f"{where}: {name}.{key}") for key, value in entries.items()}
 
 
 def _text(value: Any, where: str) -> str:
@@ -462,19 +464,21 @@ def read(nodes: PathLike, pods: PathLike) -> Trace:
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
     """
     trace = Trace()
-    for row in _each(nodes, NODE_COLUMNS):
+    for row in _checked_rows(nodes, NODE_COLUMNS):
         gpus = row.whole("gpu")
         room = {**_amounts(row), "pods": PODS_PER_NODE}
         if gpus:
             room |= {"alibabacloud.com/gpu-count": str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
         trace.nodes.append(node(row.name("sn"), room, {GPU_MODEL: row.text("model")}))
-    found = sorted(_each(pods, POD_COLUMNS), key=lambda row: (row.whole("creation_time"), row.name("name")))
-    for row in found:
+    pod_rows = sorted(
+        _checked_rows(pods, POD_COLUMNS), key=lambda row: (row.whole("creation_time"), row.name("name"))
+    )
+    for row in pod_rows:
         amounts = _amounts(row)
         if gpus := row.whole("num_gpu"):
             amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
-        made = pod(row.name("name"), "openb", {})
-        spec = made["spec"]
+        manifest = pod(row.name("name"), "openb", {})
+        spec = manifest["spec"]
         spec["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
         if models := row.text("gpu_spec"):
             terms = {
@@ -487,7 +491,7 @@ def read(nodes: PathLike, pods: PathLike) -> Trace:
         began = row.seconds("scheduled_time")
         ended = row.seconds("deletion_time")
         runs = None if began is None or ended is None else ended - began
-        trace.pods.append(timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs))
+        trace.pods.append(timed(manifest, created=row.seconds("creation_time"), deleted=ended, runs=runs))
     return trace
 
 
@@ -499,23 +503,23 @@ def listed_in(path: PathLike) -> str:
         if columns[0] in header:
             return kind
     raise ManifestError(
-        f"{path}, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got {told(header)}"
+        f"{path}, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got {columns_text(header)}"
     )
 
 
-def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
+def _checked_rows(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
     """The rows, none of which may be empty in one of *columns*, nor have a name that another has."""
-    seen = set()
+    names = set()
     for row in read_rows(path, columns):
         for column in columns:
             if not row.text(column):
                 raise row.error(column, "a value")
         name = row.text(columns[0])
-        if name in seen:
+        if name in names:
             raise ManifestError(
                 f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again"
             )
-        seen.add(name)
+        names.add(name)
         yield row
 
 

@@ -60,18 +60,18 @@ def read(path: PathLike) -> Trace:
     # Owner -> when its pods ran, in the order of the trace; kinds are empty where it has none.
     lives = dict[Key, list[Life]]()
     spans = [_spans(document.get(part), ("", "")) for part in ("index", "pod_lifecycles")]
-    for ran, life in chain.from_iterable(spans):
-        lives.setdefault(ran, []).append(life)
+    for owner_key, life in chain.from_iterable(spans):
+        lives.setdefault(owner_key, []).append(life)
     for key, owner in owners.items():
-        found = lives.get(key, lives.get(("", key[1]), []))
+        pod_lives = lives.get(key, lives.get(("", key[1]), []))
         if key[0] == "CronJob":
             owner.pods = [
-                attrs.evolve(made, number=number, begun=begin, ended=None)
-                for made in owner.pods[-1:]
-                for number, (begin, _) in enumerate(found)
+                attrs.evolve(pod, number=number, begun=begin, ended=None)
+                for pod in owner.pods[-1:]
+                for number, (begin, _) in enumerate(pod_lives)
             ]
-            trace.dropped.update([] if found else ["CronJobs without recorded runs"])
-        trace.pods += owner.made(found)
+            trace.dropped.update([] if pod_lives else ["CronJobs without recorded runs"])
+        trace.pods += owner.made(pod_lives)
     trace.pods.sort(key=lambda item: float(item["metadata"]["annotations"]["kubeclassic/creation-time"]))
     return trace
 
@@ -87,30 +87,30 @@ class _Owner:
         """It comes or changes."""
         if manifest["kind"] == "CronJob":  # suspended or not, its runs were
             manifest = {**manifest, "spec": {**manifest.get("spec", {}), "suspend": False}}
-        made = [decode(manifest)] if manifest["kind"] == "Pod" else expand([manifest], cron_jobs=True).objects
-        wanted = [item for item in made if isinstance(item, Pod)]
+        new = [decode(manifest)] if manifest["kind"] == "Pod" else expand([manifest], cron_jobs=True).objects
+        pods = [item for item in new if isinstance(item, Pod)]
         template = _template(manifest)
-        alive = [made for made in self.pods if made.ended is None]
+        alive = [pod for pod in self.pods if pod.ended is None]
         if template != self.template:
             self.end(0, time)
             alive = []
         self.template = template
-        self.end(len(wanted), time)
+        self.end(len(pods), time)
         self.pods += [
             _Made(manifest, pod, len(self.pods) + number, time)
-            for number, pod in enumerate(wanted[len(alive) :])
+            for number, pod in enumerate(pods[len(alive) :])
         ]
 
     def end(self, kept: int, time: Decimal) -> None:
         """All pods but the first *kept* go."""
-        for made in [made for made in self.pods if made.ended is None][kept:]:
-            made.ended = time
+        for pod in [pod for pod in self.pods if pod.ended is None][kept:]:
+            pod.ended = time
 
     def made(self, lives: Sequence[Life]) -> Iterator[Manifest]:
         """The pods as manifests; the first ones run as long as *lives* say."""
-        for number, each in enumerate(self.pods):
+        for number, pod in enumerate(self.pods):
             begin, end = lives[number] if number < len(lives) else (Decimal(0), None)
-            yield each.manifest(None if end is None else end - begin)
+            yield pod.manifest(None if end is None else end - begin)
 
 
 @attrs.define
@@ -123,8 +123,8 @@ class _Made:
 
     def manifest(self, runs: Decimal | None) -> Manifest:
         owner = self.owner
-        known = owner["metadata"]
-        name = known["name"]
+        meta = owner["metadata"]
+        name = meta["name"]
         is_bare = owner["kind"] == "Pod"
         metadata = Manifest(
             name=name if is_bare and not self.number else f"{name}-{self.number}",
@@ -132,7 +132,7 @@ class _Made:
             labels=dict(self.pod.labels),
         )
         if not is_bare:
-            uid = known.get("uid") or f"{owner['kind']}-{known.get('namespace', 'default')}-{name}".lower()
+            uid = meta.get("uid") or f"{owner['kind']}-{meta.get('namespace', 'default')}-{name}".lower()
             reference = {
                 "apiVersion": owner.get("apiVersion", ""),
                 "kind": owner["kind"],
@@ -165,28 +165,28 @@ def _template(manifest: Manifest) -> Manifest:
 
 def _decoded(path: str) -> Mapping[str, Any]:
     try:
-        found = msgspec.msgpack.decode(unpacked(read_file(path), path))
+        document = msgspec.msgpack.decode(unpacked(read_file(path), path))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ManifestError(f"{path}: expected a trace of SimKube, got bytes that are no msgpack") from None
-    if isinstance(found, list):
-        found = {"version": VERSIONS[0], **dict(zip(_PARTS, found, strict=False))}
-    if not isinstance(found, dict):
-        raise ManifestError(f"{path}: expected a trace of SimKube, got {shown(found)}")
-    if found.get("version") not in VERSIONS:
+    if isinstance(document, list):
+        document = {"version": VERSIONS[0], **dict(zip(_PARTS, document, strict=False))}
+    if not isinstance(document, dict):
+        raise ManifestError(f"{path}: expected a trace of SimKube, got {shown(document)}")
+    if document.get("version") not in VERSIONS:
         raise ManifestError(
-            f"{path}: version: expected {' or '.join(map(str, VERSIONS))}, got {shown(found.get('version'))}"
+            f"{path}: version: expected {' or '.join(map(str, VERSIONS))}, got {shown(document.get('version'))}"
         )
-    events = found.get("events")
+    events = document.get("events")
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         raise ManifestError(f"{path}: events: expected a list of events, got {shown(events)}")
-    return found
+    return document
 
 
 def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manifest]:
-    found = event.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(item, dict) and _is_plain(item) for item in found):
-        raise ManifestError(f"{where}: {name}: expected a list of Kubernetes objects, got {shown(found)}")
-    return found
+    items = event.get(name) or []
+    if not isinstance(items, list) or not all(isinstance(item, dict) and _is_plain(item) for item in items):
+        raise ManifestError(f"{where}: {name}: expected a list of Kubernetes objects, got {shown(items)}")
+    return items
 
 
 def _is_plain(value: Any) -> bool:
@@ -228,8 +228,8 @@ def _spans(part: Any, owner: Key) -> Iterator[tuple[Key, Life]]:
             continue
         kind, name = owner
         for text in key if isinstance(key, tuple) else (key,):
-            if found := _TYPE.search(str(text)):
-                kind = kind_with_group(found[1], text[: found.start()])
+            if match := _TYPE.search(str(text)):
+                kind = kind_with_group(match[1], text[: match.start()])
             elif "/" in str(text):
                 name = text
         yield from _spans(inner, (kind, name))

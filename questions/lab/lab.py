@@ -112,13 +112,13 @@ class Lab:
         exception.
         """
         try:
-            asked = msgspec.json.decode(body, type=LabQuestion)
+            request = msgspec.json.decode(body, type=LabQuestion)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise KubeclassicError(f"question: {one_line(str(error) or 'it is nested too deeply')}") from None
         began = process_time()
-        more = (observer,) if asked.question == "explain" else ()
-        found = getattr(self, f"_{asked.question}")(asked.state or self.start, asked, *more)
-        return {**found, "seconds": round(process_time() - began, 4)}
+        more = (observer,) if request.question == "explain" else ()
+        answer = getattr(self, f"_{request.question}")(request.state or self.start, request, *more)
+        return {**answer, "seconds": round(process_time() - began, 4)}
 
     @contextmanager
     def input(self, state: LabState) -> Iterator[Input]:
@@ -133,7 +133,7 @@ class Lab:
 
     # --- questions ------------------------------------------------------------------------------------------
 
-    def _start(self, state: LabState, asked: LabQuestion) -> Json:
+    def _start(self, state: LabState, request: LabQuestion) -> Json:
         """The answer that the page begins with."""
         return {
             "state": plain(self.start),
@@ -143,57 +143,59 @@ class Lab:
             "tieBreaks": list(TIE_BREAKS),
         }
 
-    def _simulate(self, state: LabState, asked: LabQuestion) -> Json:
+    def _simulate(self, state: LabState, request: LabQuestion) -> Json:
         """The nodes of pods, the rules of the state, and what the page does not know of the cluster."""
-        with self.input(state) as given:
-            run = SimulationRun(given, SimulationOptions(forms=()))
+        with self.input(state) as inputs:
+            run = SimulationRun(inputs, SimulationOptions(forms=()))
             for _ in run.decisions():
                 pass
             result = run.result()
-            cluster = self._cluster(given)
+            cluster = self._cluster(inputs)
         # The rows that a page lacks which shows the cluster of another number.
         lacking = None
-        seen = asked.cluster
-        if cluster.number != seen:
+        page_cluster = request.cluster
+        if cluster.number != page_cluster:
             keys = list(cluster.rows)
-            if seen in self._clusters:
-                later = range(seen + 1, cluster.number + 1)
+            if page_cluster in self._clusters:
+                later = range(page_cluster + 1, cluster.number + 1)
                 keys = list(dict.fromkeys(key for number in later for key in self._clusters[number].touched))
             lacking = {
                 "number": cluster.number,
-                "since": seen if seen in self._clusters else None,
+                "since": page_cluster if page_cluster in self._clusters else None,
                 "rows": [[*key, cluster.rows[key]] for key in keys if key in cluster.rows],
                 "gone": [key for key in keys if key not in cluster.rows],
             }
         rules = StateRules(self.spec, state)
-        known = rules.known
+        known_rules = rules.known
         return {
             **result.record(),
             "verdict": str(result.view().verdict),
             "idle": [
-                [one.edit.text, without_flag(str(one))] for one in given.scenario.edited if not one.changed
+                [edited.edit.text, without_flag(str(edited))]
+                for edited in inputs.scenario.edited
+                if not edited.changed
             ],
             "rules": {
                 "profiles": rules.runs_profiles,
-                "fixed": known.fixed,
+                "fixed": known_rules.fixed,
                 "weights": rules.weights,
                 "switches": rules.switches,
-                "reads": list(ALL_RELEASES[given.release].configuration.api_versions),
+                "reads": list(ALL_RELEASES[inputs.release].configuration.api_versions),
                 "filters": [
-                    [name, on, name in known.mandatory, name not in known.idle]
-                    for name, on in known.filters.items()
+                    [name, on, name in known_rules.mandatory, name not in known_rules.idle]
+                    for name, on in known_rules.filters.items()
                 ],
-                "scorers": list(known.scorers.items()),
+                "scorers": list(known_rules.scorers.items()),
             },
             "cluster": lacking,
         }
 
-    def _explain(self, state: LabState, asked: LabQuestion, observer: Observer) -> Json:
+    def _explain(self, state: LabState, request: LabQuestion, observer: Observer) -> Json:
         """The reason for a pod's node, or what would help it."""
-        options = _options(WhatIfOptions, asked, str)
-        with self.input(state) as given:
+        options = _options(WhatIfOptions, request, str)
+        with self.input(state) as inputs:
             try:
-                result = explained_or_helped(given, options, observer)
+                result = explained_or_helped(inputs, options, observer)
             except SearchStopped:  # the scheduler is as before
                 return {}
         document: Any = result.document
@@ -206,28 +208,28 @@ class Lab:
             return {**plain(shown), "verdict": str(result.view().verdict)}
         return {**plain(document), "told": list(map(helping_words, result.suggestions))}
 
-    def _capacity(self, state: LabState, asked: LabQuestion) -> Json:
+    def _capacity(self, state: LabState, request: LabQuestion) -> Json:
         """The number of further pods that fit."""
-        options = _options(CapacityOptions, asked, dict)
-        with self.input(state) as given:
+        options = _options(CapacityOptions, request, dict)
+        with self.input(state) as inputs:
             pass
-        fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
+        fresh = attrs.evolve(inputs, engine=inputs.spec.engine(inputs.scenario.config_maps))
         return capacity.ask(fresh, options, SILENT).record()
 
-    def _manifest(self, state: LabState, asked: LabQuestion) -> Json:
+    def _manifest(self, state: LabState, request: LabQuestion) -> Json:
         """The manifest of a pod or a node."""
         scenario = self.scenarios.scenario(state, StateRules(self.spec, state).spec())
-        wanted = asked.options.get("kind"), asked.options.get("name")
+        identity = request.options.get("kind"), request.options.get("name")
         for item in (*scenario.objects, *scenario.pending):
-            if (item.kind, item.key if isinstance(item, Pod) else item.name) == wanted:
+            if (item.kind, item.key if isinstance(item, Pod) else item.name) == identity:
                 return {"manifest": current_manifest(item)}
-        raise UnknownNameError(f"{wanted[0]}: expected one of the cluster, got {wanted[1]!r}")
+        raise UnknownNameError(f"{identity[0]}: expected one of the cluster, got {identity[1]!r}")
 
-    def _load(self, state: LabState, asked: LabQuestion) -> Json:
+    def _load(self, state: LabState, request: LabQuestion) -> Json:
         """The Policy or the profile in a file that the page has read."""
-        return read_rules(str(asked.options.get("text")), str(asked.options.get("name")))
+        return read_rules(str(request.options.get("text")), str(request.options.get("name")))
 
-    def _save(self, state: LabState, asked: LabQuestion) -> Json:
+    def _save(self, state: LabState, request: LabQuestion) -> Json:
         """The state as files: its rules, and the commands that give exactly its placement."""
         rules = StateRules(self.spec, state)
         text = json.dumps(rules.document(), indent=2) + "\n"
@@ -264,55 +266,55 @@ class Lab:
 
     # --- the cluster ----------------------------------------------------------------------------------------
 
-    def _cluster(self, given: Input) -> ClusterRows:
-        """The nodes and pods of *given*, with the rows of the latest cluster for what is the same."""
-        engine = given.engine
-        scenario = given.scenario
+    def _cluster(self, inputs: Input) -> ClusterRows:
+        """The nodes and pods of *inputs*, with the rows of the latest cluster for what is the same."""
+        engine = inputs.engine
+        scenario = inputs.scenario
         objects = (*scenario.objects, *scenario.pending)
         counted_by = engine.release.version, *sorted(engine.gates.items())
         before = next(reversed(self._clusters.values()), ClusterRows(0, (), (), {}, ()))
         if before.counted_by == counted_by:
-            left, come = differing(before.objects, objects)
-            if not (left or come):
+            removed, added = differing(before.objects, objects)
+            if not (removed or added):
                 return before
-            gone = list(left)
+            deleted = list(removed)
         else:
-            gone = list(before.rows)
-            come = {item.identity: item for item in objects}
-        made = dict[tuple[str, str], list[Any]]()
-        for key, item in come.items():
+            deleted = list(before.rows)
+            added = {item.identity: item for item in objects}
+        new_rows = dict[tuple[str, str], list[Any]]()
+        for key, item in added.items():
             if isinstance(item, Node):
-                taints = [taint_text(one) for one in item.spec.taints]
+                taints = [taint_text(taint) for taint in item.spec.taints]
                 allocatable = of_node(item.status.allocatable)
-                made[key] = [dict(item.labels), allocatable, item.spec.unschedulable, taints]
+                new_rows[key] = [dict(item.labels), allocatable, item.spec.unschedulable, taints]
             elif isinstance(item, Pod):
                 state = engine.pod_state(item) if item.spec.node_name else None
                 template = engine.template_of(item) if state is None else state.entry.template
                 requests = {name: number for name, number in template.requests.items() if number}
-                made[key] = [requests, item.priority, item.spec.node_name]
-        gone = [key for key in gone if key in before.rows and key not in made]
-        touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]
-        rows = {**before.rows, **made}
-        for key in gone:
+                new_rows[key] = [requests, item.priority, item.spec.node_name]
+        deleted = [key for key in deleted if key in before.rows and key not in new_rows]
+        touched = [*deleted, *(key for key, row in new_rows.items() if before.rows.get(key) != row)]
+        rows = {**before.rows, **new_rows}
+        for key in deleted:
             del rows[key]
-        found = ClusterRows(before.number + 1, objects, counted_by, rows, touched)
-        self._clusters[found.number] = found
+        cluster = ClusterRows(before.number + 1, objects, counted_by, rows, touched)
+        self._clusters[cluster.number] = cluster
         if len(self._clusters) > KEPT_CLUSTERS:
             del self._clusters[next(iter(self._clusters))]
-        return found
+        return cluster
 
 
-def helping_words(found: Suggestion) -> tuple[str, bool]:
+def helping_words(suggestion: Suggestion) -> tuple[str, bool]:
     """The result of a change that helps, in words; and whether that costs others their node."""
-    return outcome_of(found), found.is_costly
+    return outcome_of(suggestion), suggestion.is_costly
 
 
-def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
+def _options(kind: type[T], request: LabQuestion, pod: type) -> T:
     """The options of a question about a pod, which is given by name or as a manifest; files are not read."""
     try:
-        if isinstance(asked.options.get("pod"), pod):
-            return kind(**asked.options)
+        if isinstance(request.options.get("pod"), pod):
+            return kind(**request.options)
     except TypeError as error:
         raise KubeclassicError(f"options: {one_line(str(error))}") from None
     expected = "a name" if pod is str else "a manifest"
-    raise KubeclassicError(f"pod: expected {expected}, got {one_line(repr(asked.options.get('pod')), 100)}")
+    raise KubeclassicError(f"pod: expected {expected}, got {one_line(repr(request.options.get('pod')), 100)}")

@@ -83,11 +83,11 @@ class LabScenarios:
 
     files: Files
     cron_jobs: bool
-    _kept: dict[Any, Any] = attrs.Factory(dict)
+    _cache: dict[Any, Any] = attrs.Factory(dict)
     """What the latest scenarios were made from, by the edits in it."""
-    _sorted: tuple[frozenset[str], Inventory, Scenario] | None = None
+    _last_sorted: tuple[frozenset[str], Inventory, Scenario] | None = None
     """What was sorted out last, for schedulers of which names, and the scenario."""
-    _noticed: tuple[Scenario, dict[Any, tuple[Notice, ...]]] | None = None
+    _last_notices: tuple[Scenario, dict[Any, tuple[Notice, ...]]] | None = None
     """The latest scenario with its warnings by release and gates."""
 
     def scenario(self, state: LabState, spec: SchedulerSpec) -> Scenario:
@@ -99,70 +99,76 @@ class LabScenarios:
         # Only DaemonSets make pods by what nodes are, by their labels and taints: else edits of nodes are
         # made later, too.
         has_daemons = self.files.loaded.raw.get("DaemonSet") or any(
-            one.get("kind") in ("DaemonSet", "List") for one in state.pods
+            manifest.get("kind") in ("DaemonSet", "List") for manifest in state.pods
         )
-        fields = {step.name for edit in of_nodes for one in edit.changes for step in one.path}
+        fields = {step.name for edit in of_nodes for change in edit.changes for step in change.path}
         if not has_daemons or fields.isdisjoint(("labels", "taints")):
             before = [edit for edit in before if edit.kind != "Node"]
             late = [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
         key = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))
-        inventory, told = self._once(key, lambda: self._taken_in(state, early, spec.keeps_priorities))
+        inventory, early_effects = self._cached(
+            key, lambda: self._inventory_of(state, early, spec.keeps_priorities)
+        )
         texts = tuple(edit.text for edit in late)
-        known = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._kept)
-        objects, more = self._kept.get((*key, texts[:known]), (inventory.objects, ()))
-        for at in range(known, len(late)):
-            change = partial(self._edited, late[at], objects, spec.keeps_priorities)
-            objects, what = self._once((*key, texts[: at + 1]), change)
-            more = (*more, *what)
-            self._kept[*key, texts[: at + 1]] = objects, more
+        start = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._cache)
+        objects, more = self._cache.get((*key, texts[:start]), (inventory.objects, ()))
+        for at in range(start, len(late)):
+            change = partial(self._after_edit, late[at], objects, spec.keeps_priorities)
+            objects, effects = self._cached((*key, texts[: at + 1]), change)
+            more = (*more, *effects)
+            self._cache[*key, texts[: at + 1]] = objects, more
         # The scenario of the one before, where each object that is another is of its sort.
         inventory = attrs.evolve(inventory, objects=objects)
         names = spec.scheduler_names
-        last = self._sorted
-        found = _with_others(*last[1:], inventory, names) if last is not None and last[0] == names else None
-        found = sorted_out(inventory, names) if found is None else found
-        self._sorted = names, inventory, found
-        return attrs.evolve(found, edited=(*told, *more))
+        last = self._last_sorted
+        scenario = _updated(*last[1:], inventory, names) if last is not None and last[0] == names else None
+        scenario = sorted_out(inventory, names) if scenario is None else scenario
+        self._last_sorted = names, inventory, scenario
+        return attrs.evolve(scenario, edited=(*early_effects, *more))
 
-    def _taken_in(
+    def _inventory_of(
         self, state: LabState, early: Edits, priorities: bool
     ) -> tuple[Inventory, tuple[Edited, ...]]:
         """The objects of the files after *early* edits, with those that are added and those that controllers
         still make."""
         documents = [Document(manifest, f"added {number}") for number, manifest in enumerate(state.pods, 1)]
-        parts, told = early.of_loaded([self.files.loaded, load_documents(documents, defaults=early.defaults)])
+        parts, effects = early.of_loaded(
+            [self.files.loaded, load_documents(documents, defaults=early.defaults)]
+        )
         return take_in(
             parts, defaults=early.defaults, cron_jobs=self.cron_jobs, priorities=priorities, whole=True
-        ), tuple(told)
+        ), tuple(effects)
 
-    def _edited(self, edit: Edit, objects: Objects, priorities: bool) -> tuple[Objects, tuple[Edited, ...]]:
+    def _after_edit(
+        self, edit: Edit, objects: Objects, priorities: bool
+    ) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edit*, and what it did."""
-        pairs, told = Edits((edit,), self.files.defaults).pairs(objects, priorities=priorities)
-        return applied(objects, pairs), tuple(told)
+        pairs, effects = Edits((edit,), self.files.defaults).pairs(objects, priorities=priorities)
+        return applied(objects, pairs), tuple(effects)
 
-    def _once(self, key: Any, made: Callable[[], T]) -> T:
-        """The value of *made*, kept for a while."""
-        kept = self._kept
-        found = kept.pop(key) if key in kept else made()
-        kept[key] = found
+    def _cached(self, key: Any, make: Callable[[], T]) -> T:
+        """The value of *make*, kept for a while."""
+        kept = self._cache
+        value = kept.pop(key) if key in kept else make()
+        kept[key] = value
         while len(kept) > KEPT:
             del kept[next(iter(kept))]
-        return found
+        return value
 
     def notices(self, scenario: Scenario, algorithm: Algorithm) -> tuple[Notice, ...]:
         """The notices about *scenario*, and the parts of it that *algorithm* does not read."""
-        known = {}
-        if self._noticed is not None and _warn_alike(self._noticed[0], scenario):
-            known = self._noticed[1]
+        by_release = {}
+        if self._last_notices is not None and _warn_alike(self._last_notices[0], scenario):
+            by_release = self._last_notices[1]
         key = algorithm.release.version, tuple(sorted(algorithm.gates.items()))
-        if key not in known:
-            known[key] = with_release_notices(scenario, [algorithm]).warnings
-        self._noticed = scenario, known
-        return known[key]
+        if key not in by_release:
+            by_release[key] = with_release_notices(scenario, [algorithm]).warnings
+        self._last_notices = scenario, by_release
+        return by_release[key]
 
 
-def _with_others(
+def _updated(
     before: Inventory, sorted_then: Scenario, now: Inventory, names: frozenset[str]
 ) -> Scenario | None:
     """The scenario of *now*, if it has only other nodes than *before*, and other pods that are or wait where
@@ -172,24 +178,27 @@ def _with_others(
     ):
         return None
     pairs = [pair for pair in zip(before.objects, now.objects, strict=True) if pair[0] is not pair[1]]
-    if not all((sort := _sort(old, names)) is not None and sort == _sort(new, names) for old, new in pairs):
+    if not all(
+        (sort := _sorting_key(old, names)) is not None and sort == _sorting_key(new, names)
+        for old, new in pairs
+    ):
         return None
     new = {id(old): new for old, new in pairs}
     waiting = sum(id(pod) in new for pod in sorted_then.pending)
-    pending = _swapped(sorted_then.pending, new) if waiting else sorted_then.pending
-    objects = sorted_then.objects if waiting == len(new) else _swapped(sorted_then.objects, new)
+    pending = _with_replaced(sorted_then.pending, new) if waiting else sorted_then.pending
+    objects = sorted_then.objects if waiting == len(new) else _with_replaced(sorted_then.objects, new)
     return attrs.evolve(sorted_then, objects=objects, pending=pending)
 
 
-def _sort(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
+def _sorting_key(item: KubeObject, names: frozenset[str]) -> tuple[str, ...] | None:
     """The properties that decide whether *item* is there or waits; None for a pod that is passed over."""
     if not isinstance(item, Pod):
         return item.identity
-    why = why_not_waiting(item, names)
-    return (why or "", item.key, item.spec.node_name) if why in (None, ON_A_NODE) else None
+    reason = why_not_waiting(item, names)
+    return (reason or "", item.key, item.spec.node_name) if reason in (None, ON_A_NODE) else None
 
 
-def _swapped(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
+def _with_replaced(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
     """*items* with those in *new*, by identity, in the places of others."""
     return tuple([new.get(id(item), item) for item in items]) if new else items
 
@@ -200,9 +209,12 @@ def _swapped(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
 def _warn_alike(before: Scenario, now: Scenario) -> bool:
     """Whether no release says of *now* anything but what it says of *before*; of most objects releases say
     nothing."""
-    for there, here in ((before.objects, now.objects), (before.pending, now.pending)):
-        gone, come = differing(there, here)
-        if any(_warned_of(gone.get(key)) != _warned_of(come.get(key)) for key in gone.keys() | come.keys()):
+    for old_objects, new_objects in ((before.objects, now.objects), (before.pending, now.pending)):
+        removed, added = differing(old_objects, new_objects)
+        if any(
+            _warned_of(removed.get(key)) != _warned_of(added.get(key))
+            for key in removed.keys() | added.keys()
+        ):
             return False
     return before.warnings == now.warnings
 
@@ -251,7 +263,7 @@ class KnownCluster:
 class WarmEngines:
     """For each release and its gates a scheduler that knows the cluster as the last question had it."""
 
-    _known: dict[Any, KnownCluster] = attrs.Factory(dict)
+    _clusters: dict[Any, KnownCluster] = attrs.Factory(dict)
 
     @contextmanager
     def engine(self, state: LabState, spec: SchedulerSpec, scenario: Scenario) -> Iterator[Engine]:
@@ -261,54 +273,56 @@ class WarmEngines:
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
         key = spec.version, spec.switches
-        before = self._known.pop(key, None)
+        before = self._clusters.pop(key, None)
         with settled():
-            engine, events = self._told(state, spec, scenario, before)
+            engine, events = self._engine_for(state, spec, scenario, before)
             with engine.savepoint():
                 yield engine
                 # Ports that are taken back are in another order than they came.
-                there = (engine.pod_state(pod) for pod in scenario.pending)
-                mixed = {one.node_name for one in there if one is not None and one.entry.template.ports}
+                states = (engine.pod_state(pod) for pod in scenario.pending)
+                mixed = {
+                    pod_state.node_name
+                    for pod_state in states
+                    if pod_state is not None and pod_state.entry.template.ports
+                }
             has_moved = events is None or any(isinstance(item, Pod) for _, item in events)
-            placed = _placed(scenario.objects) if before is None or has_moved else before.placed
+            placed = _pods_by_node(scenario.objects) if before is None or has_moved else before.placed
             if EventFeed(engine).reorder(placed, mixed):
-                self._known[key] = KnownCluster(engine, state, scenario.objects, placed)
-                if len(self._known) > MOST_ENGINES:
-                    del self._known[next(iter(self._known))]
+                self._clusters[key] = KnownCluster(engine, state, scenario.objects, placed)
+                if len(self._clusters) > MOST_ENGINES:
+                    del self._clusters[next(iter(self._clusters))]
 
-    def _told(
-        self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None
+    def _engine_for(
+        self, state: LabState, spec: SchedulerSpec, scenario: Scenario, last: KnownCluster | None
     ) -> tuple[Engine, list[Event] | None]:
-        """A scheduler that knows *scenario*, and the events that told it of it; None: it is a new one."""
-        events = (
-            None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
-        )
-        if before is None or events is None:
+        """A scheduler that knows *scenario*, and the events that brought it there; None: it is new."""
+        events = None if last is None else events_between(last.objects, scenario.objects, last.engine.cache)
+        if last is None or events is None:
             engine = spec.engine(scenario.config_maps)
             EventFeed(engine).put_all(scenario.objects)
         else:
             others = any(
                 not is_handed_on(item)
-                for found in differing(before.objects, scenario.objects)
-                for item in found.values()
+                for changed in differing(last.objects, scenario.objects)
+                for item in changed.values()
             )
             # What no answer depends on, and what is not the scheduler's.
-            plain, other = (
+            plain_before, plain_now = (
                 replace(
-                    one,
+                    lab_state,
                     edits=(),
                     pods=(),
                     order="input",
-                    scheduler={**one.scheduler, "tie_break": None, "seed": None},
+                    scheduler={**lab_state.scheduler, "tie_break": None, "seed": None},
                 )
-                for one in (before.state, state)
+                for lab_state in (last.state, state)
             )
-            knows_rest = not others and plain == replace(other, weights=plain.weights)
-            engine = before.engine
-            same = knows_rest and plain == other and before.state.scheduler == state.scheduler
-            if not same or state.scheduler.get("tie_break") == "random" or spec.equivalence_cache:
-                wanted = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
-                engine = spec.engine_of(wanted, reuse_snapshot_of=engine, reuse_answers=knows_rest)
+            knows_rest = not others and plain_before == replace(plain_now, weights=plain_before.weights)
+            engine = last.engine
+            is_same = knows_rest and plain_before == plain_now and last.state.scheduler == state.scheduler
+            if not is_same or state.scheduler.get("tie_break") == "random" or spec.equivalence_cache:
+                rules = spec.profiles if spec.profiles is not None else spec.algorithm(scenario.config_maps)
+                engine = spec.engine_of(rules, reuse_snapshot_of=engine, reuse_answers=knows_rest)
             tell(EventFeed(engine), events)
             if not knows_rest:
                 EventFeed(engine).put_all(item for item in scenario.objects if not is_handed_on(item))
@@ -316,12 +330,12 @@ class WarmEngines:
         return engine, events
 
 
-def _placed(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:
-    found: dict[str, list[Pod]] = {}
+def _pods_by_node(objects: Sequence[KubeObject]) -> dict[str, list[Pod]]:
+    pods_by_node: dict[str, list[Pod]] = {}
     for item in objects:
         if isinstance(item, Pod) and not item.is_terminal:
-            found.setdefault(item.spec.node_name, []).append(item)
-    return found
+            pods_by_node.setdefault(item.spec.node_name, []).append(item)
+    return pods_by_node
 
 
 # --- the rules of a state -----------------------------------------------------------------------------------
@@ -350,29 +364,29 @@ def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a Policy in a release of the framework.
     """
     config = spec.config
-    found = Json(release=spec.version, seed=spec.seed, preemption=spec.preemption)
+    scheduler = Json(release=spec.version, seed=spec.seed, preemption=spec.preemption)
     if isinstance(spec.tie_break, str):
-        found["tie_break"] = spec.tie_break
+        scheduler["tie_break"] = spec.tie_break
     if spec.profiles is not None:
         for name in ("policy", "policy_configmap", "provider"):
             if getattr(options, name, None) is not None:
-                told = f"{name}: release {options.release} runs a profile in the lab, which `kubeclassic policy migrate` makes of a Policy"
-                raise KubeclassicError(told)
-        given: Any = getattr(options, "profile", None) or options.config
-        found |= {"percentage_of_nodes_to_score": options.percentage_of_nodes_to_score, HARD_WEIGHT: None}
-        if given is None:
-            return found
-        return {**found, "profile": dict(configuration_document(Path(given)).data)}
-    found["preemption"] = spec.preemption and not config.disable_preemption
-    found |= {
+                sentence = f"{name}: release {options.release} runs a profile in the lab, which `kubeclassic policy migrate` makes of a Policy"
+                raise KubeclassicError(sentence)
+        profile: Any = getattr(options, "profile", None) or options.config
+        scheduler |= {"percentage_of_nodes_to_score": options.percentage_of_nodes_to_score, HARD_WEIGHT: None}
+        if profile is None:
+            return scheduler
+        return {**scheduler, "profile": dict(configuration_document(Path(profile)).data)}
+    scheduler["preemption"] = spec.preemption and not config.disable_preemption
+    scheduler |= {
         "percentage_of_nodes_to_score": config.percentage or None,
         HARD_WEIGHT: config.hard_pod_affinity_weight or None,
     }
     if config.source.provider or config.source.policy is None:
-        return {**found, "provider": config.source.provider or DEFAULT_PROVIDER}
+        return {**scheduler, "provider": config.source.provider or DEFAULT_PROVIDER}
     document = config.policy_document(config_maps([loaded]))
     assert document is not None
-    return {**found, "policy": {"kind": "Policy", "apiVersion": "v1", **document.data}}
+    return {**scheduler, "policy": {"kind": "Policy", "apiVersion": "v1", **document.data}}
 
 
 def read_rules(text: str, name: str) -> Json:
@@ -421,39 +435,40 @@ class StateRules:
     @property
     def values(self) -> Json:
         """The options of a scheduler, without what is moved; what the release does not read is left out."""
-        found = {name: value for name, value in self.state.scheduler.items() if value is not None}
-        for name, value in found.items():
+        values = {name: value for name, value in self.state.scheduler.items() if value is not None}
+        for name, value in values.items():
             if name not in MOVABLE:
                 raise UnknownNameError(f'expected one of the options {", ".join(MOVABLE)}, got "{name}"')
             if name in DOCUMENTS and not isinstance(value, dict):
                 raise UnknownNameError(f"{name}: expected its JSON form, got {value!r}")
         start = self.start
-        version = found.get("release")
+        version = values.get("release")
         if not isinstance(version, str) or version not in ALL_RELEASES:
             raise UnknownNameError(f'release: expected one of {", ".join(ALL_RELEASES)}, got "{version}"')
         release = ALL_RELEASES[version]
         # The gates that the lab was started with, as far as the release knows them and lets them be set so.
-        given = dict(start.config.gates)
+        gates = dict(start.config.gates)
         if start.profiles is not None:
             plain = resolved_gates(ALL_RELEASES[start.version])
-            given = {name: on for name, on in start.profiles.gates.items() if plain[name] != on}
-        known = release.gates
-        found |= {
+            gates = {name: on for name, on in start.profiles.gates.items() if plain[name] != on}
+        release_gates = release.gates
+        values |= {
             "gates": {
                 name: on
-                for name, on in given.items()
-                if name in known and (not known[name].locked or known[name].default == on)
+                for name, on in gates.items()
+                if name in release_gates
+                and (not release_gates[name].locked or release_gates[name].default == on)
             },
             **{name: getattr(start, name) for name in ("max_pd_vols", "memory_bytes", "fresh_start")},
         }
         if version in FRAMEWORK_RELEASES:
-            reads = _version_of(found.get("profile", {})) in release.configuration.api_versions
+            reads = _version_of(values.get("profile", {})) in release.configuration.api_versions
             return {
-                **_without(found, ("policy", "provider") if reads else ("policy", "provider", "profile")),
+                **_without(values, ("policy", "provider") if reads else ("policy", "provider", "profile")),
                 "plugins": start.plugins,
             }
         return {
-            **_without(found, ("profile", "provider") if "policy" in found else ("profile",)),
+            **_without(values, ("profile", "provider") if "policy" in values else ("profile",)),
             "catalogue": start.catalogue,
             "scheduler_name": None
             if start.config.scheduler_name == DEFAULT_SCHEDULER
@@ -464,7 +479,7 @@ class StateRules:
     @property
     def known(self) -> KnownRules:
         """The rules before anything is moved."""
-        return _known(
+        return _known_rules(
             self.start, msgspec.json.encode({**self.state.scheduler, "tie_break": None, "seed": None})
         )
 
@@ -480,12 +495,12 @@ class StateRules:
     @property
     def switches(self) -> dict[str, bool]:
         """The filtering rules that are switched and that the release has."""
-        known = self.known
-        found = {}
-        for name, on in self.state.switches.items() if not known.fixed else ():
-            if known.filters.get(name, on) != on and (on or name not in known.mandatory):
-                found[name] = on
-        return found
+        rules = self.known
+        switches = {}
+        for name, on in self.state.switches.items() if not rules.fixed else ():
+            if rules.filters.get(name, on) != on and (on or name not in rules.mandatory):
+                switches[name] = on
+        return switches
 
     # --- what it comes to -----------------------------------------------------------------------------------
 
@@ -495,37 +510,41 @@ class StateRules:
         hard = values.get(HARD_WEIGHT)
         percentage = values.get("percentage_of_nodes_to_score")
         if not self.runs_profiles:
-            found = base_policy(self.start, values)
+            policy = base_policy(self.start, values)
             if switches := self.switches:
-                kept = [entry for entry in found["predicates"] if switches.get(entry.get("name", ""), True)]
-                there = {entry.get("name") for entry in kept}
-                found["predicates"] = [
+                kept = [entry for entry in policy["predicates"] if switches.get(entry.get("name", ""), True)]
+                kept_names = {entry.get("name") for entry in kept}
+                policy["predicates"] = [
                     *kept,
-                    *({"name": name} for name, on in switches.items() if on and name not in there),
+                    *({"name": name} for name, on in switches.items() if on and name not in kept_names),
                 ]
             if weights := self.weights:
-                there = {entry.get("name") for entry in found["priorities"]}
+                listed_names = {entry.get("name") for entry in policy["priorities"]}
                 moved = [
-                    {**one, "weight": weights.get(one.get("name", ""), one.get("weight", 0))}
-                    for one in found["priorities"]
+                    {**entry, "weight": weights.get(entry.get("name", ""), entry.get("weight", 0))}
+                    for entry in policy["priorities"]
                 ]
                 moved += [
-                    {"name": name, "weight": weight} for name, weight in weights.items() if name not in there
+                    {"name": name, "weight": weight}
+                    for name, weight in weights.items()
+                    if name not in listed_names
                 ]
-                found["priorities"] = [
+                policy["priorities"] = [
                     entry for entry in moved if entry["weight"] or entry.get("name") not in weights
                 ]
-            return found if hard is None else {**found, "hardPodAffinitySymmetricWeight": hard}
+            return policy if hard is None else {**policy, "hardPodAffinitySymmetricWeight": hard}
         cells = ALL_RELEASES[values["release"]].configuration
         document = values.get("profile") or default_document(self.start.plugins, cells)
-        found = changed_profile(
+        changed = changed_profile(
             document, self.switches, self.weights, hard, cells_in(cells, _version_of(document))
         )
         if percentage is None:
-            return found
-        profiles = [_without(profile, ["percentageOfNodesToScore"]) for profile in found.get("profiles", ())]
+            return changed
+        profiles = [
+            _without(profile, ["percentageOfNodesToScore"]) for profile in changed.get("profiles", ())
+        ]
         return {
-            **found,
+            **changed,
             "percentageOfNodesToScore": percentage,
             **({"profiles": profiles} if profiles else {}),
         }
@@ -547,11 +566,11 @@ class StateRules:
 
 
 @lru_cache(maxsize=64)
-def _known(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
-    found = StateRules(start, LabState(scheduler=msgspec.json.decode(scheduler)))
-    values = found.values
+def _known_rules(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
+    rules = StateRules(start, LabState(scheduler=msgspec.json.decode(scheduler)))
+    values = rules.values
     release = ALL_RELEASES[values["release"]]
-    if found.runs_profiles:
+    if rules.runs_profiles:
         algorithm = (
             SchedulerSpec.of(options_of(_without(values, [HARD_WEIGHT])), start.extenders).engine().algorithm
         )
@@ -560,15 +579,17 @@ def _known(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
         return KnownRules(filters, weights, fixed=release.configuration.adds_plugins_alone)
     registry = Registry.of(release, resolved_gates(release, values["gates"]), start.catalogue)
     policy = base_policy(start, values)
-    on = [entry.get("name", "") for entry in policy["predicates"]]
+    enabled = [entry.get("name", "") for entry in policy["predicates"]]
     order = {name: at for at, name in enumerate((*release.ordering, *start.catalogue.added_predicates))}
-    names = sorted(dict.fromkeys((*registry.predicates, *on)), key=lambda name: order.get(name, len(order)))
+    names = sorted(
+        dict.fromkeys((*registry.predicates, *enabled)), key=lambda name: order.get(name, len(order))
+    )
     weights = dict.fromkeys(registry.priorities, 0) | {
         entry.get("name", ""): entry.get("weight", 0) for entry in policy["priorities"]
     }
     mandatory = frozenset(registry.mandatory)
     return KnownRules(
-        {name: name in on or name in mandatory for name in names},
+        {name: name in enabled or name in mandatory for name in names},
         weights,
         mandatory,
         frozenset(names) - order.keys(),
@@ -601,14 +622,14 @@ def changed_profile(
 
     *cells*: how the release reads the version that *document* is in.
     """
-    found = copy.deepcopy(dict(document))
+    changed = copy.deepcopy(dict(document))
     if not (switches or weights or hard_weight is not None):
-        return found
+        return changed
     if not is_flat(cells):
-        found["profiles"] = [dict(profile) for profile in found.get("profiles") or [{}]]
-        if len(found["profiles"]) == 1:
-            found["profiles"][0].setdefault("schedulerName", DEFAULT_SCHEDULER)
-    for profile in [found] if is_flat(cells) else found["profiles"]:
+        changed["profiles"] = [dict(profile) for profile in changed.get("profiles") or [{}]]
+        if len(changed["profiles"]) == 1:
+            changed["profiles"][0].setdefault("schedulerName", DEFAULT_SCHEDULER)
+    for profile in [changed] if is_flat(cells) else changed["profiles"]:
         plugins = profile["plugins"] = dict(profile.get("plugins") or {})
         for point, moved in (
             ("filter", {name: None if on else 0 for name, on in switches.items()}),
@@ -618,9 +639,9 @@ def changed_profile(
                 continue
             # 0 takes a plugin out, None puts it in, another number is its weight. Where an entry does not
             # replace the default one, that has to go first.
-            given = plugins.get(point) or {}
+            plugin_set = plugins.get(point) or {}
             enabled, disabled = (
-                [one for one in given.get(key) or [] if one.get("name") not in moved]
+                [entry for entry in plugin_set.get(key) or [] if entry.get("name") not in moved]
                 for key in ("enabled", "disabled")
             )
             enabled += [
@@ -645,7 +666,7 @@ def changed_profile(
                 *others,
                 {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": hard_weight}},
             ]
-    return found
+    return changed
 
 
 def _version_of(document: JsonObject) -> str:

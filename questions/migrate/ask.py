@@ -132,16 +132,16 @@ class Migrating:
                 **settings,
             )
         extenders = ConfiguredExtenders(self.extenders)
-        wanted = {POLICY: old, PROFILE: _on_all_nodes(document, self.target)}
+        configurations = {POLICY: old, PROFILE: _on_all_nodes(document, self.target)}
         return {
             name: build_engine(
-                one,
+                configuration,
                 max_pd_vols=self.max_pd_vols,
                 extenders=extenders,
                 leaves_uncalled=extenders.how is None,
                 counts_images_late=True,
             )
-            for name, one in wanted.items()
+            for name, configuration in configurations.items()
         }
 
     def checked(
@@ -163,8 +163,8 @@ class Migrating:
         if self.profile is None:
             return [self.config.scheduler_name]
         return [
-            one.scheduler_name or ""
-            for one in read_profiles(self.profile, self.config.gates, self.release).profiles
+            profile.scheduler_name or ""
+            for profile in read_profiles(self.profile, self.config.gates, self.release).profiles
         ]
 
     def translated(self) -> Migration:
@@ -176,12 +176,14 @@ class Migrating:
         with refusals(self.place, release, config.gates):
             if self.profile is not None:
                 check_runs(read_profiles(self.profile, config.gates, release))
-                found = carried(self.profile, release, target, config.gates)
+                migration = carried(self.profile, release, target, config.gates)
                 text = (
                     f"kept, but {target.version} has no such plugin: it has to be compiled into the scheduler"
                 )
-                foreign = check_runs(read_profiles(found.document, None, target))
-                return attrs.evolve(found, notes=(*found.notes, *(Note(name, text) for name in foreign)))
+                foreign = check_runs(read_profiles(migration.document, None, target))
+                return attrs.evolve(
+                    migration, notes=(*migration.notes, *(Note(name, text) for name in foreign))
+                )
             policy = self.policy and decoded(self.policy, release)
             plugins = running(policy, release, config) if release.policies is not None else None
             if plugins is None:
@@ -196,18 +198,20 @@ class Migrating:
 def _on_all_nodes(
     document: Json, release: Release, gates: Mapping[str, bool] | None = None
 ) -> KubeSchedulerConfiguration:
-    found = read_profiles({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
-    return attrs.evolve(found, profiles=tuple(attrs.evolve(one, percentage=None) for one in found.profiles))
+    config = read_profiles({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
+    return attrs.evolve(
+        config, profiles=tuple(attrs.evolve(profile, percentage=None) for profile in config.profiles)
+    )
 
 
 def agrees(comparison: Comparison) -> bool:
     """Whether each decision is the same, or another node that the old release scores as high, and none ends
     in an error of an extender."""
-    found = comparison.agreements[PROFILE]
-    fails = found.counts["errors"] > 0 and any(
-        not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders
+    agreement = comparison.agreements[PROFILE]
+    fails = agreement.counts["errors"] > 0 and any(
+        not isinstance(extender, UncalledExtender) for extender in agreement.first.engine.algorithm.extenders
     )
-    return not found.counts["different"] and not found.counts["gated"] and not fails
+    return not agreement.counts["different"] and not agreement.counts["gated"] and not fails
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -244,32 +248,36 @@ class MigrateResult(Result):
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(verdict=verdict, facts=facts, sections=tables(notes))
         checked = self.comparison.view()
-        against = self.comparison.document.against[0]
-        causes = cause_table(against)
-        steps = list(next_steps(self.report, against))
+        pair = self.comparison.document.against[0]
+        causes = cause_table(pair)
+        steps = list(next_steps(self.report, pair))
         different = []
-        found = [one for one in self.comparison.differences if one.causes[PROFILE].verdict == "different"]
-        for one in found[: self.show]:
-            before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
+        differing = [
+            difference
+            for difference in self.comparison.differences
+            if difference.causes[PROFILE].verdict == "different"
+        ]
+        for difference in differing[: self.show]:
+            before, after = (decision_text(difference.decisions[name]) for name in (POLICY, PROFILE))
             different.append(
-                f"different: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
+                f"different: {difference.pod}: {before} before, {after} with the profile: {cause_text(difference.causes[PROFILE])}"
             )
-        if self.show is not None and len(found) > self.show:
+        if self.show is not None and len(differing) > self.show:
             different.append(
-                f"{len(found) - self.show} more are different; --report FILE has all, with both tables"
+                f"{len(differing) - self.show} more are different; --report FILE has all, with both tables"
             )
         text: list[Iterable[Item | str]] = [
-            [f"{_verdict(self.report, against)}."],
+            [f"{_verdict(self.report, pair)}."],
             ["What to do next:", *(f"  {step}" for step in steps)],
             self.notes,
             different,
             [causes],
-            agreement_lines(against),
+            agreement_lines(pair),
         ]
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
-            verdict=_verdict(self.report, against),
+            verdict=_verdict(self.report, pair),
             lead=[locked],
             facts=facts,
             shares=checked.shares,
@@ -279,7 +287,7 @@ class MigrateResult(Result):
             sections=[
                 *(block(*part) for part in text),
                 *tables(notes, checked.table("pods")),
-                *(attrs.evolve(one, forms="page") for one in checked.sections),
+                *(attrs.evolve(section, forms="page") for section in checked.sections),
                 *self._page_sections(),
             ],
         )
@@ -293,10 +301,10 @@ class MigrateResult(Result):
         notes = Table("notes", columns, rows, forms="page")
         yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
         missing = "" if report.policy is not None else "There is none: a provider's rules run."
-        given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
+        texts = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
         yield Section(
             "The Policy" if report.source == "Policy" else "The older profile",
-            [*on_page(missing), *given],
+            [*on_page(missing), *texts],
             name="policy",
         )
         profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
@@ -306,10 +314,10 @@ class MigrateResult(Result):
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
-    """The migration of *given*, with its releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError`
+def migrating(source: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
+    """The migration of *source*, with its releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError`
     for what cannot be read or asked."""
-    policy, config, written, profile = _read(given)
+    policy, config, written, profile = _read(source)
     release = options.release or DEFAULT_RELEASE
     to = options.to
     named = framework_release(release)
@@ -338,12 +346,12 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
         max_pd_vols=max_pd_vols,
         profile=profile,
         extenders=options.extenders,
-        place=os.fspath(given) if isinstance(given, str | os.PathLike) else "",
+        place=os.fspath(source) if isinstance(source, str | os.PathLike) else "",
     )
 
 
 @asked_by(MigrateOptions, "policy", "release", opens=migrating, show=None)
-def migrate(given: Migrating, options: MigrateOptions, observer: Observer) -> MigrateResult:
+def migrate(inputs: Migrating, options: MigrateOptions, observer: Observer) -> MigrateResult:
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
     *policy* is a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to
@@ -355,94 +363,98 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer) -> Mi
         if check is None
         else check
         if isinstance(check, Scenario)
-        else scenario_of(check, scheduler_names=given.scheduler_names)
+        else scenario_of(check, scheduler_names=inputs.scheduler_names)
     )
-    made = given.translated()
+    migration = inputs.translated()
     newer = options.newer_labels
     # The extenders of the Policy or the older profile that are not called.
-    named = (given.profile or {}).get("extenders", ()) if given.policy is None else given.policy.extenders
-    left_out = len(named) if cluster is not None and given.extenders in (None, "off") else 0
+    named = (inputs.profile or {}).get("extenders", ()) if inputs.policy is None else inputs.policy.extenders
+    left_out = len(named) if cluster is not None and inputs.extenders in (None, "off") else 0
     report = MigrationReport(
-        release=given.release.version,
-        target=given.target.version,
+        release=inputs.release.version,
+        target=inputs.target.version,
         newer_labels=newer,
-        policy=without_secrets(given.profile or given.written),
-        profile=without_secrets(made.document),
-        notes=made.notes,
-        source="Policy" if given.profile is None else "profile",
+        policy=without_secrets(inputs.profile or inputs.written),
+        profile=without_secrets(migration.document),
+        notes=migration.notes,
+        source="Policy" if inputs.profile is None else "profile",
         left_out=left_out,
     )
-    texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))
-    texts += unread_of_first(given.config.written, given.release)
+    texts = (*map(str, migration.notes), *notes_on_form(inputs.policy, inputs.release))
+    texts += unread_of_first(inputs.config.written, inputs.release)
     if cluster is None:
-        return MigrateResult(made.document, texts, report)
-    read = ComparisonInput.of(cluster, given.engines(made.document), {})
-    observer.ready(read)
-    missing = None if newer else zones_warning(read.scenario)
+        return MigrateResult(migration.document, texts, report)
+    sides = ComparisonInput.of(cluster, inputs.engines(migration.document), {})
+    observer.ready(sides)
+    missing = None if newer else zones_warning(sides.scenario)
     if missing is not None:
         observer.doubt(missing)
-    found = given.checked(
-        with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer
+    comparison = inputs.checked(
+        with_newer_labels(sides.scenario) if newer else sides.scenario, sides.engines, observer
     )
-    compared = CompareResult.of(found, read.warnings, missing, with_ends=options.makes("data", "page"))
+    compared = CompareResult.of(comparison, sides.warnings, missing, with_ends=options.makes("data", "page"))
     return MigrateResult(
-        made.document, texts, report, compared, agrees(found), options.show, warnings=compared.warnings
+        migration.document,
+        texts,
+        report,
+        compared,
+        agrees(comparison),
+        options.show,
+        warnings=compared.warnings,
     )
 
 
-def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Json | None, Json | None]:
+def _read(source: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Json | None, Json | None]:
     """A Policy, its component configuration, and the JSON form where there is one; or in their place
     profiles."""
-    if isinstance(given, Policy):
-        return given, AlgorithmConfiguration(), None, None
-    if isinstance(given, Mapping):
-        if given.get("kind") != KIND:
-            return read_policy(given), AlgorithmConfiguration(), given, None
-        if has_profiles(given):
-            return None, AlgorithmConfiguration(), None, given
-        config = read_configuration(given)
+    if isinstance(source, Policy):
+        return source, AlgorithmConfiguration(), None, None
+    if isinstance(source, Mapping):
+        if source.get("kind") != KIND:
+            return read_policy(source), AlgorithmConfiguration(), source, None
+        if has_profiles(source):
+            return None, AlgorithmConfiguration(), None, source
+        config = read_configuration(source)
         return config.policy(), config, None, None
-    if not isinstance(given, str | os.PathLike):
-        raise wrong_type("policy", given, declared_of(FIELDS["policy"]).wanted)
-    found = read_policy_file(Path(given))
-    profile = None if found.profile is None else found.profile.data
-    return found.policy, found.config, None if found.document is None else found.document.data, profile
+    if not isinstance(source, str | os.PathLike):
+        raise wrong_type("policy", source, declared_of(FIELDS["policy"]).wanted)
+    loaded = read_policy_file(Path(source))
+    profile = None if loaded.profile is None else loaded.profile.data
+    return loaded.policy, loaded.config, None if loaded.document is None else loaded.document.data, profile
 
 
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
+def _verdict(report: MigrationReport, pair: ConfigurationPair) -> str:
     """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
-    found = against.agreement
-    lost = against.lost
+    agreement = pair.agreement
+    lost = pair.lost
     count = report.left_out
-    if not found.decisions:
+    if not agreement.decisions:
         return NOTHING_TRIED
-    cycles = f"{found.decisions:,}"
+    cycles = f"{agreement.decisions:,}"
     left_out = f", leaving out {count_of(count, 'extender')}" if count else ""
-    if not found.different and not found.gated:
+    if not agreement.different and not agreement.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
         same = (
-            f"all {cycles} decisions are the same" if found.decisions > 1 else "the only decision is the same"
+            f"all {cycles} decisions are the same"
+            if agreement.decisions > 1
+            else "the only decision is the same"
         )
-        if found.equally_good:
-            same = f"of {cycles} decisions {found.same:,} are the same and {found.equally_good:,} are equally good"
-        return (
-            f"The profile decides as the {source} under {report.release}: {same}{in_error(found)}{left_out}"
-        )
+        if agreement.equally_good:
+            same = f"of {cycles} decisions {agreement.same:,} are the same and {agreement.equally_good:,} are equally good"
+        return f"The profile decides as the {source} under {report.release}: {same}{in_error(agreement)}{left_out}"
     # For how many of these decisions which rule is the cause.
     counts = Counter[str]()
-    for cause in against.causes:
+    for cause in pair.causes:
         if cause.verdict in ("different", "gated"):
             counts[cause.rule or cause.kind] += cause.decisions
     causes = ", ".join(
         f"all by {rule}" if len(counts) == 1 else f"{decisions:,} by {rule}"
         for rule, decisions in counts.items()
     )
-    differ = (
-        f"{found.different + found.gated:,} of {cycles} decisions are different with the profile: {causes}"
-    )
+    differ = f"{agreement.different + agreement.gated:,} of {cycles} decisions are different with the profile: {causes}"
     if lost.pods:
         loses = count_of(len(lost.pods), "pod loses its place", "pods lose their place")
         differ = f"{differ}; {loses} ({reasons_of(lost)})"

@@ -63,7 +63,7 @@ class MixTrial:
     """The outcome of one mix."""
 
     mix: Mix
-    wanted: int
+    pod_count: int
     """How many pods wanted a node, without those that found none with any mix."""
     missing: tuple[PodWithoutNode, ...]
     """Those of them that have none, in the order in which they were tried."""
@@ -89,34 +89,34 @@ class MixTrials:
     """Called after each simulation with how many there were."""
     hopeless: frozenset[str] = frozenset()
     """Pods that found no node with any mix: they are tried, and do not count."""
-    known: dict[Mix, MixTrial] = attrs.Factory(dict)
+    by_mix: dict[Mix, MixTrial] = attrs.Factory(dict)
 
     def leave_out(self, keys: Iterable[str]) -> None:
         """From now on the pods *keys* do not count."""
         self.hopeless |= frozenset(keys)
-        for mix, trial in self.known.items():
-            missing = tuple(one for one in trial.missing if one.pod not in self.hopeless)
-            self.known[mix] = attrs.evolve(trial, wanted=self.wanted, missing=missing)
+        for mix, trial in self.by_mix.items():
+            missing = tuple(pod for pod in trial.missing if pod.pod not in self.hopeless)
+            self.by_mix[mix] = attrs.evolve(trial, pod_count=self.pod_count, missing=missing)
 
     def of(self, mix: Mix) -> MixTrial:
         """The outcome of *mix*: simulated once."""
-        if mix in self.known:
-            return self.known[mix]
+        if mix in self.by_mix:
+            return self.by_mix[mix]
         engine = self.new_engine()
         scenario = self.scenario(mix)
         question = self.question
         if question.templates:
-            missing, evicted = self._copies(engine, scenario)
+            missing, evicted = self._count_copies(engine, scenario)
         else:
             simulation = Simulation(scenario, engine, question.order)
             outcomes = simulation.finish().values()
             evicted = dict(simulation.evicted)
             missing = [
-                PodWithoutNode(found.pod.key, found.error or "")
-                for found in outcomes
-                if found.word != "placed"
+                PodWithoutNode(outcome.pod.key, outcome.error or "")
+                for outcome in outcomes
+                if outcome.word != "placed"
             ]
-        counted = tuple(found for found in missing if found.pod not in self.hopeless)
+        counted = tuple(pod for pod in missing if pod.pod not in self.hopeless)
         nodes = []
         room = FreeRoom.of(engine)
         for kind, count in zip(self.kinds, mix, strict=True):
@@ -128,20 +128,20 @@ class MixTrials:
                 )
                 pods = int(room.requested[-1, at]) - len(kind.daemons)
                 nodes.append(NewNode(name, kind.name, pods, requested, allocatable))
-        self.known[mix] = MixTrial(
-            mix=mix, wanted=self.wanted, missing=counted, nodes=tuple(nodes), evicted=evicted
+        self.by_mix[mix] = MixTrial(
+            mix=mix, pod_count=self.pod_count, missing=counted, nodes=tuple(nodes), evicted=evicted
         )
-        self.on_progress(len(self.known))
-        return self.known[mix]
+        self.on_progress(len(self.by_mix))
+        return self.by_mix[mix]
 
     def scenario(self, mix: Mix) -> Scenario:
         """The cluster with the new nodes of *mix*, which come after all others."""
-        given = self.question.scenario
+        scenario = self.question.scenario
         new = [item for kind, count in zip(self.kinds, mix, strict=True) for item in kind.copies(count)]
-        return attrs.evolve(given, objects=(*given.objects, *new))
+        return attrs.evolve(scenario, objects=(*scenario.objects, *new))
 
     @property
-    def wanted(self) -> int:
+    def pod_count(self) -> int:
         """The number of pods that want a node and count."""
         copies = self.question.limit or 0
         waiting = len(self.question.scenario.pending)
@@ -151,7 +151,9 @@ class MixTrials:
             - len(self.hopeless)
         )
 
-    def _copies(self, engine: Engine, scenario: Scenario) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
+    def _count_copies(
+        self, engine: Engine, scenario: Scenario
+    ) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
         counted = Counting(attrs.evolve(self.question, scenario=scenario), engine).count()
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
@@ -163,13 +165,13 @@ class MixTrials:
             if engine.pod_state(pod) is None
         ]
         # The copies that are not there: first that of the template whose turn it was.
-        seen = [0] * len(counted.placed)
-        why = counted.stop.message
+        counts = [0] * len(counted.placed)
+        reason = counted.stop.message
         for at, pod in self.copies():
-            seen[at] += 1
-            if seen[at] > counted.placed[at].fits:
-                missing.append(PodWithoutNode(pod.key, why))
-                why = "not tried: a copy before it found no node"
+            counts[at] += 1
+            if counts[at] > counted.placed[at].fits:
+                missing.append(PodWithoutNode(pod.key, reason))
+                reason = "not tried: a copy before it found no node"
         return missing, counted.evicted
 
     def copies(self) -> Iterator[tuple[int, Pod]]:
@@ -224,8 +226,10 @@ class Demand:
         shapes = []
         for members in grouped.values():
             requests = {**template_of(members[0]).requests, PODS: 1}
-            asked = [run.ask(members[0]) for run in runs]
-            refusals = tuple("" if found.host is not None else ", ".join(found.reasons) for found in asked)
+            decisions = [run.ask(members[0]) for run in runs]
+            refusals = tuple(
+                "" if decision.host is not None else ", ".join(decision.reasons) for decision in decisions
+            )
             shapes.append(
                 PodShape(keys=tuple(pod.key for pod in members), requests=requests, refusals=refusals)
             )
@@ -234,11 +238,11 @@ class Demand:
     def needed(self, keys: Collection[str], only: int | None) -> Mix:
         """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for
         it, or of the kind *only*."""
-        wanted = set(keys)
+        counted = set(keys)
         kinds = range(len(self.rooms)) if only is None else (only,)
-        asked: list[Counter[str]] = [Counter() for _ in self.rooms]
+        requested: list[Counter[str]] = [Counter() for _ in self.rooms]
         for shape in self.shapes:
-            count = sum(key in wanted for key in shape.keys)
+            count = sum(key in counted for key in shape.keys)
             worth = {}
             for at in kinds:
                 fits = (
@@ -248,7 +252,7 @@ class Demand:
                 )
                 worth[at] = not shape.refusals[at], min(fits, default=Decimal(1)) / self.prices[at]
             if count and worth:
-                asked[max(worth, key=worth.__getitem__)].update(
+                requested[max(worth, key=worth.__getitem__)].update(
                     {name: count * amount for name, amount in shape.requests.items()}
                 )
         return tuple(
@@ -256,7 +260,7 @@ class Demand:
                 (ceil(Decimal(amount) / room[name]) for name, amount in into.items() if room.get(name)),
                 default=int(bool(into)),
             )
-            for into, room in zip(asked, self.rooms, strict=True)
+            for into, room in zip(requested, self.rooms, strict=True)
         )
 
 
@@ -298,18 +302,20 @@ class MixSearch:
     def run(self) -> MixesFound:
         """Search."""
         trials = self.trials
-        found = [mix for mix in self._starts() if self._does(mix)]
+        mixes = [mix for mix in self._starting_mixes() if self._suffices(mix)]
         stuck = tuple[PodWithoutNode, ...]()
-        if not found:
-            tried = min(trials.known.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix)))
-            if not self.sets_aside or len(tried.missing) == tried.wanted:
-                return MixesFound(best=tried, simulated=len(trials.known))
-            stuck = tried.missing
-            found = [tried.mix]
-            trials.leave_out(one.pod for one in stuck)
-        best = self._swapped(min(map(self._trimmed, found), key=self._key))
+        if not mixes:
+            nearest = min(
+                trials.by_mix.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix))
+            )
+            if not self.sets_aside or len(nearest.missing) == nearest.pod_count:
+                return MixesFound(best=nearest, simulated=len(trials.by_mix))
+            stuck = nearest.missing
+            mixes = [nearest.mix]
+            trials.leave_out(pod.pod for pod in stuck)
+        best = self._swap(min(map(self._trim, mixes), key=self._key))
         fewer = tuple(map(trials.of, _one_less(best)))
-        return MixesFound(best=trials.of(best), stuck=stuck, fewer=fewer, simulated=len(trials.known))
+        return MixesFound(best=trials.of(best), stuck=stuck, fewer=fewer, simulated=len(trials.by_mix))
 
     def _key(self, mix: Mix) -> tuple[Decimal, int]:
         """The cost of *mix*, and its number of nodes."""
@@ -317,30 +323,30 @@ class MixSearch:
             (count * price for count, price in zip(mix, self.demand.prices, strict=True)), Decimal(0)
         ), sum(mix)
 
-    def _does(self, mix: Mix) -> bool:
+    def _suffices(self, mix: Mix) -> bool:
         return self.trials.of(mix).is_placed
 
     # --- any mix that does ----------------------------------------------------------------------------------
 
-    def _starts(self) -> Iterator[Mix]:
+    def _starting_mixes(self) -> Iterator[Mix]:
         """Mixes that may do: of all kinds and of each alone, from what pods request on; then as many nodes as
         allowed."""
         kinds = len(self.demand.prices)
         none = (0,) * kinds
-        if self._does(none):
+        if self._suffices(none):
             yield none
             return
         for only in (None, *(range(kinds) if kinds > 1 else ())):
-            if (mix := self._grown(only)) is not None:
+            if (mix := self._grow(only)) is not None:
                 yield mix
-        if not any(trial.is_placed for trial in self.trials.known.values()):
+        if not any(trial.is_placed for trial in self.trials.by_mix.values()):
             share, rest = divmod(self.most_nodes, kinds)
             yield tuple(share + (at < rest) for at in range(kinds))
             yield from (
                 tuple(self.most_nodes if at == only else 0 for at in range(kinds)) for only in range(kinds)
             )
 
-    def _grown(self, only: int | None) -> Mix | None:
+    def _grow(self, only: int | None) -> Mix | None:
         """A mix that does, of the kind *only* or of all, to which what the pods need that are left is added
         step by step."""
         mix = (0,) * len(self.demand.prices)
@@ -361,38 +367,38 @@ class MixSearch:
 
     # --- less -----------------------------------------------------------------------------------------------
 
-    def _trimmed(self, mix: Mix) -> Mix:
+    def _trim(self, mix: Mix) -> Mix:
         """*mix* with as few nodes of each kind as do while the others stay: by halves, then one by one."""
         for at in sorted(range(len(mix)), key=lambda at: -self.demand.prices[at]):
             low = -1
             high = mix[at]  # low nodes of this kind are too few, as far as can be guessed
             while high - low > 1:
                 middle = (low + high) // 2
-                if self._does((*mix[:at], middle, *mix[at + 1 :])):
+                if self._suffices((*mix[:at], middle, *mix[at + 1 :])):
                     high = middle
                 else:
                     low = middle
             mix = (*mix[:at], high, *mix[at + 1 :])
-        while (less := next(filter(self._does, _one_less(mix)), None)) is not None:
+        while (less := next(filter(self._suffices, _one_less(mix)), None)) is not None:
             mix = less
         return mix
 
-    def _swapped(self, mix: Mix) -> Mix:
+    def _swap(self, mix: Mix) -> Mix:
         """*mix* with up to :data:`SWAPPED` nodes of one kind swapped for as many of another as cost less, as
         long as that does."""
-        most = min(max(WORK // max(self.trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
+        most = min(max(WORK // max(self.trials.pod_count, 1), LEAST_TRIALS), MOST_TRIALS)
         prices = self.demand.prices
         for out, count in enumerate(mix):
-            for gone in range(1, min(count, SWAPPED) + 1):
+            for taken_out in range(1, min(count, SWAPPED) + 1):
                 for into in (into for into in range(len(mix)) if into != out):
-                    if len(self.trials.known) >= most:
+                    if len(self.trials.by_mix) >= most:
                         return mix
-                    come = ceil(gone * prices[out] / prices[into]) - 1
+                    put_in = ceil(taken_out * prices[out] / prices[into]) - 1
                     changed = list(mix)
-                    changed[out] -= gone
-                    changed[into] += min(come, self.most_nodes - sum(mix) + gone)
-                    if self._does(tuple(changed)):
-                        return self._swapped(self._trimmed(tuple(changed)))
+                    changed[out] -= taken_out
+                    changed[into] += min(put_in, self.most_nodes - sum(mix) + taken_out)
+                    if self._suffices(tuple(changed)):
+                        return self._swap(self._trim(tuple(changed)))
         return mix
 
 
@@ -403,7 +409,7 @@ def _one_less(mix: Mix) -> list[Mix]:
 # --- the answer ---------------------------------------------------------------------------------------------
 
 
-MOST_TOLD = 10
+MOST_LISTED = 10
 """How many pods without a node are listed at most."""
 
 
@@ -444,7 +450,7 @@ class PodsWithoutNode(Record):
     """The pods that find no node: with any mix that was tried, or with the one that leaves the fewest pods."""
 
     count: Count
-    pods: Annotated[tuple[PodWithoutNode, ...], Meta(max_length=MOST_TOLD)]
+    pods: Annotated[tuple[PodWithoutNode, ...], Meta(max_length=MOST_LISTED)]
 
 
 class NewNodesDocument(ResultDocument, kw_only=True):
@@ -485,7 +491,7 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     @property
     def fewer(self) -> list[str]:
         """A sentence for each simulation with one node less."""
-        return [f"{in_words(one.mix)}: {one.message}" for one in self.one_fewer]
+        return [f"{in_words(row.mix)}: {row.message}" for row in self.one_fewer]
 
 
 def in_words(mix: Mapping[str, int]) -> str:
@@ -512,7 +518,7 @@ def number_of(number: Decimal) -> int | float:
 
 def nodes_to_add(
     question: CapacityQuestion,
-    given: Input,
+    inputs: Input,
     kinds: Kinds,
     *,
     most_nodes: int | None,
@@ -521,11 +527,11 @@ def nodes_to_add(
     """A mix of *kinds* of nodes with which the pods of *question* find a node; and why the others find none,
     by pod.
 
-    *given*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as
+    *inputs*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as
     there are pods.
     """
-    scenario = given.scenario
-    spec = given.spec
+    scenario = inputs.scenario
+    spec = inputs.spec
     kinds = [
         attrs.evolve(
             kind,
@@ -537,12 +543,12 @@ def nodes_to_add(
     copies = [pod for _, pod in trials.copies()]
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     demand = Demand.of(trials, [*waiting, *copies])
-    most = most_nodes or max(trials.wanted, 1)
+    most = most_nodes or max(trials.pod_count, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
-    found = MixSearch(trials, demand, most, sets_aside=not question.templates).run()
-    without = _without_place(kinds, demand.shapes, found)
-    wanted = _wanted_domains(trials, found) if without and not question.templates else {}
-    best = found.best
+    mixes = MixSearch(trials, demand, most, sets_aside=not question.templates).run()
+    unplaced = _without_place(kinds, demand.shapes, mixes)
+    domains = _wanted_domains(trials, mixes) if unplaced and not question.templates else {}
+    best = mixes.best
     counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
     added = tuple(
         AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost))
@@ -550,34 +556,37 @@ def nodes_to_add(
         if count
     )
     unused = [at for at, (_, count) in enumerate(counts) if added and not count]
-    fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
+    fewer = tuple(
+        FewerNodes(_mix_by_name(kinds, trial), len(trial.missing), missing_text(trial))
+        for trial in mixes.fewer
+    )
     document = NewNodesDocument(
         warnings=(),
         release=spec.version,
         added=added,
-        placed=best.is_placed and not found.stuck,
-        with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
+        placed=best.is_placed and not mixes.stuck,
+        with_one_fewer="; ".join(f"{in_words(row.mix)}: {row.message}" for row in fewer) or None,
         not_taken=tuple(
-            _not_taken(kinds, at, demand.shapes, found)
+            _not_taken(kinds, at, demand.shapes, mixes)
             for at in sorted(unused, key=lambda at: kinds[at].cost)
         ),
         cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0)))
         if best.is_placed
         else None,
-        pods=best.wanted + len(found.stuck),
+        pods=best.pod_count + len(mixes.stuck),
         nodes=best.nodes if best.is_placed else (),
         one_fewer=fewer,
         without_node=PodsWithoutNode(
-            len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])
+            len(unplaced), tuple(PodWithoutNode(*pair) for pair in [*unplaced.items()][:MOST_LISTED])
         ),
-        tried=_mix(kinds, best),
+        tried=_mix_by_name(kinds, best),
         daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
         evicted=dict(best.evicted),
         most_nodes=most,
-        simulated=found.simulated,
-        wanted_domains=wanted or UNSET,
+        simulated=mixes.simulated,
+        wanted_domains=domains or UNSET,
     )
-    return document, without
+    return document, unplaced
 
 
 def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
@@ -585,73 +594,79 @@ def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, prioritie
     manifests, _ = each_once(scenario.daemon_sets)
     described = {identity_of(manifest)[1:] for manifest in manifests}
     everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
-    found = list(kind.daemons_among(of_kind(Pod, everyone), described))
+    daemons = list(kind.daemons_among(of_kind(Pod, everyone), described))
     (name,) = kind.names(1)
     node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
     for manifest in manifests:
-        made = expand([manifest], [node], strict=defaults).objects
-        pods = of_kind(Pod, made)
+        objects = expand([manifest], [node], strict=defaults).objects
+        pods = of_kind(Pod, objects)
         for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
             if isinstance(pod, Pod):
-                found.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))
-    return tuple(sorted(found, key=lambda pod: pod.key))
+                daemons.append(replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2])))
+    return tuple(sorted(daemons, key=lambda pod: pod.key))
 
 
-def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
+def _wanted_domains(trials: MixTrials, mixes: MixesFound) -> dict[str, int]:
     """The emptiest domains of the hard spread of pods without a node, where none of the nodes to add is."""
-    simulation = Simulation(trials.scenario(found.best.mix), trials.new_engine(), trials.question.order)
+    simulation = Simulation(trials.scenario(mixes.best.mix), trials.new_engine(), trials.question.order)
     outcomes = simulation.finish()
-    wanted = Counter[str]()
-    for pod in (outcomes[one.pod].pod for one in (*found.stuck, *found.best.missing)):
-        for one in pod.spec.topology_spread_constraints:
-            alone = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(one,)))
+    domains = Counter[str]()
+    for pod in (outcomes[missing.pod].pod for missing in (*mixes.stuck, *mixes.best.missing)):
+        for constraint in pod.spec.topology_spread_constraints:
+            single = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(constraint,)))
             counts = (
-                spread_counts(simulation.engine, alone) if one.when_unsatisfiable == "DoNotSchedule" else None
+                spread_counts(simulation.engine, single)
+                if constraint.when_unsatisfiable == "DoNotSchedule"
+                else None
             )
-            there = {kind.node.labels.get(one.topology_key) for kind in trials.kinds}
-            if counts is not None and one.topology_key != HOSTNAME:
+            node_domains = {kind.node.labels.get(constraint.topology_key) for kind in trials.kinds}
+            if counts is not None and constraint.topology_key != HOSTNAME:
                 emptiest = [domain for domain, count in counts.counts.items() if count == counts.least]
-                wanted.update(
-                    f"{one.topology_key}={domain}" for domain in emptiest if not there.intersection(emptiest)
+                domains.update(
+                    f"{constraint.topology_key}={domain}"
+                    for domain in emptiest
+                    if not node_domains.intersection(emptiest)
                 )
-    return dict(wanted)
+    return dict(domains)
 
 
-def _mix(kinds: Kinds, trial: MixTrial) -> dict[str, int]:
+def _mix_by_name(kinds: Kinds, trial: MixTrial) -> dict[str, int]:
     return {kind.name: count for kind, count in zip(kinds, trial.mix, strict=True)}
 
 
-def left(trial: MixTrial) -> str:
+def missing_text(trial: MixTrial) -> str:
     """The pods that *trial* leaves, in words: their number, and the first with the scheduler's message."""
     if not trial.missing:
         return "all pods find a node"
     number = len(trial.missing)
     first = trial.missing[0]
-    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
+    return f"{number:,} of {trial.pod_count:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
-def _not_taken(kinds: Kinds, at: int, shapes: Sequence[PodShape], found: MixesFound) -> KindNotTaken:
+def _not_taken(kinds: Kinds, at: int, shapes: Sequence[PodShape], mixes: MixesFound) -> KindNotTaken:
     """The kind number *at*, of which none is added though others are, with why."""
-    stuck = {one.pod for one in found.stuck}
-    why = "no mix with it that costs less was found"
+    stuck = {pod.pod for pod in mixes.stuck}
+    reason = "no mix with it that costs less was found"
     placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in stuck]
     refused = [": ".join(pair) for pair in placed if pair[1]]
     takes = len(placed) - len(refused)
     if refused:
         pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
-        why = f"an empty one does not take {pods}, first {refused[0]}" + (f"; {why}" if takes else "")
-    return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
+        reason = f"an empty one does not take {pods}, first {refused[0]}" + (f"; {reason}" if takes else "")
+    return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, reason)
 
 
-def _without_place(kinds: Kinds, shapes: Sequence[PodShape], found: MixesFound) -> dict[str, str]:
+def _without_place(kinds: Kinds, shapes: Sequence[PodShape], mixes: MixesFound) -> dict[str, str]:
     """Pods that find no node, each with why: on an empty new node where none takes it, else what the
     scheduler says."""
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
-    without = {}
-    for one in (*found.stuck, *found.best.missing):
-        told = dict[str, list[str]]()
-        for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():
-            told.setdefault(why, []).append(kind.name)
-        words = "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
-        without[one.pod] = words or one.message
-    return without
+    unplaced = {}
+    for pod in (*mixes.stuck, *mixes.best.missing):
+        kinds_by_reason = dict[str, list[str]]()
+        for kind, reason in zip(kinds, refused[pod.pod].refusals, strict=True) if pod.pod in refused else ():
+            kinds_by_reason.setdefault(reason, []).append(kind.name)
+        words = "; ".join(
+            f"on an empty {' or '.join(names)}: {reason}" for reason, names in kinds_by_reason.items()
+        )
+        unplaced[pod.pod] = words or pod.message
+    return unplaced

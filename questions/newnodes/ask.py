@@ -83,18 +83,18 @@ class NewNodesResult(Result):
         return replace(self.found, warnings=self.told_warnings())
 
     def _view(self) -> View:
-        found = self.found
+        document = self.found
         # The pods that no new node helps.
         pods = [
-            PodOutcome(one.pod, "waits", next(iter(reasons_in(one.message))))
-            for one in found.without_node.pods
+            PodOutcome(pod.pod, "waits", next(iter(reasons_in(pod.message))))
+            for pod in document.without_node.pods
         ]
         return View(
-            verdict=_verdict(found),
+            verdict=_verdict(document),
             facts={
-                "release": found.release,
-                "added": " and ".join(f"{row.count} {row.node}" for row in found.added) or "nothing",
-                "cost": found.cost,
+                "release": document.release,
+                "added": " and ".join(f"{row.count} {row.node}" for row in document.added) or "nothing",
+                "cost": document.cost,
                 "placed": self.ok,
             },
             who=PodOutcomes("Who finds no node", pods, "without"),
@@ -104,7 +104,7 @@ class NewNodesResult(Result):
 
 
 @asked_by(NewNodesOptions, "cluster", "nodes", "scheduler")
-def add_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> NewNodesResult:
+def add_nodes(inputs: Input, options: NewNodesOptions, observer: Observer) -> NewNodesResult:
     """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
 
     With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs
@@ -112,13 +112,13 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> New
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
-    >>> found = add_nodes(node, "like:a", pod=web, pods=7, scheduler="1.14")
-    >>> found
+    >>> result = add_nodes(node, "like:a", pod=web, pods=7, scheduler="1.14")
+    >>> result
     <NewNodesResult: release 1.14, added 3 a, cost 3, placed True>
-    >>> found.with_one_fewer
+    >>> result.with_one_fewer
     '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
-    question = question_of(given, options, observer)
+    question = question_of(inputs, options, observer)
     nodes = list[str | tuple[str, Loaded]]()
     for number, part in enumerate(parts_of("nodes", options.nodes), 1):
         where = os.fspath(part) if isinstance(part, str | os.PathLike) else None
@@ -130,30 +130,34 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> New
             raise ManifestError(
                 f'{name}: expected a file with one Node, or like:NODE, got "{where}", which is no file'
             )
-        part = with_defaults(part) if isinstance(part, KubeObject) and given.defaults else part
-        nodes.append(loaded_of(f"node {number}", part, given, observer))
+        part = with_defaults(part) if isinstance(part, KubeObject) and inputs.defaults else part
+        nodes.append(loaded_of(f"node {number}", part, inputs, observer))
     costs = options.costs
     if isinstance(costs, Mapping):
         prices = {name: read_cost(name, value) for name, value in costs.items()}
     else:
         prices = read_costs(costs)
-    given = given.with_pods(question.pods)
-    observer.ready(given)
+    inputs = inputs.with_pods(question.pods)
+    observer.ready(inputs)
     if options.has("pod"):
-        tell_left_out(given, options, observer)
+        tell_left_out(inputs, options, observer)
     with observer.counting(None, "looking for new nodes", "simulations") as progress:
-        kinds = kinds_of(nodes, given.scenario.objects, prices)
-        found, without = nodes_to_add(
-            question, given, kinds, most_nodes=options.most_nodes, on_progress=lambda done: progress(done, "")
+        kinds = kinds_of(nodes, inputs.scenario.objects, prices)
+        document, unplaced = nodes_to_add(
+            question,
+            inputs,
+            kinds,
+            most_nodes=options.most_nodes,
+            on_progress=lambda done: progress(done, ""),
         )
-    return NewNodesResult(found, without, options.has("pod"), warnings=given.warnings)
+    return NewNodesResult(document, unplaced, options.has("pod"), warnings=inputs.warnings)
 
 
 def capacity_or_nodes(
-    given: Input, options: NewNodesOptions, observer: Observer
+    inputs: Input, options: NewNodesOptions, observer: Observer
 ) -> CapacityResult | NewNodesResult:
     """The answer of the command: the copies that fit, or the nodes to add."""
-    return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
+    return (add_nodes if options.has("nodes") else capacity).ask(inputs, options, observer)
 
 
 # --- the kinds that are given -------------------------------------------------------------------------------
@@ -164,25 +168,25 @@ class NewNodeError(KubeclassicError):
 
 
 def kinds_of(
-    given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal]
+    parts: Sequence[str | tuple[str, Loaded]], objects: Sequence[KubeObject], costs: Mapping[str, Decimal]
 ) -> list[NodeKind]:
-    """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is
+    """The kinds of *parts*, each as ``like:NODE`` or as what was loaded, with the words for where it is
     from.
 
-    *known*: the cluster's objects. *costs*: name -> cost of one node. Raises
+    *objects*: the cluster's objects. *costs*: name -> cost of one node. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
     """
-    nodes = [item.name for item in of_kind(Node, known)]
+    nodes = [item.name for item in of_kind(Node, objects)]
     kinds = {}
-    for part in given:
+    for part in parts:
         if isinstance(part, str):
             name = part.removeprefix(LIKE)
             if name not in nodes:
-                near = did_you_mean(name, nodes)
+                hint = did_you_mean(name, nodes)
                 raise UnknownNameError(
-                    f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}'
+                    f'add-node: expected the name of a node after {LIKE}, got "{part}"{hint}'
                 )
-            kind = NodeKind.like(name, known)
+            kind = NodeKind.like(name, objects)
         else:
             kind = _of_file(*part)
         if kind.name in kinds:
@@ -193,20 +197,20 @@ def kinds_of(
     if not kinds:
         raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
     # All kinds have a cost, or none has and each node counts 1.
-    found = {}
+    prices = {}
     for text, cost in costs.items():
         name = text.removeprefix(LIKE)
         if name not in kinds or (name != text and not kinds[name].is_copy):
             raise UnknownNameError(
                 f'cost: expected the name of a node to add, got "{text}"{did_you_mean(text, kinds)}'
             )
-        found[name] = cost
-    lacking = next((name for name in kinds if found and name not in found), None)
+        prices[name] = cost
+    lacking = next((name for name in kinds if prices and name not in prices), None)
     if lacking is not None:
         raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking}")
     return [
         attrs.evolve(
-            kind, cost=found.get(name, Decimal(1)), taken=frozenset(nodes).union(kinds.keys() - {name})
+            kind, cost=prices.get(name, Decimal(1)), used_names=frozenset(nodes).union(kinds.keys() - {name})
         )
         for name, kind in kinds.items()
     ]
@@ -245,86 +249,85 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     >>> read_costs(["big=2.5,small=1", "like:gpu-1=7"])
     {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
     """
-    found = {}
+    costs = {}
     for part in ",".join(texts).split(",") if texts else ():
         name, _, number = part.rpartition("=")
         if not name:
             raise NewNodeError(f'cost: expected NAME=NUMBER, got "{part}"')
-        if name in found:
+        if name in costs:
             raise NewNodeError(f"cost: expected each once, got {name} twice")
-        found[name] = read_cost(name, number)
-    return found
+        costs[name] = read_cost(name, number)
+    return costs
 
 
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _verdict(found: NewNodesDocument) -> str:
+def _verdict(document: NewNodesDocument) -> str:
     """The nodes to add, or that nothing helps, in one sentence."""
-    pods = f"{found.pods:,}"
-    left = found.without_node.count
-    costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
-    cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
+    pods = f"{document.pods:,}"
+    missing = document.without_node.count
+    costs = {
+        *(row.cost_of_one for row in document.added),
+        *(row.cost_of_one for row in document.not_taken),
+    } - {1}
+    cost = f", cost {document.cost:,}" if costs and document.cost is not None else ""
     add = "No new node is needed"
-    if found.added:
-        add = f"Add {in_words({one.node: one.count for one in found.added})}{cost}"
-    if found.placed:
-        return (
-            f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
-        )
-    if left and found.cost is not None:
-        others = f"{count_of(left, 'finds none', 'find none')} with up to {found.most_nodes:,}"
-        start = f"{add}{',' if cost else ''} for {found.pods - left:,} of {pods}"
+    if document.added:
+        add = f"Add {in_words({row.node: row.count for row in document.added})}{cost}"
+    if document.placed:
+        return f"{add}: {(f'each of {pods} pods finds a node' if document.pods != 1 else 'the pod finds a node')}."
+    if missing and document.cost is not None:
+        others = f"{count_of(missing, 'finds none', 'find none')} with up to {document.most_nodes:,}"
+        start = f"{add}{',' if cost else ''} for {document.pods - missing:,} of {pods}"
         return f"{start} pods: each of them finds a node; {others}."
-    without = f"{left:,} of {pods}{' pods find' if left != 1 else ' pods finds'} no node."
-    return f"None of the mixes that were tried is enough: {without}"
+    sentence = f"{missing:,} of {pods}{' pods find' if missing != 1 else ' pods finds'} no node."
+    return f"None of the mixes that were tried is enough: {sentence}"
 
 
 def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
-    found = result.found
-    without = result.without_node
-    told = [_verdict(found)]
-    for domain, pods in (found.wanted_domains or {}).items():
-        told.append(
+    document = result.found
+    unplaced = result.without_node
+    texts = [_verdict(document)]
+    for domain, pods in (document.wanted_domains or {}).items():
+        texts.append(
             f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there."
         )
-    if found.cost is not None:
-        told += [f"With one fewer, {sentence}" for sentence in found.fewer]
-        told += [f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in found.not_taken]
+    if document.cost is not None:
+        texts += [f"With one fewer, {sentence}" for sentence in document.fewer]
+        texts += [f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in document.not_taken]
     else:
-        tried = f"{count_of(found.simulated, 'mix', 'mixes')} of up to {count_of(found.most_nodes, 'node')} simulated"
-        told.append(f"{tried}; with {in_words(found.tried)} these find none:")
-    yield from (Paragraph(text, hanging="") for text in told)
-    for at, (key, why) in enumerate(without.items()):
-        yield Paragraph(f"  {key}: {why}", "text" if at < MOST_PODS else "wide", hanging="")
-    if len(without) > MOST_PODS:
-        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", "table", hanging="")
-    if found.evicted:
-        yield Paragraph(f"{count_of(len(found.evicted), 'pod')} evicted to make room.", hanging="")
+        trials = f"{count_of(document.simulated, 'mix', 'mixes')} of up to {count_of(document.most_nodes, 'node')} simulated"
+        texts.append(f"{trials}; with {in_words(document.tried)} these find none:")
+    yield from (Paragraph(text, hanging="") for text in texts)
+    for at, (key, reason) in enumerate(unplaced.items()):
+        yield Paragraph(f"  {key}: {reason}", "text" if at < MOST_PODS else "wide", hanging="")
+    if len(unplaced) > MOST_PODS:
+        yield Paragraph(f"  and {count_of(len(unplaced) - MOST_PODS, 'more pod')}", "table", hanging="")
+    if document.evicted:
+        yield Paragraph(f"{count_of(len(document.evicted), 'pod')} evicted to make room.", hanging="")
 
 
 def _sections(result: NewNodesResult) -> Iterator[Section]:
-    found = result.found
+    document = result.found
     yield block(*_paragraphs(result))
-    columns = (
-        "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
-    )
-    added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
-    yield Section("What to add", [Table("added", columns, added, forms="all" if added else "data csv")])
-    yield Section(parts=[_nodes(found)])
-    columns = "node | name; cost of one | count; takes | count; why | name"
-    unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
-    yield Section("What was not taken", [Table("notTaken", columns, unused, forms="page")])
-    if found.added and found.fewer:
-        fewer = BulletList(items=[f"With one fewer, {one}" for one in found.fewer])
+    table = "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
+    added = [[row.node, row.count, row.cost_of_one, row.cost] for row in document.added]
+    yield Section("What to add", [Table("added", table, added, forms="all" if added else "data csv")])
+    yield Section(parts=[_nodes_table(document)])
+    table = "node | name; cost of one | count; takes | count; why | name"
+    unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in document.not_taken]
+    yield Section("What was not taken", [Table("notTaken", table, unused, forms="page")])
+    if document.added and document.fewer:
+        fewer = BulletList(items=[f"With one fewer, {sentence}" for sentence in document.fewer])
         yield Section(
             "Why not less",
             [fewer, *on_page("Each was simulated. Another mix that costs less can still exist.")],
         )
-    tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
-    if found.cost is None and any(found.tried.values()):
-        yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
-    pods = [[one.pod, one.message] for one in found.without_node.pods]
+    mix = ", ".join(f"{count:,} {name}" for name, count in document.tried.items())
+    if document.cost is None and any(document.tried.values()):
+        yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {mix}.", look=""))
+    pods = [[pod.pod, pod.message] for pod in document.without_node.pods]
     yield Section(
         "Pods without a node", [Table("without", "pod | name; why", pods, noun="pod", forms="page")]
     )
@@ -333,17 +336,17 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _nodes(found: NewNodesDocument) -> Table:
+def _nodes_table(document: NewNodesDocument) -> Table:
     """A row a new node."""
-    nodes = found.nodes
-    has = list(
+    nodes = document.nodes
+    resources = list(
         dict.fromkeys(
             name for node in nodes for name, number in node.allocatable.items() if number and name != PODS
         )
     )
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = columns_of("name | name; kind | name | filter rest field=node; pods | count")
-    for name in has:
+    for name in resources:
         kind = kind_of(name)
         table = f"{{name}} requested | {kind} | page; {{name}} allocatable | {kind} | page"
         columns += columns_of(table, name=short_name(name))
@@ -355,16 +358,16 @@ def _nodes(found: NewNodesDocument) -> Table:
     rows = []
     for node in nodes:
         row = [node.name, node.node, node.pods]
-        for name in has:
+        for name in resources:
             row += [node.requested.get(name), node.allocatable.get(name)]
         row += [node.requested.get(name) for name in used]
         for name in used:
-            asked = node.requested.get(name)
-            there = node.allocatable.get(name)
-            if asked is None or there is None:
+            requested = node.requested.get(name)
+            allocatable = node.allocatable.get(name)
+            if requested is None or allocatable is None:
                 row.append(None)
             else:
-                row.append(Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
+                row.append(Figure(f"{rounded(name, requested)} of {rounded(name, allocatable)}"))
         rows.append(row)
     return Table(
         "nodes", columns, rows, noun="new node", most=MOST_NODES, forms="seen data" if rows else "data"

@@ -44,21 +44,21 @@ class PolicyCheckResult(Result):
         """The faults that the release refuses; a line that begins with blanks belongs to the one before."""
         report = self.document
         if isinstance(report, ProfileCheck):
-            told = []
+            lines = []
             for fault in report.faults:
                 parts = [fault.what] + [f"expected {fault.wanted}"] * (fault.wanted is not None)
                 parts += [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
-                told.append(f"{fault.where}: {', '.join(parts)}".removeprefix(": "))
-            return told
+                lines.append(f"{fault.where}: {', '.join(parts)}".removeprefix(": "))
+            return lines
         if report.refused is None:
             return []
         listed = len(report.faults) > 1 or any(fault.got for fault in report.faults)
-        found = [report.refused]
-        for one in report.faults if listed else ():
-            found.append(
-                f"  {': '.join(filter(None, [one.where, one.what]))}{f', got {one.got}' if one.got else ''}"
+        texts = [report.refused]
+        for refusal in report.faults if listed else ():
+            texts.append(
+                f"  {': '.join(filter(None, [refusal.where, refusal.what]))}{f', got {refusal.got}' if refusal.got else ''}"
             )
-        return found
+        return texts
 
     def origin(self) -> dict[str, Any]:
         return {"releases": [self.document.release], "warnings": self.document.warnings}
@@ -87,8 +87,8 @@ class PolicyCheckResult(Result):
             runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
         else:
             shown = [
-                Paragraph(one, "text rest", hanging="") if isinstance(one, str) else one
-                for one in _parts(report, self.extenders)
+                Paragraph(part, "text rest", hanging="") if isinstance(part, str) else part
+                for part in _parts(report, self.extenders)
             ]
             runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(shown)]
         if isinstance(report, ProfileCheck):
@@ -113,9 +113,9 @@ class PolicyCheckResult(Result):
 
 def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) -> PolicyCheckResult:
     """The rules under the Policy or the configuration in *file*."""
-    read = read_policy_file(file)
+    loaded = read_policy_file(file)
     name = "standard input" if str(file) == "-" else str(file)
-    if (profile := profile_to_check(read, options.release)) is not None:
+    if (profile := profile_to_check(loaded, options.release)) is not None:
         reader = release_with_profiles(options.release, profile.data)
         leaves_out = options.unknown_plugins is not None
         return PolicyCheckResult(
@@ -128,8 +128,8 @@ def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer) ->
         raise UnknownNameError(
             f"--rules: got some, but release {release.version} runs plugins, which a Policy cannot name"
         )
-    report = check_file(read, release, options.gates, catalogue_of(options.rules))
-    extenders = () if report.refused is not None or read.policy is None else read.policy.extenders
+    report = check_file(loaded, release, options.gates, catalogue_of(options.rules))
+    extenders = () if report.refused is not None or loaded.policy is None else loaded.policy.extenders
     return PolicyCheckResult(report, name, in_calling_order(extenders, release))
 
 
@@ -138,14 +138,14 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
     if isinstance(report, ProfileCheck):
         for profile in report.profiles:
             yield f"pods of {profile.scheduler_name}"
-            yield _running("Filter plugin", profile.filters) if profile.filters else "no Filter plugins"
-            scores = [[found.name, found.weight] for found in profile.scores]
+            yield _rules_table("Filter plugin", profile.filters) if profile.filters else "no Filter plugins"
+            scores = [[plugin.name, plugin.weight] for plugin in profile.scores]
             yield _table("Score plugin; weight", scores) if scores else "no Score plugins"
         yield from (f"extender {url}" for url in report.extenders)
         return
     is_classic = find_any_release(report.release).policies is None
-    yield _running("predicate" if is_classic else "Filter plugin", report.predicates, report.never_run)
-    priorities = [[found.name, found.weight] for found in report.priorities]
+    yield _rules_table("predicate" if is_classic else "Filter plugin", report.predicates, report.never_run)
+    priorities = [[priority.name, priority.weight] for priority in report.priorities]
     yield (
         _table(f"{'priority' if is_classic else 'Score plugin'}; weight", priorities)
         if priorities
@@ -153,7 +153,8 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
     )
     if extenders:
         yield _table(
-            "extender; may be ignored", [[one.name, "yes" if one.ignorable else "no"] for one in extenders]
+            "extender; may be ignored",
+            [[extender.name, "yes" if extender.ignorable else "no"] for extender in extenders],
         )
     everything = "the first predicate that fails ends a node's check"
     if report.check_all:
@@ -161,8 +162,8 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
     yield f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
 
 
-def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str] = ()) -> Table:
-    rows = [[place, one.name, one.origin] for place, one in enumerate(found, 1)]
+def _rules_table(called: str, predicates: Sequence[RunningPredicate], never: Sequence[str] = ()) -> Table:
+    rows = [[place, predicate.name, predicate.origin] for place, predicate in enumerate(predicates, 1)]
     return _table(f"order; {called}; from", [*rows, *([None, name, "never runs"] for name in never)])
 
 

@@ -52,6 +52,6 @@ QUESTION = Question(
     ask="policycheck:policy_check",
     argument="file",
     forms="table,json,html",
-    told_forms="html: a page.",
+    help_of_forms="html: a page.",
     headers=False,
 )

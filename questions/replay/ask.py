@@ -63,7 +63,7 @@ OUTCOMES = {
 }
 ABSENT = "not there"
 """A node of the map that has not come yet, or is gone."""
-TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
+SHOWN_FIELDS = ("time", "event", "pod", "node", "by", "reason", "message")
 """Fields of events that have a place in the table."""
 
 
@@ -152,7 +152,7 @@ class ReplayResult(Result):
         history = self.history
         summary = self.summary
         events = table_of("events", self.events, ("time", "event"))
-        told = [
+        lines = [
             f"{duration(self.time)} of virtual time, {count_of(self.nodes, 'node')} at the end",
             f"{count_of(summary.arrived, 'pod')} arrived, {summary.scheduled} scheduled, {summary.finished} finished, "
             f"{summary.evicted} evicted",
@@ -160,9 +160,11 @@ class ReplayResult(Result):
         ]
         if not summary.ok:
             waiting = count_doing(summary.still_waiting, "pod", "wait", "still")
-            told.append(f"{waiting}, {summary.never_scheduled} left without having had a node")
+            lines.append(f"{waiting}, {summary.never_scheduled} left without having had a node")
         if self.ignored:
-            told.append("ignored: " + ", ".join(f"{count} {why}" for why, count in self.ignored.items()))
+            lines.append(
+                "ignored: " + ", ".join(f"{count} {reason}" for reason, count in self.ignored.items())
+            )
         over_time: list[Item] = [table_of("series", self.series, ("time",))]
         names = [name for name in LINES if self.series and name in self.series[0]]
         if names:
@@ -184,9 +186,9 @@ class ReplayResult(Result):
                 "still waiting": summary.still_waiting,
                 "events": len(self.events) if history is None else sum(history.counts.values()),
             },
-            who=None if history is None else _who(history),
+            who=None if history is None else _pod_outcomes(history),
             sections=[
-                block(*told, _waits(summary), _mean_use(summary)),
+                block(*lines, _waits_table(summary), _mean_use_table(summary)),
                 *tables(events),
                 Section(parts=over_time),
                 *([] if history is None else _sections(self, history)),
@@ -198,7 +200,7 @@ class ReplayResult(Result):
 
 
 def replayed(
-    given: ReplayInput,
+    source: ReplayInput,
     options: ReplayOptions,
     observer: Observer = SILENT,
     *,
@@ -208,41 +210,41 @@ def replayed(
 ) -> ReplayResult:
     """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can
     stop it."""
-    inputs = given.inputs
-    spec = given.spec
+    inputs = source.inputs
+    spec = source.spec
     until = _seconds("until", options.until)
     names = [name for name in attrs.fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
     seconds = {name.rpartition("_")[0]: getattr(options, name) for name in names}
-    asked = options.delays or {}
-    for name in asked:
+    delay_options = options.delays or {}
+    for name in delay_options:
         if name not in seconds:
             raise UnknownNameError(
                 f'delays: expected {", ".join(seconds)}, got "{name}"{did_you_mean(name, seconds)}'
             )
-    seconds |= {name: _seconds(f"delays: {name}", value) or 0.0 for name, value in asked.items()}
+    seconds |= {name: _seconds(f"delays: {name}", value) or 0.0 for name, value in delay_options.items()}
     delays = Delays(**seconds)
-    made = Replay(inputs, given.engine, delays, spec.seed, spec.first_scheduler_name, options.recreate, until)
-    history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
-    recording = Recording(made, places, history=history, sink=sink)
+    run = Replay(inputs, source.engine, delays, spec.seed, spec.first_scheduler_name, options.recreate, until)
+    history = None if places.report is None else ReplayHistory(run.cluster.tally.events)
+    recording = Recording(run, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
     with recording.writing(), running(recording), observer.counting(total, "replaying", "events") as progress:
-        while not recording.stopped and made.step():
-            if made.steps % PROGRESS_STEPS == 0:
-                progress(made.position + made.workload.position, duration(made.now))
+        while not recording.stopped and run.step():
+            if run.steps % PROGRESS_STEPS == 0:
+                progress(run.position + run.workload.position, duration(run.now))
     if history is not None:
-        history.end(made)
+        history.end(run)
     names = columns(inputs.resources)
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
-        given.engine.release.version,
-        summary(made),
+        source.engine.release.version,
+        summary(run),
         (),
         rows,
-        made.now,
-        len(made.cluster.ledger.nodes),
+        run.now,
+        len(run.cluster.ledger.nodes),
         inputs.resources,
         inputs.ignored,
-        made.is_over,
+        run.is_over,
         history,
         warnings=grouped(inputs.warnings),
     )
@@ -251,11 +253,11 @@ def replayed(
 def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
     """The input of a replay, as Python gives it."""
     chosen = options.scheduler
-    first = spec_of(None if chosen == AUTO else chosen)
+    first_spec = spec_of(None if chosen == AUTO else chosen)
     return ReplayInput.read(
         paths_among("inputs", inputs),
-        first,
-        lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first,
+        first_spec,
+        lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first_spec,
         options=options,
         release=release_asked(chosen),
         objects=objects_of("inputs", inputs, defaults=options.defaults),
@@ -263,7 +265,7 @@ def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
 
 
 @asked_by(ReplayOptions, "inputs", "scheduler", opens=read_input)
-def replay(given: ReplayInput, options: ReplayOptions, observer: Observer) -> ReplayResult:
+def replay(source: ReplayInput, options: ReplayOptions, observer: Observer) -> ReplayResult:
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and
     preemption.
 
@@ -274,14 +276,14 @@ def replay(given: ReplayInput, options: ReplayOptions, observer: Observer) -> Re
     events = list[EventData]()
     keep = events.append if options.on_event is None else options.on_event
     places = Places(series_every=every or 0.0, keeps_series=every is not None)
-    found = replayed(
-        given,
+    result = replayed(
+        source,
         options,
         observer,
         places=places,
         sink=lambda event: None if event["event"] == "Summary" else keep(event),
     )
-    return attrs.evolve(found, events=tuple(events))
+    return attrs.evolve(result, events=tuple(events))
 
 
 def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
@@ -295,64 +297,64 @@ def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    given = read_input(inputs, ReplayOptions(scheduler=scheduler))
+    source = read_input(inputs, ReplayOptions(scheduler=scheduler))
     return Replay(
-        given.inputs, given.engine, seed=given.spec.seed, scheduler_name=given.spec.first_scheduler_name
+        source.inputs, source.engine, seed=source.spec.seed, scheduler_name=source.spec.first_scheduler_name
     )
 
 
-def _seconds(name: str, given: object) -> float | None:
-    found = None if given is None else parse_duration(given)
-    if given is not None and found is None:
-        raise wrong_type(name, given, DURATION)
-    return found
+def _seconds(name: str, value: object) -> float | None:
+    seconds = None if value is None else parse_duration(value)
+    if value is not None and seconds is None:
+        raise wrong_type(name, value, DURATION)
+    return seconds
 
 
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _verdict(found: ReplayResult) -> str:
+def _verdict(result: ReplayResult) -> str:
     """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record
     below ``summary``."""
-    summary = found.summary
-    pods = f"{found.summary.arrived:,}"
+    summary = result.summary
+    pods = f"{result.summary.arrived:,}"
     waiting = summary.still_waiting
     never = summary.never_scheduled
     longest = summary.waits.get("max")
-    start = "" if found.is_over else "Interrupted: "
+    start = "" if result.is_over else "Interrupted: "
     if not summary.arrived:
         return f"{start}No pod came."
-    told = f"All {pods} pods got a node" if summary.arrived > 1 else "The pod got a node"
+    sentence = f"All {pods} pods got a node" if summary.arrived > 1 else "The pod got a node"
     if waiting:
         # The name of the only pod that waits, where lives are kept.
-        lives = () if found.history is None or waiting > 1 else found.history.lives.values()
-        alone = ", ".join(life.pod for life in lives if life.outcome == "waiting")
-        told = f"{waiting:,} of {pods} pods still {'waits' if waiting == 1 else 'wait'} for a node{f': {alone}' if alone else ''}"
-        told += f", {never:,} left without ever having one" if never else ""
+        lives = () if result.history is None or waiting > 1 else result.history.lives.values()
+        only_pod = ", ".join(life.pod for life in lives if life.outcome == "waiting")
+        sentence = f"{waiting:,} of {pods} pods still {'waits' if waiting == 1 else 'wait'} for a node{f': {only_pod}' if only_pod else ''}"
+        sentence += f", {never:,} left without ever having one" if never else ""
     elif never:
-        told = f"{never:,} of {pods} pods left without ever having a node"
+        sentence = f"{never:,} of {pods} pods left without ever having a node"
     if longest:
-        told += f"; the longest wait was {longest:,.1f} s"
+        sentence += f"; the longest wait was {longest:,.1f} s"
     elif longest is not None and not waiting:
-        told += ", none had to wait"
+        sentence += ", none had to wait"
     if summary.evicted:
-        told += (
+        sentence += (
             f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
         )
-    return f"{start}{told}."
+    return f"{start}{sentence}."
 
 
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _waits(summary: ReplaySummary) -> Table:
+def _waits_table(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
     table = "wait; seconds || text; time | seconds | page; | bar | near"
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
     return Table("waits", table, rows, forms="seen" if rows else "", caption="From arrival to a node")
 
 
-def _mean_use(summary: ReplaySummary) -> Table:
+def _mean_use_table(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
     table = "resource; mean use | share; | bar | good"
     return Table("use", table, rows, forms="seen" if rows else "", caption="Mean use over time")
@@ -361,14 +363,16 @@ def _mean_use(summary: ReplaySummary) -> Table:
 # --- a page -------------------------------------------------------------------------------------------------
 
 
-def _who(history: ReplayHistory) -> PodOutcomes:
+def _pod_outcomes(history: ReplayHistory) -> PodOutcomes:
     """The pods that still wait by name, or those that had to leave their node."""
     waiting = [
-        PodOutcome(one.pod, "waits", _reason_of(one))
-        for one in history.lives.values()
-        if one.outcome == "waiting"
+        PodOutcome(life.pod, "waits", _reason_of(life))
+        for life in history.lives.values()
+        if life.outcome == "waiting"
     ]
-    lost = [PodOutcome(one["pod"], "evicted", f"from {one['node'] or ''}") for one in history.lost]
+    lost = [
+        PodOutcome(eviction["pod"], "evicted", f"from {eviction['node'] or ''}") for eviction in history.lost
+    ]
     if waiting:
         return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
     return PodOutcomes("Who had to leave a node", lost, "lost")
@@ -379,7 +383,7 @@ def _reason_of(pod: PodHistory) -> str:
     return next(iter(reasons_in(pod.message))) if pod.message else "not tried yet"
 
 
-def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
+def _sections(result: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     reasons = Counter(
         _reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting"
     ).most_common()
@@ -387,43 +391,43 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
     why = Table("reasons", "reason | name; pods | count; | bar | bad", rows, forms="page")
     yield Section("Who still waits, and why", [why], lead)
-    yield Section("Over time", list(_charts(found, history)), forms="page")
-    none = on_page("" if found.summary.waits else "No pod got a node.")
+    yield Section("Over time", list(_charts(result, history)), forms="page")
+    none = on_page("" if result.summary.waits else "No pod got a node.")
     yield Section(
         "How long pods waited",
-        [_waits(found.summary), _mean_use(found.summary), *none],
+        [_waits_table(result.summary), _mean_use_table(result.summary), *none],
         name="waits",
         forms="page",
     )
     heads = columns_of(
         "time | seconds; pod | name; node | name | filter; reason | tag | filter; by | name; ran | seconds"
     )
-    rows = [[one[head.title] for head in heads] for one in history.lost]
+    rows = [[eviction[head.title] for head in heads] for eviction in history.lost]
     lost = Table("lost", heads, rows, noun="eviction", forms="page")
     yield Section("What was lost", [lost], "Pods that had to leave a node before they had finished.")
     if history.nodes:
-        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms="page")
-    yield Section("Pods", [_lives(history)], name="all-pods")
+        yield Section("The nodes", [_node_map(result, history)], name="map-of-nodes", forms="page")
+    yield Section("Pods", [_lives_table(history)], name="all-pods")
     kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
     counts = Table("kinds", "event | name; how many | count", kinds, forms="page")
-    first = " first of the" if len(history.news) == KEPT else ""
-    rest = f"The{first} events that the list of pods does not have; the events themselves have all."
+    kept = " first of the" if len(history.news) == KEPT else ""
+    rest = f"The{kept} events that the list of pods does not have; the events themselves have all."
     shown = "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
     rows = [
-        [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
-        for one in history.news
+        [event["time"], event["event"], event.get("pod"), event.get("node"), event.get("by"), _details(event)]
+        for event in history.news
     ]
     news = Table("events", shown, rows, noun="event", forms="page")
     yield Section("Events", [counts, news, *on_page(rest if history.news else "")])
 
 
-def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
-    series = history.columns(found.resources)
+def _charts(result: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
+    series = history.columns(result.resources)
     if len(series["time"]) < 2:
         yield from on_page("Nothing happened after the first instant.")
         return
 
-    shares = {short_name(name): name for name in found.resources}
+    shares = {short_name(name): name for name in result.resources}
     for title, description, shown, up, percent in (
         (
             "Pods",
@@ -468,7 +472,7 @@ def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Par
             )
 
 
-def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
+def _node_map(result: ReplayResult, history: ReplayHistory) -> NodeMap:
     """All nodes that there were: at the start, when most is in use, at the end."""
     names = list(history.nodes)
     first = history.first
@@ -481,16 +485,17 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     for title, moment in moments:
         if moment is None:
             continue
-        known = moment.allocatable.shape[1]
+        count = moment.allocatable.shape[1]
         uses = {}
-        for resource, has, used in zip(
-            found.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True
+        for resource, allocatable, used in zip(
+            result.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True
         ):
             uses[resource] = [
-                used[at] / has[at] if at < known and has[at] else None for at in range(len(names))
+                used[at] / allocatable[at] if at < count and allocatable[at] else None
+                for at in range(len(names))
             ]
-        there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
-        states = ["" if at in there else ABSENT for at in range(len(names))]
+        present = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
+        states = ["" if at in present else ABSENT for at in range(len(names))]
         pods = (
             ()
             if moment.pods is None
@@ -501,7 +506,7 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
 
 
-def _lives(history: ReplayHistory) -> Table:
+def _lives_table(history: ReplayHistory) -> Table:
     """Every pod."""
     table = columns_of(
         """
@@ -525,11 +530,11 @@ def _lives(history: ReplayHistory) -> Table:
     return Table("pods", table, rows, noun="pod", details=details if any(details) else None, forms="page")
 
 
-def _more(event: Mapping[str, Any]) -> str | None:
-    said = event.get("message") or event.get("reason")
-    rest = {name: value for name, value in event.items() if name not in TOLD and name != "attempts"}
+def _details(event: Mapping[str, Any]) -> str | None:
+    message = event.get("message") or event.get("reason")
+    rest = {name: value for name, value in event.items() if name not in SHOWN_FIELDS and name != "attempts"}
     words = [
         f"{name} {value if isinstance(value, str | int) else json.dumps(value)}"
         for name, value in rest.items()
     ]
-    return "; ".join([*([str(said)] if said else []), *words]) or None
+    return "; ".join([*([str(message)] if message else []), *words]) or None

@@ -109,7 +109,9 @@ class Operation:
 
 def nodes_of(operations: Iterable[Operation]) -> list[Node]:
     """The templates of the nodes that are created."""
-    return [found for operation in operations for found in operation.templates if isinstance(found, Node)]
+    return [
+        template for operation in operations for template in operation.templates if isinstance(template, Node)
+    ]
 
 
 def read_operations(
@@ -127,12 +129,12 @@ def read_operations(
         )
         params = whole_file.get("params") or {}
         path = whole_file.get("defaultPodTemplatePath")
-        for name, value, kind, wanted in (
+        for name, value, kind, expected in (
             ("params", params, dict, "an object"),
             ("defaultPodTemplatePath", path or "", str, "a file"),
         ):
             if not isinstance(value, kind):
-                raise ManifestError(f"{document.where}: {name}: expected {wanted}, got {shown(value)}")
+                raise ManifestError(f"{document.where}: {name}: expected {expected}, got {shown(value)}")
         settings = _Settings(folder, defaults, params, path, odd or Oddities())
         settings.odd.note_repeated(document.repeated, document.where)
         steps = whole_file["workloadTemplate"]
@@ -157,12 +159,12 @@ def _count(value: Any) -> int:
 
 
 def _seconds(value: Any) -> float:
-    found = parse_duration(value)
-    if found is None:
+    seconds = parse_duration(value)
+    if seconds is None:
         raise Mismatch(value, DURATION)
-    if found > LONGEST:
+    if seconds > LONGEST:
         raise Mismatch(value, "at most 100 years")
-    return found
+    return seconds
 
 
 def _rate(value: Any) -> float:
@@ -172,13 +174,13 @@ def _rate(value: Any) -> float:
 
 
 def _labelling(value: Any) -> dict[str, Any]:
-    read: Reader[dict[str, Any]] = record(
+    reader: Reader[dict[str, Any]] = record(
         dict, {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
     )
-    found = read(value)
-    if not found.get("label_key"):
+    labels = reader(value)
+    if not labels.get("label_key"):
         raise Mismatch(None, "the key of a label").under("labelKey")
-    return found
+    return labels
 
 
 _INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
@@ -240,9 +242,9 @@ class _Settings:
         opcode = step.get("opcode")
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
         if table is None or not isinstance(opcode, str):
-            near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
+            hint = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
             raise ManifestError(
-                f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{near}"
+                f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{hint}"
             )
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *((*_INLINE, *_PATHS) if opcode in _WITH_TEMPLATES else ())}
@@ -253,12 +255,12 @@ class _Settings:
         if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
             raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: expected a value, got nothing")
         try:
-            made = record(Operation, table)(
+            operation = record(Operation, table)(
                 {name: self._value(value) for name, value in step.items() if name in table}
             )
         except Mismatch as mismatch:
             raise ManifestError(f"{where}: {mismatch}") from None
-        return attrs.evolve(made, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
+        return attrs.evolve(operation, opcode=opcode, templates=tuple(self._templates(opcode, step, where)))
 
     def _value(self, value: Any) -> Any:
         """The value, or that of the parameter ``name`` for ``$name``."""
@@ -269,11 +271,11 @@ class _Settings:
         return self.params[value[1:]]
 
     def _templates(self, opcode: str, step: JsonObject, where: str) -> Iterator[KubeObject]:
-        wanted = _WITH_TEMPLATES.get(opcode)
-        if wanted is None:
+        kind = _WITH_TEMPLATES.get(opcode)
+        if kind is None:
             return
         kinds = {"nodeTemplate": "Node", "podTemplate": "Pod"}
-        found = []
+        templates = []
         for name in _INLINE:
             inline = step.get(name)
             for template in inline if isinstance(inline, list) else [] if inline is None else [inline]:
@@ -281,13 +283,13 @@ class _Settings:
                     document = {"kind": kinds.get(name), **entries(template)}
                 except Mismatch as mismatch:
                     raise ManifestError(f"{where}: {name}: {mismatch}") from None
-                found.append(self._decoded(document, f"{where}: {name}"))
+                templates.append(self._decoded(document, f"{where}: {name}"))
         more = step.get("templatePaths") or []
-        given = [step[name] for name in _PATHS[:-1] if step.get(name) is not None]
-        given += more if isinstance(more, list) else [more]
-        if opcode == "createPods" and not given and self.default_pods and "podTemplate" not in step:
-            given = [self.default_pods]
-        for path in given:
+        paths = [step[name] for name in _PATHS[:-1] if step.get(name) is not None]
+        paths += more if isinstance(more, list) else [more]
+        if opcode == "createPods" and not paths and self.default_pods and "podTemplate" not in step:
+            paths = [self.default_pods]
+        for path in paths:
             if not isinstance(path, str):
                 raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
             # A scenario may be one that others wrote, so it reads no file outside of its folder.
@@ -297,32 +299,32 @@ class _Settings:
                 raise ManifestError(
                     f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
                 )
-            for read in read_documents([file]):
-                self.odd.note_repeated(read.repeated, read.where)
-                found.append(self._decoded(read.data, read.where))
-        if not found and wanted is Node:
-            found = [DEFAULT_NODE]
-        if not found or (wanted is not KubeObject and len(found) != 1):
+            for template_document in read_documents([file]):
+                self.odd.note_repeated(template_document.repeated, template_document.where)
+                templates.append(self._decoded(template_document.data, template_document.where))
+        if not templates and kind is Node:
+            templates = [DEFAULT_NODE]
+        if not templates or (kind is not KubeObject and len(templates) != 1):
             raise ManifestError(
-                f"{where}: template: expected {'some' if wanted is KubeObject else 'one'}, got {len(found) or 'nothing'}"
+                f"{where}: template: expected {'some' if kind is KubeObject else 'one'}, got {len(templates) or 'nothing'}"
             )
-        for item in found:
-            if not issubclass(type(item), wanted):
-                raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
+        for item in templates:
+            if not issubclass(type(item), kind):
+                raise ManifestError(f"{where}: template: expected a {kind.__name__}, got a {item.kind}")
             yield with_defaults(item) if self.defaults else item
 
     def _decoded(self, document: JsonObject, where: str) -> KubeObject:
         place = f"{where} ({describe(document)})"
-        found = decode(document, place)
-        if found is None:
+        item = decode(document, place)
+        if item is None:
             raise ManifestError(
                 f"{where}: kind: expected a kind that scheduling reads, got {shown(document.get('kind'))}"
             )
-        self.odd.note_unknown(found.kind, document, place)
+        self.odd.note_unknown(item.kind, document, place)
         prefix = (document.get("metadata") or {}).get("generateName")
-        if found.name or not isinstance(prefix, str):
-            return found
-        return replace(found, metadata=replace(found.metadata, name=prefix.rstrip("-.")))
+        if item.name or not isinstance(prefix, str):
+            return item
+        return replace(item, metadata=replace(item.metadata, name=prefix.rstrip("-.")))
 
 
 def renamed(template: KubeObject, name: str, namespace: str | None) -> KubeObject:
@@ -386,8 +388,8 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
 
     This holds for pods whose binding and end are both in the recording; their recorded end is left out.
     """
-    found: list[Event | None] = list(events)
-    begun = dict[str, int]()
+    kept: list[Event | None] = list(events)
+    added_at = dict[str, int]()
     bound = dict[str, float]()
     for place, event in enumerate(events):
         pod = event.item
@@ -395,21 +397,21 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
             continue
         key = pod.key
         ends = event.verb == DELETE or pod.is_terminal
-        if key not in begun and event.verb == ADD and not pod.spec.node_name and not ends:
-            begun[key] = place
+        if key not in added_at and event.verb == ADD and not pod.spec.node_name and not ends:
+            added_at[key] = place
         elif key in bound and ends:
-            start = found[begun[key]]
+            start = kept[added_at[key]]
             if start is not None and start.lifetime is EVER:
-                found[begun[key]] = attrs.evolve(
+                kept[added_at[key]] = attrs.evolve(
                     start, lifetime=Lifetime(runs_for=max(event.time - bound[key], 0.0))
                 )
-            found[place] = None
+            kept[place] = None
         if event.verb == DELETE:
-            begun.pop(key, None)
+            added_at.pop(key, None)
             bound.pop(key, None)
-        elif key in begun and key not in bound and pod.spec.node_name:
+        elif key in added_at and key not in bound and pod.spec.node_name:
             bound[key] = event.time
-    return [event for event in found if event is not None]
+    return [event for event in kept if event is not None]
 
 
 # --- objects with annotated times ---------------------------------------------------------------------------
@@ -420,12 +422,14 @@ def timed(objects: Iterable[KubeObject], reading: InputOptions, times: TraceTime
     its lifetime."""
     for item in objects:
         marks = item.annotations
-        found = {}
+        marked = {}
         for name in (CREATION_TIME, DELETION_TIME):
             if name in marks:
-                found[name] = times.read(marks[name], f"{item.kind} {item.key}: metadata.annotations[{name}]")
-        created = found.get(CREATION_TIME, START)
-        leaves = found.get(DELETION_TIME)
+                marked[name] = times.read(
+                    marks[name], f"{item.kind} {item.key}: metadata.annotations[{name}]"
+                )
+        created = marked.get(CREATION_TIME, START)
+        leaves = marked.get(DELETION_TIME)
         if not isinstance(item, Pod):
             yield Event(created, ADD, item)
             if leaves is not None:
@@ -481,8 +485,8 @@ class Inputs:
     @property
     def objects(self) -> list[KubeObject]:
         """The objects that are there at the beginning or come later, each once."""
-        there = {event.item.identity: event.item for event in self.events if event.verb != DELETE}
-        return list(there.values())
+        by_identity = {event.item.identity: event.item for event in self.events if event.verb != DELETE}
+        return list(by_identity.values())
 
     @property
     def nodes(self) -> list[Node]:
@@ -514,7 +518,7 @@ class _Reader:
     stdin: IO[bytes] | None
     where: str
     """The files that were given, in messages."""
-    given: tuple[KubeObject, ...] = ()
+    objects: tuple[KubeObject, ...] = ()
     manifests: list[str] = attrs.Factory(list)
     tables: dict[str, str] = attrs.Factory(dict)
     """openb's files, by what they list: nodes or pods."""
@@ -541,19 +545,19 @@ class _Reader:
         documents = (
             [] if path != STDIN and os.path.isdir(path) else read_documents([path], io.BytesIO(self._piped))
         )
-        first = next(iter(documents), None)
-        if first is not None and "event" in first.data and "kind" not in first.data:
-            found = [event for event in map(self._event, [first, *documents]) if event is not None]
-            self.events += found if choice.as_recorded else with_run_times(found)
+        first_entry = next(iter(documents), None)
+        if first_entry is not None and "event" in first_entry.data and "kind" not in first_entry.data:
+            events = [event for event in map(self._event, [first_entry, *documents]) if event is not None]
+            self.events += events if choice.as_recorded else with_run_times(events)
         elif (
-            first is not None
-            and "kind" not in first.data
-            and not first.data.keys().isdisjoint(("opcode", "workloadTemplate"))
+            first_entry is not None
+            and "kind" not in first_entry.data
+            and not first_entry.data.keys().isdisjoint(("opcode", "workloadTemplate"))
         ):
             # A scenario, or a part of one.
             folder = Path() if path == STDIN else Path(path).parent
             self.operations += read_operations(
-                [first, *documents], folder, defaults=choice.defaults, odd=self.odd
+                [first_entry, *documents], folder, defaults=choice.defaults, odd=self.odd
             )
         else:
             self.manifests.append(path)
@@ -602,21 +606,21 @@ class _Reader:
                 keeps_manifests=choice.keeps_manifests,
             )
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
-        made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
-        self.odd.notices += (*loaded.warnings, *made.notices)
+        expanded = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
+        self.odd.notices += (*loaded.warnings, *expanded.notices)
         objects = []
-        for item in (*loaded.objects, *self.given, *made.objects, *self._traced()):
-            why = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
-            if why in (None, ON_A_NODE):
+        for item in (*loaded.objects, *self.objects, *expanded.objects, *self._traced()):
+            reason = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
+            if reason in (None, ON_A_NODE):
                 objects.append(item)
             else:
-                self.ignored[why] += 1
+                self.ignored[reason] += 1
         events, origin = self._placed(self._admitted([*timed(objects, choice, self.times), *self.events]))
         nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
         amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
-        had = {name for found in amounts for name, amount in found.items() if amount}
-        native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
-        resources = (*native, *sorted(had - {*NATIVE, PODS}), PODS)
+        provided = {name for allocatable in amounts for name, amount in allocatable.items() if amount}
+        native = [name for name in NATIVE if name in provided or name in NATIVE[:2]]
+        resources = (*native, *sorted(provided - {*NATIVE, PODS}), PODS)
         notices = tuple(self.odd.notices)
         maps = config_maps([loaded])
         return Inputs(
@@ -628,32 +632,32 @@ class _Reader:
             return ()
         missing = {"nodes", "pods"} - self.tables.keys()
         if missing:
-            there = next(iter(self.tables.values()))
+            path = next(iter(self.tables.values()))
             raise ManifestError(
-                f"{there}: expected both CSV files of the trace, got none with {missing.pop()}"
+                f"{path}: expected both CSV files of the trace, got none with {missing.pop()}"
             )
         document = rows.manifests(self.tables["nodes"], self.tables["pods"])
-        found = (decode(item, "openb") for item in document["items"])
-        return tuple(with_defaults(item) for item in found if item is not None)
+        items = (decode(item, "openb") for item in document["items"])
+        return tuple(with_defaults(item) for item in items if item is not None)
 
     def _admitted(self, events: list[Event]) -> list[Event]:
         """The events, with new objects as the API server would store them, and without those that it would
         refuse."""
         if not self.choice.defaults:
             return events
-        known = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
+        classes = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
         kept = []
         for event in events:
-            found = (
-                admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
+            admission = (
+                admit([event.item], classes, priorities=self.choice.priorities) if event.verb == ADD else None
             )
-            if found is not None and found.refused:
+            if admission is not None and admission.refused:
                 self.odd.notices.append(
-                    Notice(f"{event.item.kind} {event.item.key}", f"{REFUSED}: {found.refused[0][1]}")
+                    Notice(f"{event.item.kind} {event.item.key}", f"{REFUSED}: {admission.refused[0][1]}")
                 )
                 self.ignored[REFUSED] += 1
             else:
-                item = event.item if found is None else found.objects[0]
+                item = event.item if admission is None else admission.objects[0]
                 kept.append(event if item is event.item else attrs.evolve(event, item=item))
         return kept
 
@@ -676,9 +680,7 @@ class _Reader:
 
         moved = []
         for event in events:
-            leaves = event.lifetime.leaves_at
-            lifetime = (
-                event.lifetime if leaves is None else attrs.evolve(event.lifetime, leaves_at=since(leaves))
-            )
+            end = event.lifetime.leaves_at
+            lifetime = event.lifetime if end is None else attrs.evolve(event.lifetime, leaves_at=since(end))
             moved.append(attrs.evolve(event, time=since(event.time), lifetime=lifetime))
         return sorted(moved, key=attrgetter("time")), origin

@@ -107,5 +107,5 @@ QUESTION = Question(
     ask="replay:replay",
     prints=True,
     forms="",
-    told_forms="Write the events there as they happen, instead of to standard output.",
+    help_of_forms="Write the events there as they happen, instead of to standard output.",
 )

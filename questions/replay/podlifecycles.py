@@ -52,8 +52,8 @@ class PodLifecycle:
     arrived: int
     """Nanoseconds, as all times here."""
     lifetime: Lifetime
-    asked: Ints
-    """What it takes of a node: int64[R] in the order of the ledger."""
+    requests: Ints
+    """Its share of a node: int64[R] in the order of the ledger."""
     original: Pod
     """The pod as it came, or the first one that it replaces; after an eviction another is made from it."""
     node: str = ""
@@ -63,17 +63,17 @@ class PodLifecycle:
     """Why it has to leave; empty while it may stay."""
     attempts: int = 0
     message: str = ""
-    """Why the last attempt failed."""
-    tried: QueuedPod = attrs.field(
+    """The message of the last failed attempt."""
+    queued: QueuedPod = attrs.field(
         default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True)
     )
-    """What the queue knew of it when it last gave it."""
+    """The queue's entry of it when it was last tried."""
     is_hopeless: bool = False
     """The last attempt found no node, and another one on the same cluster would not either."""
     tried_at: int = -1
     """The cluster's ``changes`` at the last failed attempt."""
-    held: Waiting | None = None
-    """What its binding waits for on its node."""
+    permit_wait: Waiting | None = None
+    """The wait of its binding on Permit."""
     timer: int | None = None
     """The task that ends this wait when its time is up."""
     work: Work | None = None
@@ -116,10 +116,10 @@ class PodLifecycles(Driver):
     """Whether evicted pods of a controller are replaced, under another name."""
     all: dict[str, PodLifecycle] = attrs.Factory(dict)
     """By ``namespace/name``."""
-    seen: dict[str, int] = attrs.Factory(dict)
-    """Every pod that ever existed -> how many replacements it had."""
-    held: int = 0
-    """How many pods wait on Permit."""
+    replacements: dict[str, int] = attrs.Factory(dict)
+    """Every pod that ever existed -> the number of its replacements."""
+    waiting_on_permit: int = 0
+    """The number of pods that wait on Permit."""
 
     # --- coming ---------------------------------------------------------------------------------------------
 
@@ -134,24 +134,24 @@ class PodLifecycles(Driver):
             for claim in claims:
                 cluster.write(claim)
         key = pod.key
-        asked = cluster.ledger.vector(template.footprint)
-        life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, asked, root or pod)
-        self.seen.setdefault(key, 0)
+        requested = cluster.ledger.vector(template.footprint)
+        life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, requested, root or pod)
+        self.replacements.setdefault(key, 0)
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
             cluster.agenda.put(max(nanoseconds(lifetime.leaves_at), cluster.now), partial(self.delete, life))
         if pod.spec.node_name:
             life.node = pod.spec.node_name
-            cluster.ledger.place(key, life.node, asked)
+            cluster.ledger.place(key, life.node, requested)
             self._run(life)
         elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in cluster.engine.scheduler_names(
             cluster.scheduler_name
         ):
             if template.requests != template.footprint:
-                asked = cluster.ledger.vector(template.requests)
-            cluster.ledger.wait(key, asked)
-            cluster.fragmentation.see(asked)
+                requested = cluster.ledger.vector(template.requests)
+            cluster.ledger.wait(key, requested)
+            cluster.fragmentation.see(requested)
             cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
     # --- a binding ------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class PodLifecycles(Driver):
         life.node = attempt.host
         life.work = work
         cluster.changes += 1
-        cluster.ledger.place(life.key, life.node, life.asked)
+        cluster.ledger.place(life.key, life.node, life.requests)
         resume(work)
 
     async def _sleep(self, life: PodLifecycle, time: int) -> None:
@@ -181,12 +181,12 @@ class PodLifecycles(Driver):
         waiting = cluster.binding.waiting(attempt.pod)
         if waiting is None:
             return None
-        self.held += 1
+        self.waiting_on_permit += 1
         cluster.passing_changes += 1
         # A plugin may have the last word in the middle of another pod's cycle: the pod goes on after that.
-        life.held, waiting.on_end = waiting, partial(self._end_of_wait, life)
+        life.permit_wait, waiting.on_end = waiting, partial(self._end_of_wait, life)
         cluster.note(PodWaitsOnPermit(pod=life.key, node=life.node, plugins=list(waiting.pending_plugins)))
-        self._arm(life, waiting, cluster.now)
+        self._start_timer(life, waiting, cluster.now)
         await pause()
         self._stop_waiting(life)
         failure = cluster.binding.permitted(attempt.pod, attempt.host)
@@ -199,14 +199,14 @@ class PodLifecycles(Driver):
             life.rejected_at = lasting
         return failure
 
-    def _arm(self, life: PodLifecycle, waiting: Waiting, since: int) -> None:
+    def _start_timer(self, life: PodLifecycle, waiting: Waiting, since: int) -> None:
         timeout = waiting.timeout
 
         def time_out() -> None:
             life.timer = None
             waiting.pass_time(timeout)
             if not waiting.is_over:
-                self._arm(life, waiting, since)
+                self._start_timer(life, waiting, since)
 
         life.timer = self.state.agenda.put(max(since + nanoseconds(timeout), self.state.now), time_out)
 
@@ -215,7 +215,7 @@ class PodLifecycles(Driver):
 
         def go_on() -> None:
             # Its binding goes on, unless the pod went: also where another pod of its name has come.
-            if life.held is not None and life.work is not None:
+            if life.permit_wait is not None and life.work is not None:
                 resume(life.work)
 
         self.state.agenda.put(self.state.now, go_on)
@@ -227,16 +227,16 @@ class PodLifecycles(Driver):
 
     def _stop_waiting(self, life: PodLifecycle) -> None:
         """A pod goes while it waits, if it does, or its wait has ended."""
-        if life.held is not None:
-            life.held.on_end = None
-            life.held = None
+        if life.permit_wait is not None:
+            life.permit_wait.on_end = None
+            life.permit_wait = None
             self._stop_timer(life)
-            self.held -= 1
+            self.waiting_on_permit -= 1
 
     def is_futile(self, life: PodLifecycle) -> bool:
         """Whether a pod was rejected again and again, and nothing but such waits and their ends is to come."""
         is_same = life.rejected_at == self.state.lasting_changes
-        return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.held
+        return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.waiting_on_permit
 
     async def allowed(self, attempt: Attempt) -> None:
         cluster = self.state
@@ -286,7 +286,7 @@ class PodLifecycles(Driver):
         life = attempt.owner
         life.node = ""
         self.state.changes += 1
-        self.state.ledger.wait(life.key, life.asked)
+        self.state.ledger.wait(life.key, life.requests)
 
     async def undo(self, attempt: Attempt, failure: Failure, *, gives_back: bool = False) -> None:
         life = attempt.owner
@@ -311,25 +311,25 @@ class PodLifecycles(Driver):
         before = scheduled_condition(current)
         probes = cluster.engine.release.queue.probe_times
         now = cluster.timestamp
-        known = before if before is not None and before.status == "False" else None
-        told = (failure.reason, failure.text)
+        prior = before if before is not None and before.status == "False" else None
+        pair = (failure.reason, failure.text)
         marked = current
         # Most attempts fail as the one before.
-        if known is None or probes or (known.reason, known.message, known.last_probe_time) != (*told, None):
+        if prior is None or probes or (prior.reason, prior.message, prior.last_probe_time) != (*pair, None):
             condition = Condition(
                 type="PodScheduled",
                 status="False",
                 reason=failure.reason,
                 message=failure.text,
                 last_probe_time=now if probes else None,
-                last_transition_time=now if known is None else known.last_transition_time,
+                last_transition_time=now if prior is None else prior.last_transition_time,
             )
             if condition not in current.status.conditions:
                 marked = cluster.written(_with_condition(current, condition))
-        tried = life.tried.read_again(marked)
-        tried.plugins = item.plugins
+        queued = life.queued.read_again(marked)
+        queued.plugins = item.plugins
         with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged
-            cluster.queue.add_unschedulable(tried, cluster.queue.cycle)
+            cluster.queue.add_unschedulable(queued, cluster.queue.cycle)
         if marked is not current:
             cluster.router.put(marked)
         if failure.text != life.message:
@@ -380,8 +380,8 @@ class PodLifecycles(Driver):
                         )
                         cluster.write(_with_condition(marked, condition))
                     self.evict(life, by=pod.key)
-        for other in plan.clear_nominations:
-            self.nominate(other, "")
+        for nominee in plan.clear_nominations:
+            self.nominate(nominee, "")
         return None
 
     # --- running --------------------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ class PodLifecycles(Driver):
         cluster.note(PodOnNode(event="Started", pod=life.key, node=life.node))
         if life.lifetime.runs_for is not None:
             event = PodOnNode(event="Finished", pod=life.key, node=life.node)
-            cluster.later(life.lifetime.runs_for, partial(self._gone, life, event))
+            cluster.later(life.lifetime.runs_for, partial(self._remove, life, event))
 
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
@@ -421,8 +421,8 @@ class PodLifecycles(Driver):
         self._leave(life, why.event)
         root = life.original
         if self.recreate and root.controller is not None and not stays_with_node(root):
-            self.seen[root.key] += 1
-            again = f"-again{self.seen[root.key]}"
+            self.replacements[root.key] += 1
+            again = f"-again{self.replacements[root.key]}"
             uid = root.metadata.uid and root.metadata.uid + again
             metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
             spec = replace(root.spec, node_name="")
@@ -441,22 +441,22 @@ class PodLifecycles(Driver):
         if self.all.get(life.key) is life and not life.leaving:
             self.state.tally.deleted += 1
             self.state.tally.never_scheduled += life.scheduled is None and (
-                life.waits or life.held is not None
+                life.waits or life.permit_wait is not None
             )
             self._leave(life, "Deleted")
 
-    def _leave(self, life: PodLifecycle, why: str) -> None:
+    def _leave(self, life: PodLifecycle, reason: str) -> None:
         cluster = self.state
         pod = cluster.pod(life.key)
         delay = cluster.delays.termination
-        life.leaving = why
+        life.leaving = reason
         if delay <= 0 or pod is None or not pod.spec.node_name:
-            self._gone(life)
+            self._remove(life)
             return
         cluster.write(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=cluster.timestamp)))
-        cluster.later(delay, partial(self._gone, life))
+        cluster.later(delay, partial(self._remove, life))
 
-    def _gone(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
+    def _remove(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
         """A pod is gone, which the journal has as *event*, by default as its deletion."""
         key = life.key
         if self.all.get(key) is not life:
@@ -475,8 +475,8 @@ class PodLifecycles(Driver):
             cluster.binding.give_back(pod, life.node)
         cluster.delete(pod)
         self.volumes.drop_claims(pod)
-        for claim, left in tuple(claims_left_by(pod, cluster.listings.resource_claims.of(pod))):
-            cluster.delete(claim) if left is None else cluster.write(left)
+        for claim, remainder in tuple(claims_left_by(pod, cluster.listings.resource_claims.of(pod))):
+            cluster.delete(claim) if remainder is None else cluster.write(remainder)
         if is_reserved:
             cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
 

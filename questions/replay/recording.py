@@ -46,11 +46,11 @@ def row_of(replay: Replay) -> SeriesRow:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
     tally = replay.cluster.tally
     ledger = replay.cluster.ledger
-    lost = replay.cluster.fragmentation.by_resource()
+    fragmentation = replay.cluster.fragmentation.by_resource()
     row = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, len(ledger.nodes)]
     row += [tally.events["Scheduled"], tally.events["Finished"], tally.evicted]
     for used, capacity, waiting, share in zip(
-        *ledger.totals.tolist(), ledger.waiting.tolist(), lost.tolist(), strict=True
+        *ledger.totals.tolist(), ledger.waiting.tolist(), fragmentation.tolist(), strict=True
     ):
         row += (capacity, used + waiting, used, round(share, 6))
     return row
@@ -96,14 +96,14 @@ class Thinned:
 
     rows: list[SeriesRow] = attrs.Factory(list)
     every: int = 1
-    seen: int = 0
+    seen_count: int = 0
     last: SeriesRow | None = None
     """The last row, once no more come, if it was not kept."""
 
     def add(self, make: Callable[[], SeriesRow]) -> bool:
         """One row more, which is made only if it is kept; whether it is."""
-        is_kept = self.seen % self.every == 0
-        self.seen += 1
+        is_kept = self.seen_count % self.every == 0
+        self.seen_count += 1
         if is_kept:
             self.rows.append(make())
             if len(self.rows) > 2 * ROWS:
@@ -193,7 +193,7 @@ class ReplayHistory:
                 life.ended = time if life.ended is None else life.ended
                 life.outcome = life.outcome if life.outcome in ("finished", "evicted") else kind.lower()
             case "Preempted" | "Evicted":
-                ran = None if life.started is None else time - life.started
+                run_time = None if life.started is None else time - life.started
                 self.lost.append(
                     {
                         "time": time,
@@ -201,7 +201,7 @@ class ReplayHistory:
                         "node": record["node"],
                         "reason": record.get("reason", "preempted"),
                         "by": record.get("by"),
-                        "ran": ran,
+                        "ran": run_time,
                     }
                 )
                 life.outcome = "evicted"
@@ -216,15 +216,15 @@ class ReplayHistory:
         for name in [*ledger.columns][len(self.nodes) :]:
             self.nodes[name] = replay.cluster.node(name) or Node()
         if self.first is None and ledger.nodes:
-            self.first = _moment(replay, with_pods=True)
+            self.first = _nodes_at(replay, with_pods=True)
         if self.fullest is None or int(ledger.totals[0, 0]) > int(self.fullest.used[0].sum()):
-            self.fullest = _moment(replay, with_pods=False)
+            self.fullest = _nodes_at(replay, with_pods=False)
 
     def end(self, replay: Replay) -> None:
         """The replay is over, or was stopped: the series ends with the last instant."""
         if self._unkept is not None:
             self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
-        self.last = _moment(replay, with_pods=True)
+        self.last = _nodes_at(replay, with_pods=True)
 
     def columns(self, resources: Sequence[str]) -> dict[str, Any]:
         """The series by column, with the share in use."""
@@ -236,7 +236,7 @@ class ReplayHistory:
         return series
 
 
-def _moment(replay: Replay, *, with_pods: bool) -> NodesAt:
+def _nodes_at(replay: Replay, *, with_pods: bool) -> NodesAt:
     ledger = replay.cluster.ledger
     count = len(ledger.columns)
     placed = {key: at for key, (at, _) in ledger.pods.items() if at >= 0} if with_pods else None

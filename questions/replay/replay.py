@@ -82,7 +82,7 @@ class ExternalEvents:
                 if replace(pod, metadata=replace(metadata, resource_version=version)) != old:
                     cluster.put(pod)
         elif isinstance(item, Pod):
-            if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
+            if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.replacements):
                 self.pods.arrive(item, event.lifetime)
         elif not isinstance(item, PersistentVolumeClaim) or item.key not in self.volumes.for_pods:
             self.create(item)
@@ -123,7 +123,11 @@ class ExternalEvents:
                 continue
             # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
             # pkg/apis/core/v1/helper/helpers.go.
-            matching = (one for one in pod.spec.tolerations if toleration_tolerates(one, UNREACHABLE[1]))
+            matching = (
+                toleration
+                for toleration in pod.spec.tolerations
+                if toleration_tolerates(toleration, UNREACHABLE[1])
+            )
             toleration = next(matching, None)
             delay: float | None = self.cluster.delays.failure
             if toleration is not None:
@@ -136,8 +140,8 @@ class ExternalEvents:
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
         self._failures.pop(node.name, None)
-        left = tuple(taint for taint in node.spec.taints if taint not in OURS)
-        self._change(node, "NodeRecovered", left, unschedulable=False, ready="True")
+        taints = tuple(taint for taint in node.spec.taints if taint not in OURS)
+        self._change(node, "NodeRecovered", taints, unschedulable=False, ready="True")
 
     def _change(
         self,
@@ -232,8 +236,10 @@ class ChurnWorkload:
                 case "createAny":
                     for template in operation.templates:
                         for _ in range(operation.count):
-                            one = operation.count == 1 and template.metadata.name
-                            self.make(template if one else self._named(template, operation.namespace))
+                            is_single = operation.count == 1 and template.metadata.name
+                            self.make(
+                                template if is_single else self._instance_of(template, operation.namespace)
+                            )
                 case "churn":
                     self._churn_later(operation, self.position)
                 case "sleep":
@@ -246,9 +252,9 @@ class ChurnWorkload:
                             self.pods.delete(life)
                 case "deleteNodes":
                     # Those that are named, or random ones.
-                    there = sorted(node.name for node in self.cluster.engine.nodes())
-                    count = min(operation.count, len(there))
-                    for name in operation.names or self.cluster.draw.sample(there, count):
+                    names = sorted(node.name for node in self.cluster.engine.nodes())
+                    count = min(operation.count, len(names))
+                    for name in operation.names or self.cluster.draw.sample(names, count):
                         if (node := self.cluster.node(name)) is not None:
                             self.outside.remove(node)
             if seconds:
@@ -263,7 +269,9 @@ class ChurnWorkload:
 
     # --- making ---------------------------------------------------------------------------------------------
 
-    def _named(self, template: KubeObject, namespace: str | None, *, is_alone: bool = False) -> KubeObject:
+    def _instance_of(
+        self, template: KubeObject, namespace: str | None, *, is_alone: bool = False
+    ) -> KubeObject:
         base = f"{template.kind} {namespace or ''}/{template.metadata.name}"
         self._numbers[base] = number = self._numbers.get(base, -1) + 1
         name = template.metadata.name
@@ -275,7 +283,7 @@ class ChurnWorkload:
 
     def _create_nodes(self, operation: Operation) -> None:
         for number in range(operation.count):
-            node = self._named(operation.templates[0], None, is_alone=operation.count == 1)
+            node = self._instance_of(operation.templates[0], None, is_alone=operation.count == 1)
             if operation.label_key:
                 values = operation.label_values or (node.name,)
                 labels = {**node.labels, operation.label_key: values[number % len(values)]}
@@ -299,7 +307,7 @@ class ChurnWorkload:
                 seconds += self.cluster.draw.expovariate(operation.per_second)
             elif number:
                 seconds += operation.interval
-            pod = self._named(operation.templates[0], operation.namespace)
+            pod = self._instance_of(operation.templates[0], operation.namespace)
             self.created.setdefault(pod.namespace, {})[pod.key] = None
             if seconds:
                 self.cluster.later(seconds, partial(self.make, pod, operation.run_time))
@@ -323,18 +331,18 @@ class ChurnWorkload:
             spaces = operation.namespaces or (
                 (operation.namespace,) if operation.namespace else tuple(self.created)
             )
-            if any(self._waits(self.created.get(space, {})) for space in spaces):
+            if any(self._is_waiting(self.created.get(space, {})) for space in spaces):
                 if self.cluster.now < self.deadline:
                     return
                 self.cluster.note(BarrierGivenUp(number=self.position + 1))
             self._go_on()
 
-    def _waits(self, pods: dict[str, None]) -> bool:
+    def _is_waiting(self, pods: dict[str, None]) -> bool:
         """Whether one of *pods* has not had a node, and is there; those before it are dropped."""
         while pods:
             key = next(iter(pods))
             life = self.pods.all.get(key)
-            if key not in self.pods.seen or (life is not None and life.waits):
+            if key not in self.pods.replacements or (life is not None and life.waits):
                 return True
             del pods[key]
         return False
@@ -354,10 +362,10 @@ class ChurnWorkload:
             if (old := self._slots.pop(slot, None)) is not None:
                 self.outside.delete(old)
                 continue
-            made = self._named(template, operation.namespace)
-            self.make(made, operation.run_time)
+            item = self._instance_of(template, operation.namespace)
+            self.make(item, operation.run_time)
             if recreates:
-                self._slots[slot] = made
+                self._slots[slot] = item
         self._churn_later(operation, place, step + 1)
 
 
@@ -434,9 +442,9 @@ class Replay:
     def next_pod(self) -> Pod | None:
         """Go on until a scheduling cycle begins, and answer its pod; None at the end. Call :meth:`conclude`
         after it."""
-        while (found := self.advance()) is not False:
-            if isinstance(found, Pod):
-                return found
+        while (advanced := self.advance()) is not False:
+            if isinstance(advanced, Pod):
+                return advanced
         return None
 
     def advance(self) -> Pod | bool:
@@ -468,7 +476,7 @@ class Replay:
                 cluster.queue.add_unschedulable(item, cluster.queue.cycle)
                 life.tried_at = cluster.changes
             else:
-                life.tried = item
+                life.queued = item
                 return item.pod
         # Let time pass until something can happen.
         next_time = self.next_time()
@@ -529,7 +537,7 @@ class Replay:
         """
         engine = self.engine
         cycle = engine.begin(pod)
-        if node not in (names := [one.name for one in engine.nodes()]):
+        if node not in (names := [item.name for item in engine.nodes()]):
             raise UnknownNameError(
                 f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, names)}'
             )
@@ -546,7 +554,7 @@ class Replay:
         self._free_at = cluster.after(cluster.delays.cycle)
         life.attempts += 1
         cluster.tally.attempts += 1
-        resume(self.pods.conclude(life.tried, decision))
+        resume(self.pods.conclude(life.queued, decision))
 
 
 def _due(event: Event) -> int:

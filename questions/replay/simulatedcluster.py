@@ -95,32 +95,32 @@ class Ledger:
 
     # --- pods -----------------------------------------------------------------------------------------------
 
-    def wait(self, key: str, asked: Ints) -> None:
+    def wait(self, key: str, requests: Ints) -> None:
         """A pod waits for a node."""
         self.leave(key)
-        self.pods[key] = -1, asked
-        self.waiting += asked
+        self.pods[key] = -1, requests
+        self.waiting += requests
         self.waiting_pods += 1
 
-    def place(self, key: str, node: str, asked: Ints) -> None:
+    def place(self, key: str, node: str, requests: Ints) -> None:
         """A pod has a node."""
         self.leave(key)
         at = self._column(node)
-        self.pods[key] = at, asked
-        self.used[:, at] += asked
-        self.totals[0] += asked
+        self.pods[key] = at, requests
+        self.used[:, at] += requests
+        self.totals[0] += requests
 
     def leave(self, key: str) -> None:
         """A pod is gone, from its node or from those that wait."""
-        at, asked = self.pods.pop(key, (-1, None))
-        if asked is None:
+        at, requests = self.pods.pop(key, (-1, None))
+        if requests is None:
             return
         if at < 0:
-            self.waiting -= asked
+            self.waiting -= requests
             self.waiting_pods -= 1
         else:
-            self.used[:, at] -= asked
-            self.totals[0] -= asked
+            self.used[:, at] -= requests
+            self.totals[0] -= requests
             self.touched.add(at)
 
 
@@ -134,10 +134,10 @@ class Fragmentation:
 
     ledger: Ledger
     draw: random.Random
-    asked: Ints = attrs.field(init=False)
+    sample: Ints = attrs.field(init=False)
     """int64[k, R], what the pods of the sample ask for."""
-    seen: int = 0
-    """How many pods were seen, in the sample or not."""
+    seen_count: int = 0
+    """The number of pods so far, in the sample or not."""
     _misfits: Mask = attrs.field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
     _weights: Ints = attrs.Factory(lambda: np.zeros(8, np.int64))
@@ -153,21 +153,21 @@ class Fragmentation:
 
     def __attrs_post_init__(self) -> None:
         count = len(self.ledger.resources)
-        self.asked = np.zeros((0, count), np.int64)
+        self.sample = np.zeros((0, count), np.int64)
         self._misfits = np.zeros((0, 8), np.bool_)
         self._room = np.zeros((count, 8), np.int64)
         self._total = np.zeros(count, np.int64)
         self._lost = [0] * count
 
-    def see(self, asked: Ints) -> None:
+    def see(self, requests: Ints) -> None:
         """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
-        self.seen += 1
-        if len(self.asked) < SAMPLE:
-            self.asked = np.concatenate([self.asked, asked[None]])
+        self.seen_count += 1
+        if len(self.sample) < SAMPLE:
+            self.sample = np.concatenate([self.sample, requests[None]])
             self._misfits = np.concatenate([self._misfits, np.zeros((1, self._misfits.shape[1]), np.bool_)])
-            self._unjudged.add(len(self.asked) - 1)
-        elif (place := self.draw.randrange(self.seen)) < SAMPLE:
-            self.asked[place] = asked
+            self._unjudged.add(len(self.sample) - 1)
+        elif (place := self.draw.randrange(self.seen_count)) < SAMPLE:
+            self.sample[place] = requests
             self._unjudged.add(place)
 
     def by_resource(self) -> Floats:
@@ -176,13 +176,13 @@ class Fragmentation:
         ledger = self.ledger
         count = len(self.ledger.columns)
         self._misfits, self._weights, self._room = (
-            grown(kept, count) for kept in (self._misfits, self._weights, self._room)
+            grown(amounts, count) for amounts in (self._misfits, self._weights, self._room)
         )
         if ledger.touched:
             rows = np.array(sorted(ledger.touched), np.intp)
             before = self._room[:, rows]
             room = np.maximum(ledger.allocatable[:, rows] - ledger.used[:, rows], 0)
-            misfits = self._misfits[:, rows] = _misfits(self.asked, room)
+            misfits = self._misfits[:, rows] = _misfits(self.sample, room)
             weights = misfits.sum(axis=0)
             changes = room * weights - before * self._weights[rows]
             self._lost = [
@@ -192,29 +192,29 @@ class Fragmentation:
             self._room[:, rows], self._weights[rows] = room, weights
             ledger.touched.clear()
         for place in self._unjudged:
-            found = _misfits(self.asked[place, None], self._room)[0]
-            self._weights += found.astype(np.int64) - self._misfits[place]
-            self._misfits[place] = found
+            pod_misfits = _misfits(self.sample[place, None], self._room)[0]
+            self._weights += pod_misfits.astype(np.int64) - self._misfits[place]
+            self._misfits[place] = pod_misfits
         if self._unjudged:
             # In two parts, as bytes of many nodes times pods can be more than an int64 holds.
             high = (self._room >> 20) @ self._weights
             low = (self._room & 0xFFFFF) @ self._weights
             self._lost = [(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)]
             self._unjudged.clear()
-        return shares_of(np.array(self._lost, np.float64), self._total * max(len(self.asked), 1.0))
+        return shares_of(np.array(self._lost, np.float64), self._total * max(len(self.sample), 1.0))
 
 
 def shares_of(part: Floats, whole: Any) -> Floats:
     """The share of *part* in *whole*, 0 where there is none."""
-    found: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
-    return found
+    shares: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+    return shares
 
 
-def _misfits(asked: Ints, room: Ints) -> Mask:
-    """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *room*, which
+def _misfits(requests: Ints, room: Ints) -> Mask:
+    """bool[k, N]: which of the pods that ask for *requests* do not fit on which of the nodes with *room*, which
     is never below 0."""
-    found: Mask = np.any(asked[:, None] > room.T, axis=2)
-    return found
+    misfits: Mask = np.any(requests[:, None] > room.T, axis=2)
+    return misfits
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -277,9 +277,9 @@ class ReplayCounts:
         if not self.waits:
             return {}
         ordered = sorted(self.waits)
-        found = {"mean": float(np.frombuffer(self.waits, np.float64).mean())}
-        found |= {f"p{share}": percentile(ordered, share) for share in PERCENTILES}
-        return {name: plain(seconds) for name, seconds in {**found, "max": ordered[-1]}.items()}
+        record = {"mean": float(np.frombuffer(self.waits, np.float64).mean())}
+        record |= {f"p{share}": percentile(ordered, share) for share in PERCENTILES}
+        return {name: plain(seconds) for name, seconds in {**record, "max": ordered[-1]}.items()}
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

@@ -105,13 +105,13 @@ class TraceTimes:
 
     def read(self, written: object, where: str) -> float:
         """A time in seconds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-        found = parse_time(written)
-        if found is None:
+        parsed = parse_time(written)
+        if parsed is None:
             raise ManifestError(f"{where}: expected {TIME}, got {shown(written)}")
-        if self.dated is not None and self.dated != found[1]:
+        if self.dated is not None and self.dated != parsed[1]:
             kinds = ("a date where earlier times are seconds", "seconds where earlier times are dates")
             raise ManifestError(
                 f"{where}: expected one kind throughout, got {shown(written)}, {kinds[self.dated]}"
             )
-        self.dated = found[1]
-        return found[0]
+        self.dated = parsed[1]
+        return parsed[0]

@@ -75,16 +75,19 @@ def new_volume(
     """
     name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
     provisioner = kind.provisioner
-    places = [one for term in kind.allowed_topologies[:1] for one in term.match_label_expressions]
+    places = [
+        expression for term in kind.allowed_topologies[:1] for expression in term.match_label_expressions
+    ]
     if node is None:
-        reach = {one.key: one.values[0] for one in places if one.values}
+        reach = {expression.key: expression.values[0] for expression in places if expression.values}
         zone = {key: value for key, value in reach.items() if key in BETA_PLACES}
     else:
-        there = () if drivers is None else drivers.spec.drivers
-        driver = next((one for one in there if one.name == provisioner), None)
-        keys = tuple(one.key for one in places) if driver is None else driver.topology_keys
+        node_drivers = () if drivers is None else drivers.spec.drivers
+        driver = next((candidate for candidate in node_drivers if candidate.name == provisioner), None)
+        keys = tuple(expression.key for expression in places) if driver is None else driver.topology_keys
         reach, zone = (
-            {key: node.labels[key] for key in given if key in node.labels} for given in (keys, BETA_PLACES)
+            {key: node.labels[key] for key in label_keys if key in node.labels}
+            for label_keys in (keys, BETA_PLACES)
         )
     terms = tuple(
         Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(reach.items())
@@ -169,10 +172,10 @@ class VolumeController:
     def drop_claims(self, pod: Pod) -> None:
         """A pod is gone: delete the claims that were created for it."""
         for claim in volume_claims(pod, self.cluster.engine):
-            known = self.cluster.listings.claims.get(claim.key)
-            if known is not None and not_owned(pod, known) is None:
+            current = self.cluster.listings.claims.get(claim.key)
+            if current is not None and not_owned(pod, current) is None:
                 self.for_pods.pop(claim.key, None)
-                self.delete(known)
+                self.delete(current)
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
@@ -197,12 +200,16 @@ class VolumeController:
                 if volume and volume.spec.claim_ref is not None and not is_bound_to(volume, claim):
                     volume = None
             else:
-                volume = next((one for one in listings.volumes if is_bound_to(one, claim)), None)
+                volume = next(
+                    (candidate for candidate in listings.volumes if is_bound_to(candidate, claim)), None
+                )
             is_delayed = kind is not None and kind.volume_binding_mode == DELAYED and not chosen
             if volume is None and not claim.spec.volume_name and not is_delayed:
                 if not chosen:
                     volume = min(
-                        (one for one in listings.volumes if _satisfies(one, claim)), key=size, default=None
+                        (candidate for candidate in listings.volumes if _satisfies(candidate, claim)),
+                        key=size,
+                        default=None,
                     )
                 if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
                     self.making[key] = None

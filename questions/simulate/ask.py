@@ -84,7 +84,7 @@ FEW = 24
 class SimulationRun:
     """A simulation under way: :meth:`decisions` takes all of them, and then there is a :meth:`result`."""
 
-    given: Input
+    inputs: Input
     options: SimulationOptions
     simulation: Simulation = attrs.field(init=False)
     _uses: NodeUses = attrs.field(init=False)
@@ -95,24 +95,26 @@ class SimulationRun:
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
     def __attrs_post_init__(self) -> None:
-        given = self.given
+        inputs = self.inputs
         options = self.options
         details = options.details or options.makes("wide")
-        self.simulation = Simulation(given.scenario, given.engine, given.order, details, on_begin=self._begin)
+        self.simulation = Simulation(
+            inputs.scenario, inputs.engine, inputs.order, details, on_begin=self._begin
+        )
         if options.reschedule_evicted:
             self.simulation.replacements = Replacements.beside(
-                (*given.scenario.objects, *given.scenario.pending), given.spec.scheduler_names
+                (*inputs.scenario.objects, *inputs.scenario.pending), inputs.spec.scheduler_names
             )
-        self._uses = NodeUses(given.engine)
+        self._uses = NodeUses(inputs.engine)
 
     def begin(self, observer: Observer) -> None:
         """Say that all input is read: of lists with some pods alone, with the warnings about those."""
         options = self.options
-        scenario = self.given.scenario
+        scenario = self.inputs.scenario
         refused = (pod for pod, _ in scenario.refused_pods)
         pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
         observer.ready(
-            self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if options.chooses else None
+            self.inputs, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if options.chooses else None
         )
 
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
@@ -120,7 +122,7 @@ class SimulationRun:
         keeps = self.options.makes("data", "document", "page")
         scores = self.options.makes("wide")
         chooses = self.options.chooses
-        with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
+        with observer.counting(len(self.inputs.scenario.pending), "scheduling", "pods") as progress:
             for done, decision in enumerate(self.simulation.decisions(), 1):
                 if not chooses or self.options.shows(decision.pod):
                     if keeps:
@@ -133,7 +135,7 @@ class SimulationRun:
 
     def _begin(self) -> None:
         """Note how full the nodes are before the first cycle."""
-        engine = self.given.engine
+        engine = self.inputs.engine
         self._before = nodes_by_use(engine), tuple(usages(engine))
         if self.options.nodes or self.options.makes("data", "page", "wide"):
             self._uses.begin()
@@ -144,39 +146,41 @@ class SimulationRun:
         """The result of the simulation."""
         simulation = self.simulation
         options = self.options
-        given = self.given
+        inputs = self.inputs
         before = self._before
         outcomes = simulation.outcomes
-        engine = given.engine
+        engine = inputs.engine
         wide = options.makes("wide")
         uses = self._uses.found() if options.nodes or options.makes("data", "page", "wide") else []
         evictions = list[EvictionRecord]()
         shown = list[EvictionRecord]()
-        for one in simulation.evictions:
-            owner = one.pod.controller
-            by = outcomes.get(one.by)
+        for victim in simulation.evictions:
+            owner = victim.pod.controller
+            by = outcomes.get(victim.by)
             named = f"{owner.kind}/{owner.name}" if owner else None
             evictions.append(
-                EvictionRecord(one.pod.key, one.by, one.node, one.pod.priority, named, one.replacement)
+                EvictionRecord(
+                    victim.pod.key, victim.by, victim.node, victim.pod.priority, named, victim.replacement
+                )
             )
-            if options.shows(one.pod) or (by is not None and options.shows(by.pod)):
+            if options.shows(victim.pod) or (by is not None and options.shows(by.pod)):
                 shown.append(evictions[-1])
         pods = []
         chooses = options.chooses
         for outcome in outcomes.values():
             if not chooses or options.shows(outcome.pod):
-                found = PodRecord.of(simulation, outcome)
-                pods.append(ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if wide else found)
+                pod = PodRecord.of(simulation, outcome)
+                pods.append(ScoredPod(*astuple(pod), *self._scores.get(pod.pod, ())) if wide else pod)
         rejected: Sequence[RefusedPod] | UnsetType = UNSET
         if options.recheck:
             from ...simulation.explain.explain import refused  # it brings in the rules of every release
 
             # The running pods that are shown and that their nodes would no longer take.
-            spec = attrs.evolve(given.spec, preemption=False)
-            names = given.spec.scheduler_names
+            spec = attrs.evolve(inputs.spec, preemption=False)
+            names = inputs.spec.scheduler_names
             found_now = refused(
-                given.scenario,
-                spec.engine(given.scenario.config_maps),
+                inputs.scenario,
+                spec.engine(inputs.scenario.config_maps),
                 lambda pod: options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names,
             )
             rejected = [RefusedPod(pod.key, pod.spec.node_name, reasons) for pod, reasons in found_now]
@@ -203,7 +207,7 @@ class SimulationRun:
                 if not options.nodes or options.matches(use.labels)
             ),
             all_placed=simulation.all_placed,
-            warnings=given.warnings,
+            warnings=inputs.warnings,
             pods_before=self._pods_before,
             options=attrs.evolve(options, scheduler=None, pods=()),
             pods_after=pods_on(engine, [use.node for use in uses]) if options.makes("page") else (),
@@ -262,7 +266,7 @@ class SimulationResult(Result):
     @property
     def evicted(self) -> dict[str, str]:
         """Evicted pod -> the pod that evicted it."""
-        return {one.pod: one.by for one in self.evictions}
+        return {eviction.pod: eviction.by for eviction in self.evictions}
 
     @property
     def nodes(self) -> tuple[Row, ...]:
@@ -282,37 +286,41 @@ class SimulationResult(Result):
         )
 
     def _view(self) -> View:
-        found = self.summary
-        others = found.placed + found.unschedulable + found.gated
+        summary = self.summary
+        others = summary.placed + summary.unschedulable + summary.gated
         parts = (
-            ("placed", found.placed, "good"),
-            ("unschedulable", found.unschedulable, "bad"),
-            ("gated", found.gated, "held"),
+            ("placed", summary.placed, "good"),
+            ("unschedulable", summary.unschedulable, "bad"),
+            ("gated", summary.gated, "held"),
         )
         # The pods without a node by name, and those that have to leave.
         waiting = [
             PodOutcome(pod, "waits", group.reason) for group in self.outcome.reasons for pod in group.pods
         ]
-        evicted = [PodOutcome(one.pod, "evicted", f"for {one.by}") for one in self.outcome.evicted]
+        evicted = [
+            PodOutcome(eviction.pod, "evicted", f"for {eviction.by}") for eviction in self.outcome.evicted
+        ]
         if waiting:
             who = PodOutcomes("Who finds no node", [*waiting, *evicted], "pods?is-outcome=unschedulable")
         else:
             who = PodOutcomes("Who has to leave", evicted, "evictions")
         return View(
-            verdict=verdict(found, self.outcome.reasons)
+            verdict=verdict(summary, self.outcome.reasons)
             + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
             facts={
                 "release": self.release,
-                "pods": found.pods,
-                "placed": found.placed,
-                "unschedulable": found.unschedulable or None,
-                "gated": found.gated or None,
-                "evicted": found.evicted or None,
-                "nodes": found.nodes,
+                "pods": summary.pods,
+                "placed": summary.placed,
+                "unschedulable": summary.unschedulable or None,
+                "gated": summary.gated or None,
+                "evicted": summary.evicted or None,
+                "nodes": summary.nodes,
             },
-            shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
+            shares=[
+                Share(*part) for part in (*parts, ("other", summary.pods - others, "near")) if part[1] > 0
+            ],
             who=who,
-            next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
+            next=[help_for(group.pods[0]) for group in self.outcome.reasons[:1]],
             sections=list(self._sections()),
         )
 
@@ -323,29 +331,31 @@ class SimulationResult(Result):
         outcome = self.outcome
         reasons = outcome.reasons
         pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
-        if len(reasons) > 1 or sum(len(one.pods) for one in reasons) > NAMED:
+        if len(reasons) > 1 or sum(len(group.pods) for group in reasons) > NAMED:
             lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
             lists = [
                 BulletList(
-                    title=f"{one.reason}: {count_of(len(one.pods), 'pod')}",
-                    items=list(one.pods[:LISTED]),
+                    title=f"{group.reason}: {count_of(len(group.pods), 'pod')}",
+                    items=list(group.pods[:LISTED]),
                     folded=True,
                 )
-                for one in reasons
-                if len(one.pods) > 1
+                for group in reasons
+                if len(group.pods) > 1
             ]
-            rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
+            rows = [
+                [group.reason, len(group.pods), len(group.pods) / len(reasons[0].pods)] for group in reasons
+            ]
             columns = "the reason | name; pods | count; | bar | bad"
             table = Table("reasons", columns, rows, forms="page")
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
-            yield Section("Before and after", [self._map()], forms="rest")
+            yield Section("Before and after", [self._node_map()], forms="rest")
         some = ""
         if len(self.outcomes) > len(outcome.pods):
             some = "The lists show some of the pods alone; the numbers above are of all."
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
-        refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
+        refused = [[pod.pod, pod.node, "; ".join(pod.reasons)] for pod in self.refused]
         columns = "running pod | name; node | name | filter; why it would be rejected || filter"
         table = Table("refused", columns, refused, noun="running pod", forms="seen data" if refused else "")
         yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
@@ -370,15 +380,15 @@ class SimulationResult(Result):
                             series={"after": counts, "before": earlier_counts},
                         )
                     )
-            yield Section("Use of each resource", [_resources(outcome, "page"), *charts])
+            yield Section("Use of each resource", [_resources_table(outcome, "page"), *charts])
         yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
-        if pages and len({one.pod.key for one in self.decisions}) < len(
+        if pages and len({decision.pod.key for decision in self.decisions}) < len(
             self.decisions
         ):  # else the list of pods has the same rows
             lead = "In the order of the decisions. A pod that makes room is tried again after the others."
             yield Section("Decisions", [cycle_table(self.decision_records)], lead, name="all-decisions")
 
-    def _map(self) -> NodeMap:
+    def _node_map(self) -> NodeMap:
         """The nodes before and after; resources that no pod requests in the end are left out."""
         before = self.pods_before
         after = self.pods_after
@@ -387,34 +397,34 @@ class SimulationResult(Result):
         marks = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
         shares: list[dict[str, list[float | None]]] = [{}, {}]
         for name in dict.fromkeys(name for node in self.uses for name in (*node.resources, PODS)):
-            found = [node.pods if name == PODS else node.resources[name] for node in self.uses]
-            if any(one.requested or one.requested_before for one in found):
+            resource_uses = [node.pods if name == PODS else node.resources[name] for node in self.uses]
+            if any(use.requested or use.requested_before for use in resource_uses):
                 for uses, earlier in zip(shares, (True, False), strict=True):
                     uses[name] = [share_of(node, name, before=earlier) for node in self.uses]
         sides = [MapSide("before", shares[0], before), MapSide("after", shares[1], after, marks)]
         colours = {TAKES: "good"} if any(marks) else {}
-        return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), colours, True)
+        return NodeMap([node.node for node in self.uses], sides, labels_of(self.uses), colours, True)
 
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""
         lines = summary_lines(self.summary)
         if self.options.recheck:
             lines.append(count_of(len(self.refused), *REJECTED))
-        return View(sections=[block(*lines, _resources(self.outcome, "text"))])
+        return View(sections=[block(*lines, _resources_table(self.outcome, "text"))])
 
 
 # --- asking -------------------------------------------------------------------------------------------------
 
 
 @asked_by(SimulationOptions, "cluster", "scheduler")
-def simulate(given: Input, options: SimulationOptions, observer: Observer) -> SimulationResult:
+def simulate(inputs: Input, options: SimulationOptions, observer: Observer) -> SimulationResult:
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
-    run = SimulationRun(given, options)
+    run = SimulationRun(inputs, options)
     run.begin(observer)
     for _ in run.decisions(observer):
         pass
@@ -438,52 +448,52 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
     if not summary.pods:
         return "No pod is pending."
     if placed == summary.pods:
-        first = "The pod finds a node" if placed == 1 else f"All {pods} pods find a node"
+        sentence = "The pod finds a node" if placed == 1 else f"All {pods} pods find a node"
     elif not missing:
-        first = f"{having} of {pods} pods{finds} a node"
+        sentence = f"{having} of {pods} pods{finds} a node"
     elif missing == summary.pods:
         none = f"{reasons[0].pods[0]} finds no node, " if missing == 1 else "No pod finds a node: "
-        first = f"{none}{lacking}"
+        sentence = f"{none}{lacking}"
     else:
         who = reasons[0].pods[0] if missing == 1 else f"{missing:,}"
         does_not = " does not, " if missing == 1 else " do not: "
-        first = f"{having} of {pods} pods{finds} a node; {who}{does_not}{lacking}"
-    left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
+        sentence = f"{having} of {pods} pods{finds} a node; {who}{does_not}{lacking}"
+    evicted = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
     # Those that the API server would refuse are not among the pods that wait.
     count = summary.refused_pods
     more = f"; {count_of(count, 'more is', 'more are')} refused by the API server" if count else ""
-    return f"{first}{(f'; {left}' if summary.evicted else '')}{more}."
+    return f"{sentence}{(f'; {evicted}' if summary.evicted else '')}{more}."
 
 
 def summary_lines(summary: Summary) -> list[str]:
     """The counts in sentences."""
     nodes = count_of(summary.nodes, "node")
-    told = [
+    parts = [
         f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}",
         f"{summary.unschedulable:,} unschedulable",
     ]
     if summary.waiting:
-        told.append(f"{summary.waiting:,} waiting for Permit plugins")
+        parts.append(f"{summary.waiting:,} waiting for Permit plugins")
     if summary.gated:
-        told.append(f"{summary.gated:,} gated by scheduling gates")
+        parts.append(f"{summary.gated:,} gated by scheduling gates")
     if summary.refused_pods:
-        told.append(f"{summary.refused_pods:,} more {REFUSED}")
-    lines = [", ".join(told) if summary.pods else f"no pod is pending; {nodes}"]
+        parts.append(f"{summary.refused_pods:,} more {REFUSED}")
+    lines = [", ".join(parts) if summary.pods else f"no pod is pending; {nodes}"]
     if summary.evicted:
         lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
     if summary.replaced:
         lines[-1] += f"; their controllers created {count_of(summary.replaced, 'new pod')}, tried last"
-    others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
-    ignored = ", ".join(f"{count} {why}" for why, count in others.items())
+    others = {reason: count for reason, count in summary.ignored.items() if reason != REFUSED}
+    ignored = ", ".join(f"{count} {reason}" for reason, count in others.items())
     return [*lines, *([f"ignored: {ignored}"] if others else [])]
 
 
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _resources(found: SimulationDocument, forms: str) -> Table:
+def _resources_table(document: SimulationDocument, forms: str) -> Table:
     """The use of each resource over all nodes."""
-    before = {usage.resource: usage for usage in found.resources_before}
+    before = {usage.resource: usage for usage in document.resources_before}
     columns = """
         resource | name
         requested before | amount | page
@@ -496,10 +506,10 @@ def _resources(found: SimulationDocument, forms: str) -> Table:
         fullest node | share
     """
     rows = []
-    for usage in found.summary.resources:
+    for usage in document.summary.resources:
         name = usage.resource
         earlier = before.get(usage.resource)
-        first, use = (None, None) if earlier is None else (Amount(name, earlier.requested), earlier.use)
+        old_amount, use = (None, None) if earlier is None else (Amount(name, earlier.requested), earlier.use)
         amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
-        rows.append([name, first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
+        rows.append([name, old_amount, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
     return Table("resources", columns, rows, forms=forms)

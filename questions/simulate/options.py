@@ -84,12 +84,12 @@ class SimulationOptions(ClusterOptions, MorePods):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        for name, why in (
+        for name, reason in (
             ("nodes", "its lines are decisions"),
             ("sort_by", "its decisions come as they are"),
         ):
             if self.makes("jsonl") and self.has(name):
-                raise OptionsError(f"{self.called(name)} cannot be combined with -o jsonl: {why}")
+                raise OptionsError(f"{self.called(name)} cannot be combined with -o jsonl: {reason}")
 
     @cached_property
     def matches(self) -> Matcher:

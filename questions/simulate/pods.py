@@ -68,7 +68,7 @@ class PodRecord(Record):
         eviction = outcome.eviction
         engine = simulation.engine
         nominated = engine.nominations.node_of(pod) if outcome.host is None and eviction is None else ""
-        by, lost, replacement = (
+        evicted_by, evicted_from, replacement = (
             (None, None, None) if eviction is None else (eviction.by, eviction.node, eviction.replacement)
         )
         return cls(
@@ -81,8 +81,8 @@ class PodRecord(Record):
             outcome.tries,
             nominated or None,
             outcome.victims,
-            by,
-            lost,
+            evicted_by,
+            evicted_from,
             replacement,
             outcome.replaces,
             pod.priority,
@@ -193,8 +193,8 @@ class SimulationDocument(ResultDocument, kw_only=True):
 
 def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
     """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
-    found = dict[str, list[str]]()
-    alone = {}
+    pods_by_reason = dict[str, list[str]]()
+    alone_by_template = {}
     for outcome in outcomes:
         if outcome.word != "unschedulable":
             continue
@@ -203,13 +203,13 @@ def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods,
             len(outcome.reasons) > 1
         ):  # the reasons that alone keep nodes from the pod; pods of one template share them
             template = engine.template_of(outcome.pod)
-            if template not in alone:
-                alone[template] = engine.only_reasons(outcome.pod)
-            only = alone[template]
-        found.setdefault(next(iter(leading(outcome.reasons, only)), ""), []).append(outcome.pod.key)
+            if template not in alone_by_template:
+                alone_by_template[template] = engine.only_reasons(outcome.pod)
+            only = alone_by_template[template]
+        pods_by_reason.setdefault(next(iter(leading(outcome.reasons, only)), ""), []).append(outcome.pod.key)
     return tuple(
         UnplacedPods(reason, tuple(pods))
-        for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1]))
+        for reason, pods in sorted(pods_by_reason.items(), key=lambda pair: -len(pair[1]))
     )
 
 
@@ -217,11 +217,11 @@ def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods,
 
 
 def pod_table(
-    found: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool
+    document: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool
 ) -> Table:
     """Every pod that was tried; *cycles*: for a page alone; *forms*: those that will be shown."""
-    pods = found.pods
-    reasons = {pod: one.reason for one in found.reasons for pod in one.pods}
+    pods = document.pods
+    reasons = {pod: group.reason for group in document.reasons for pod in group.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
     names = json_names(ScoredPod)
     columns = []
@@ -253,7 +253,7 @@ def pod_table(
             cells.append(list(map(attrgetter(name), pods)))
     details = []
     for pod in pods if "page" in forms else ():
-        said = {
+        texts = {
             "message": pod.error,
             "evicted": ", ".join(pod.victims),
             "evicted by": pod.evicted_by,
@@ -262,9 +262,9 @@ def pod_table(
             "takes the place of": pod.replaces,
             "nominated for": pod.nominated,
             "tries": str(pod.tries) if pod.tries > 1 else None,
-            **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
+            **(_node_details(cycles[last[pod.pod]]) if pod.pod in last else {}),
         }
-        details.append([[name, text] for name, text in said.items() if text] or None)
+        details.append([[name, text] for name, text in texts.items() if text] or None)
     shown = f"{'text' if in_text else ''} page data"
     return Table(
         "pods",
@@ -276,25 +276,25 @@ def pod_table(
     )
 
 
-def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
+def _node_details(cycle: CycleRecord) -> dict[str, str]:
     """The details of a cycle about nodes: reasons with the nodes that have them, and the best scores."""
-    found = {}
+    details = {}
     failed = cycle.failed or {}
     scores = cycle.scores or {}
     priorities = cycle.priorities or {}
     for reason, nodes in Counter(reason for reasons in failed.values() for reason in reasons).most_common():
-        found[reason] = (
-            f"{nodes:,} of {len(failed):,} nodes turned down: {_some([name for name, has in failed.items() if reason in has])}"
+        details[reason] = (
+            f"{nodes:,} of {len(failed):,} nodes turned down: {_first_names([name for name, texts in failed.items() if reason in texts])}"
         )
     if cycle.feasible:
-        found["nodes that fit"] = f"{len(set(cycle.feasible)):,}: {_some(cycle.feasible)}"
+        details["nodes that fit"] = f"{len(set(cycle.feasible)):,}: {_first_names(cycle.feasible)}"
     for node, total in sorted(scores.items(), key=lambda pair: -pair[1])[:SHOWN]:
         parts = ", ".join(f"{rule} {score[node]}" for rule, score in priorities.items() if score.get(node))
-        found[f"score of {node}"] = f"{total:,}" + (f" (before weights: {parts})" if parts else "")
-    return found
+        details[f"score of {node}"] = f"{total:,}" + (f" (before weights: {parts})" if parts else "")
+    return details
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     shown = list(dict.fromkeys(names))
     return ", ".join(shown[:SHOWN]) + (", ..." if len(shown) > SHOWN else "")
 
@@ -304,14 +304,14 @@ def _some(names: Sequence[str]) -> str:
 
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
     """The evictions in order: for whom, from where; and the replacement, where there is one."""
-    again = any(one.replacement for one in evicted)
+    is_replaced = any(eviction.replacement for eviction in evicted)
     columns = f"""
         evicted | name
         by | name | filter
         from | name | filter
         priority | count
         owner | name
-        replaced by | name | {"seen" if again else "none"}
+        replaced by | name | {"seen" if is_replaced else "none"}
     """
     forms = (f"page {'text' if in_text else ''}") if evicted else ""
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)

@@ -62,8 +62,8 @@ from .spec import (
 # --- runs ---------------------------------------------------------------------------------------------------
 
 
-def _unknown(name: str, version: str, known: Iterable[str]) -> UnknownNameError:
-    names = list(known)
+def _unknown(name: str, version: str, candidates: Iterable[str]) -> UnknownNameError:
+    names = list(candidates)
     instead = next((successor for successor in SUCCESSORS.get(name, ()) if successor in names), None)
     hint = f"; {instead} took its place" if instead else did_you_mean(name, names)
     return UnknownNameError(f"weights.{name}: release {version} has no rule by that name that scores{hint}")
@@ -109,10 +109,10 @@ class Task:
             return spec.engine(config_maps)
         if spec.profiles is not None:
             # These weights in each of its profiles.
-            there = (*registry_of(spec.profiles.release), *(plugin.name for plugin in spec.plugins))
+            plugin_names = (*registry_of(spec.profiles.release), *(plugin.name for plugin in spec.plugins))
             for name in weights:
-                if name not in there:
-                    raise _unknown(name, spec.version, there)
+                if name not in plugin_names:
+                    raise _unknown(name, spec.version, plugin_names)
             profiles = []
             for profile in spec.profiles.profiles:
                 score = profile.at("score")
@@ -126,13 +126,13 @@ class Task:
             return spec.engine_of(attrs.evolve(spec.profiles, profiles=tuple(profiles)))
         # A priority that the algorithm does not have comes on top.
         algorithm = spec.algorithm(config_maps)
-        known = Registry.of(algorithm.release, algorithm.gates, spec.catalogue).priorities
-        found = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
+        registry = Registry.of(algorithm.release, algorithm.gates, spec.catalogue).priorities
+        priorities = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
         for name, weight in weights.items():
-            if name not in found and name not in known:
-                raise _unknown(name, algorithm.release.version, {**found, **known})
-            found[name] = (found[name][0] if name in found else known[name](), weight)
-        weighed = tuple(found[name] for name in sorted(found) if found[name][1])
+            if name not in priorities and name not in registry:
+                raise _unknown(name, algorithm.release.version, {**priorities, **registry})
+            priorities[name] = (priorities[name][0] if name in priorities else registry[name](), weight)
+        weighed = tuple(priorities[name] for name in sorted(priorities) if priorities[name][1])
         return spec.engine_of(attrs.evolve(algorithm, priorities=weighed))
 
 
@@ -145,56 +145,56 @@ class Shared:
     """The input that runs have in common, handed over once for all of them and read once a place."""
 
     until: float | None
-    read: dict[Place, Scenario | Inputs | str] = attrs.Factory(dict)
+    inputs: dict[Place, Scenario | Inputs | str] = attrs.Factory(dict)
     """A text is the error that reading it came to."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _shared, (rule_files(), self.until, self.read)
+        return _shared, (rule_files(), self.until, self.inputs)
 
     def take(self, spec: Spec, place: Place) -> None:
         """Read the input of *spec* for *place*, if that has not been done yet."""
         names, priorities, edits = place
-        if place in self.read:
+        if place in self.inputs:
             return
         try:
             if not spec.trace:
-                self.read[place] = scenario_of(
+                self.inputs[place] = scenario_of(
                     spec.cluster, spec.pods, scheduler_names=names, edits=edits, priorities=priorities
                 )
             elif edits:
-                self.read[place] = f"{EDITS}: expected a cluster, got {edits[0]!r} for a trace"
+                self.inputs[place] = f"{EDITS}: expected a cluster, got {edits[0]!r} for a trace"
             else:
                 choice = InputOptions(priorities=priorities, scheduler_names=names)
                 objects = objects_of("trace", spec.trace, defaults=True)
-                self.read[place] = read_inputs(paths_among("trace", spec.trace), choice, objects=objects)
+                self.inputs[place] = read_inputs(paths_among("trace", spec.trace), choice, objects=objects)
         except KubeclassicError as error:
-            self.read[place] = str(error)
+            self.inputs[place] = str(error)
 
     def notices(self, task: Task) -> Sequence[Notice]:
         """The notices about the input of *task*, and the parts of it that do not count."""
-        given = self.read[task.place]
-        if isinstance(given, str):
+        inputs = self.inputs[task.place]
+        if isinstance(inputs, str):
             return ()
         try:
-            algorithm = task.engine(given.config_maps).algorithm
+            algorithm = task.engine(inputs.config_maps).algorithm
         except KubeclassicError:  # its row says why
-            return given.warnings
-        if isinstance(given, Scenario):
-            return with_release_notices(given, [algorithm]).warnings
-        return (*given.warnings, *input_notices(given.objects, algorithm, task.scheduler_spec.version))
+            return inputs.warnings
+        if isinstance(inputs, Scenario):
+            return with_release_notices(inputs, [algorithm]).warnings
+        return (*inputs.warnings, *input_notices(inputs.objects, algorithm, task.scheduler_spec.version))
 
     def run(self, task: Task) -> Measures | str:
         """The measures of *task*, or the error that it came to."""
-        given = self.read[task.place]
+        inputs = self.inputs[task.place]
         settings = task.settings
         spec = task.scheduler_spec
         try:
-            if isinstance(given, str):
-                return given
-            engine = task.engine(given.config_maps)
-            if isinstance(given, Inputs):
+            if isinstance(inputs, str):
+                return inputs
+            engine = task.engine(inputs.config_maps)
+            if isinstance(inputs, Inputs):
                 replay = Replay(
-                    given, engine, seed=spec.seed, scheduler_name=spec.first_scheduler_name, until=self.until
+                    inputs, engine, seed=spec.seed, scheduler_name=spec.first_scheduler_name, until=self.until
                 )
                 for _ in replay.run():
                     pass
@@ -202,10 +202,10 @@ class Shared:
             order = settings.get(ORDER, "input")
             if order == SHUFFLED:
                 order = "input"
-                pending = list(given.pending)
+                pending = list(inputs.pending)
                 random.Random(settings.get(SEED, 0)).shuffle(pending)
-                given = attrs.evolve(given, pending=tuple(pending))
-            simulation = Simulation(given, engine, order)
+                inputs = attrs.evolve(inputs, pending=tuple(pending))
+            simulation = Simulation(inputs, engine, order)
             simulation.finish()
             return simulation_measures(simulation)
         except KubeclassicError as error:
@@ -215,10 +215,10 @@ class Shared:
 
 
 def _shared(
-    files: Mapping[str, str], until: float | None, read: dict[Place, Scenario | Inputs | str]
+    files: Mapping[str, str], until: float | None, inputs: dict[Place, Scenario | Inputs | str]
 ) -> Shared:
     execute_files(files)
-    return Shared(until, read)
+    return Shared(until, inputs)
 
 
 # --- all runs -----------------------------------------------------------------------------------------------
@@ -255,12 +255,12 @@ class Sweep:
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
-        found = dict[int, Measures | str]()
+        results = dict[int, Measures | str]()
         tasks = dict[int, Task]()
         for number, point in enumerate(points):
             task = self._task(point)
             if isinstance(task, str):
-                found[number] = task
+                results[number] = task
                 continue
             tasks[number] = task
             self._planned.setdefault(
@@ -268,14 +268,14 @@ class Sweep:
             )
             self.shared.take(self.spec, task.place)
         if points and not tasks:
-            raise KubeclassicError(f"none of {len(points)} runs can begin; the first one: {found[0]}")
+            raise KubeclassicError(f"none of {len(points)} runs can begin; the first one: {results[0]}")
         numbers = list(tasks)
         for at, done in run_on(self.executor, self.shared.run, list(tasks.values())):
-            found[numbers[at]] = done
-            self.progress(len(found), len(points))
+            results[numbers[at]] = done
+            self.progress(len(results), len(points))
         rows = []
         for number, point in enumerate(points):
-            result = found[number]
+            result = results[number]
             measures, error = ({}, result) if isinstance(result, str) else (result, None)
             rows.append(
                 {
@@ -302,10 +302,12 @@ class Sweep:
                 for key, value in settings.items()
                 if key in OPTIONS and value is not None
             }
-            given = edits_of(options.pop(RULES, ()))
-            own = [os.path.join(self.spec.folder, place) if ".py:" in place else place for place in given]
-            places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
-            is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
+            rules = edits_of(options.pop(RULES, ()))
+            own_rules = [
+                os.path.join(self.spec.folder, place) if ".py:" in place else place for place in rules
+            ]
+            places = {place: names_catalogue([place]) for place in (*self.rules, *own_rules)}
+            is_framework = version_of({**options, RULES: own_rules}) in FRAMEWORK_RELEASES
             options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
             options |= {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
             spec = spec_of(options_of(options))
@@ -430,13 +432,13 @@ class SweepResult(Result):
         rows = []
         failed = []
         for row in self.rows:
-            given = [row.get(key) for key in self.settings]
-            settings = [(cell(value), value, None if value is None else str(cell(value))) for value in given]
+            values = [row.get(key) for key in self.settings]
+            settings = [(cell(value), value, None if value is None else str(cell(value))) for value in values]
             objectives = (value for name in self.objectives for value in (row.get(name),) * 2)
             rows.append([row[RUN], *chain.from_iterable(settings), *objectives, row[ERROR]])
             if row[ERROR]:
                 failed.append([row[RUN], *(text for _, _, text in settings), row[ERROR]])
-        bests = [[one.objective, brief(one.value), winners(one.names)] for one in self.bests]
+        bests = [[best.objective, brief(best.value), winners(best.names)] for best in self.bests]
         heads = "objective | name; best; of | name"
         lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
         note = on_page("They are in no mean." if self.failed else "", look="note")
@@ -466,24 +468,24 @@ def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: O
     a cluster may also be a Cluster. A run that fails is a row with its ``error``.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
-    >>> found = sweep({"cluster": [node, {"kind": "Pod", "metadata": {"name": "web"}}], "grid": {"release": ["1.12", "1.16"]}})
-    >>> found, [row["placed"] for row in found.rows]
+    >>> result = sweep({"cluster": [node, {"kind": "Pod", "metadata": {"name": "web"}}], "grid": {"release": ["1.12", "1.16"]}})
+    >>> result, [row["placed"] for row in result.rows]
     (<SweepResult: runs 2>, [1, 1])
     """
-    wanted = read_spec(spec)
+    parsed = read_spec(spec)
     with observer.working("sweeping", "runs") as at:
-        told = options.on_progress or at
-        made = Sweep(
-            wanted, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, told
+        tell = options.on_progress or at
+        sweeping = Sweep(
+            parsed, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, tell
         )
-        points = list(made.points())
-        rows = tuple(made.rows(points))
+        points = list(sweeping.points())
+        rows = tuple(sweeping.rows(points))
         settings = tuple(dict.fromkeys(key for point in points for key in point))
     return SweepResult(
         rows=rows,
         settings=settings,
-        objectives=wanted.objectives,
-        warnings=grouped(made.notices()),
+        objectives=parsed.objectives,
+        warnings=grouped(sweeping.notices()),
         rules=options.rules,
     )
 
@@ -491,24 +493,24 @@ def sweep(spec: PathLike | Mapping[str, Any], options: SweepOptions, observer: O
 # --- in words -----------------------------------------------------------------------------------------------
 
 
-def _verdict(found: SweepResult) -> str:
+def _verdict(result: SweepResult) -> str:
     """The best configuration, and its objective, in one sentence."""
-    compared = found.compared
+    compared = result.compared
     groups = defaultdict[Names, list[Best]](list)
     if not compared:
-        return f"All {len(found.rows):,} runs failed."
+        return f"All {len(result.rows):,} runs failed."
     if len(compared) == 1:
         return "One configuration: nothing to compare it with."
-    for one in found.bests:
-        groups[one.names].append(one)
+    for best in result.bests:
+        groups[best.names].append(best)
     if not groups:
         return f"{len(compared):,} configurations have the same result."
-    said = list[str]()
+    sentences = list[str]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
-        verb = "" if said else " is best" if len(names) == 1 else " are best"
-        values = " and ".join([f"{one.objective} ({brief(one.value)})" for one in won])
-        said.append(f"{winners(names)}{verb} in {values}")
-    return f"{'; '.join(said)}."
+        verb = "" if sentences else " is best" if len(names) == 1 else " are best"
+        values = " and ".join([f"{best.objective} ({brief(best.value)})" for best in won])
+        sentences.append(f"{winners(names)}{verb} in {values}")
+    return f"{'; '.join(sentences)}."
 
 
 def winners(names: Sequence[str]) -> str:

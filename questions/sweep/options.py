@@ -74,5 +74,5 @@ QUESTION = Question(
     jobs=(None, "one per core"),
     what="the table",
     forms="table,csv,json,yaml,html",
-    told_forms="The format; html: a page.",
+    help_of_forms="The format; html: a page.",
 )

@@ -81,40 +81,40 @@ EXACT = 15
 
 def simulation_measures(simulation: Simulation) -> Measures:
     """The measures of a finished simulation."""
-    told = summarise(simulation, digits=EXACT)
+    summary = summarise(simulation, digits=EXACT)
     scenario = simulation.scenario
     outcomes = simulation.outcomes
     shares = fragmentation(simulation.engine, scenario.pending)
     # The pods that have a node at the end, and which.
-    there = (
+    running = (
         item
         for item in scenario.objects
         if isinstance(item, Pod) and item.key not in {**simulation.evicted, **outcomes}
     )
-    hosts = [(pod, pod.spec.node_name) for pod in there]
+    hosts = [(pod, pod.spec.node_name) for pod in running]
     hosts += [(outcome.pod, outcome.host) for outcome in outcomes.values() if outcome.host is not None]
-    found = {
-        "pods": told.pods,
-        "placed": told.placed,
-        "unschedulable": told.unschedulable,
-        "gated": told.gated,
-        "waiting": told.waiting,
-        "evictions": told.evicted,
+    measures = {
+        "pods": summary.pods,
+        "placed": summary.placed,
+        "unschedulable": summary.unschedulable,
+        "gated": summary.gated,
+        "waiting": summary.waiting,
+        "evictions": summary.evicted,
         "fragmentation": _mean(shares.values()),
         "imbalance": _mean(
-            usage.imbalance.standard_deviation for usage in told.resources if usage.resource != PODS
+            usage.imbalance.standard_deviation for usage in summary.resources if usage.resource != PODS
         ),
         "zone skew": zone_skew(scenario.nodes, hosts),
     }
-    for usage in told.resources:
-        found[f"{usage.resource} used"] = round(usage.use, DIGITS)
-        found[f"{usage.resource} imbalance"] = round(usage.imbalance.standard_deviation, DIGITS)
-    return {**found, **{f"{name} fragmentation": share for name, share in shares.items()}}
+    for usage in summary.resources:
+        measures[f"{usage.resource} used"] = round(usage.use, DIGITS)
+        measures[f"{usage.resource} imbalance"] = round(usage.imbalance.standard_deviation, DIGITS)
+    return {**measures, **{f"{name} fragmentation": share for name, share in shares.items()}}
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return round(sum(found) / len(found), DIGITS) if found else None
+    numbers = list(values)
+    return round(sum(numbers) / len(numbers), DIGITS) if numbers else None
 
 
 # --- zones --------------------------------------------------------------------------------------------------
@@ -201,29 +201,42 @@ def configurations(
         if row["error"] is None:
             groups.setdefault(tuple(repr(row.get(key)) for key in kept), []).append(row)
     names = short_names([{key: group[0].get(key) for key in kept} for group in groups.values()])
-    found = []
+    compared = []
     for name, group in zip(names, groups.values(), strict=True):
-        values = {one: [row[one] for row in group if row[one] is not None] for one in objectives}
-        found.append(
+        values = {
+            objective: [row[objective] for row in group if row[objective] is not None]
+            for objective in objectives
+        }
+        compared.append(
             SweepConfiguration(
-                name, {one: round(fmean(each), DIGITS) for one, each in values.items() if each}
+                name, {objective: round(fmean(runs), DIGITS) for objective, runs in values.items() if runs}
             )
         )
-    return found
+    return compared
 
 
-def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
+def best_of(compared: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
     """The best configurations by objective, of those in which they differ and of which one direction is
     better."""
     answer = []
     for objective in objectives:
-        values = [one.values[objective] for one in found if objective in one.values]
+        values = [
+            configuration.values[objective] for configuration in compared if objective in configuration.values
+        ]
         more = more_is_better(objective)
         if more is None or len(set(values)) < 2:
             continue
         best = max(values) if more else min(values)
         answer.append(
-            Best(objective, best, tuple(one.name for one in found if one.values.get(objective) == best))
+            Best(
+                objective,
+                best,
+                tuple(
+                    configuration.name
+                    for configuration in compared
+                    if configuration.values.get(objective) == best
+                ),
+            )
         )
     return answer
 
@@ -247,9 +260,9 @@ def short_names(rows: Sequence[Row]) -> list[str]:
     for at, row in enumerate(rows, 1):
         words = []
         for key in kept:
-            told = "none" if row[key] is None else str(cell(row[key]))
+            text = "none" if row[key] is None else str(cell(row[key]))
             words.append(
-                told if key in SPOKEN and row[key] is not None else f"{key.removeprefix('weights.')} {told}"
+                text if key in SPOKEN and row[key] is not None else f"{key.removeprefix('weights.')} {text}"
             )
         names.append(", ".join(words) or f"configuration {at}")
     return names
@@ -300,8 +313,8 @@ def _one_of(*names: str) -> Axis:
     return f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names
 
 
-def _or_null(wanted: str, holds: Callable[[Any], bool]) -> Axis:
-    return f"{wanted}, or null for none", lambda value: value is None or holds(value)
+def _or_null(expected: str, holds: Callable[[Any], bool]) -> Axis:
+    return f"{expected}, or null for none", lambda value: value is None or holds(value)
 
 
 def _are_edits(value: Any) -> bool:
@@ -362,18 +375,18 @@ class Spec:
     """What the paths of policies and the like are relative to."""
 
 
-def read_spec(given: PathLike | JsonObject) -> Spec:
+def read_spec(source: PathLike | JsonObject) -> Spec:
     """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was expected and what came.
     """
-    if isinstance(given, Mapping):
-        return _Reader(given, "sweep", Path()).spec()
-    check_type("spec", given, (str, os.PathLike), "a path or a dict")
-    document = only_document(given, f"with {', '.join(SECTIONS)}")
+    if isinstance(source, Mapping):
+        return _Reader(source, "sweep", Path()).spec()
+    check_type("spec", source, (str, os.PathLike), "a path or a dict")
+    document = only_document(source, f"with {', '.join(SECTIONS)}")
     if document.repeated:
-        raise ManifestError(f"{given}: {document.repeated[0]}: expected once, got twice")
-    return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
+        raise ManifestError(f"{source}: {document.repeated[0]}: expected once, got twice")
+    return _Reader(document.data, os.fspath(source), Path(source).parent).spec()
 
 
 @attrs.frozen(repr=False)
@@ -382,13 +395,13 @@ class _Reader:
     where: str
     folder: Path
 
-    def refuse(self, path: str, got: Any, wanted: str, near: str = "") -> NoReturn:
-        """Raise the error that *path* has *got*."""
-        kind, stop, why = wanted.partition(": ")
-        text = json.dumps(got, default=repr) if isinstance(got, list | tuple | dict) else ""
-        told = text if 0 < len(text) <= _LONGEST else shown(got)
+    def refuse(self, path: str, value: Any, expected: str, hint: str = "") -> NoReturn:
+        """Raise the error that *path* has *value*."""
+        kind, stop, reason = expected.partition(": ")
+        text = json.dumps(value, default=repr) if isinstance(value, list | tuple | dict) else ""
+        value_text = text if 0 < len(text) <= _LONGEST else shown(value)
         raise ManifestError(
-            f"{self.where}{path and f': {path}'}: expected {kind}, got {told}{stop}{why}{near}"
+            f"{self.where}{path and f': {path}'}: expected {kind}, got {value_text}{stop}{reason}{hint}"
         )
 
     def spec(self) -> Spec:
@@ -400,9 +413,9 @@ class _Reader:
                 self.refuse("", key, f"one of {', '.join(SECTIONS)}", did_you_mean(str(key), SECTIONS))
         if ("cluster" in data) == ("trace" in data):
             self.refuse("", list(data), "either cluster or trace: what is scheduled")
-        for key, other in (("pods", "cluster"), ("until", "trace")):
-            if key in data and other not in data:
-                self.refuse(key, data[key], f"{other} too")
+        for key, needed in (("pods", "cluster"), ("until", "trace")):
+            if key in data and needed not in data:
+                self.refuse(key, data[key], f"{needed} too")
         axes = data.get("grid", {})
         grid = dict[str, tuple[Any, ...]]()
         if not isinstance(axes, Mapping):
@@ -418,13 +431,13 @@ class _Reader:
                 if value in grid[key][:number]:
                     self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
         runs = self._runs(grid)
-        cluster, pods, trace = (self._placed(key) for key in ("cluster", "pods", "trace"))
+        cluster, pods, trace = (self._paths_at(key) for key in ("cluster", "pods", "trace"))
         until = data.get("until")
         seconds = None if until is None else parse_duration(until)
         if until is not None and seconds is None:
             self.refuse("until", until, DURATION)
-        given = data.get("objectives", OF_TRACES if "trace" in data else OF_CLUSTERS)
-        listed = given if isinstance(given, list | tuple) else [given]
+        objectives = data.get("objectives", OF_TRACES if "trace" in data else OF_CLUSTERS)
+        listed = objectives if isinstance(objectives, list | tuple) else [objectives]
         for number, name in enumerate(listed):
             if not is_objective(name):
                 self.refuse(f"objectives[{number}]", name, WANTED, did_you_mean(str(name), KNOWN))
@@ -432,16 +445,16 @@ class _Reader:
             self.refuse("objectives", list(listed), "one objective at least, each once")
         return Spec(cluster, pods, trace, seconds, grid, runs, tuple(listed), self.folder)
 
-    def _placed(self, key: str) -> GivenCluster:
+    def _paths_at(self, key: str) -> GivenCluster:
         """The cluster at *key*, with paths as seen from the current folder; they must exist."""
-        given = self.data.get(key, ())
-        found = list[Any]()
-        if isinstance(given, Cluster):
-            return given
+        value = self.data.get(key, ())
+        places = list[Any]()
+        if isinstance(value, Cluster):
+            return value
         try:
-            parts = parts_of("cluster", given)
+            parts = parts_of("cluster", value)
         except TypeError:
-            self.refuse(key, given, "a path or a list of paths")
+            self.refuse(key, value, "a path or a list of paths")
         if key in self.data and not parts:
             self.refuse(key, list(parts), "a path at least")
         for part in parts:
@@ -449,40 +462,40 @@ class _Reader:
                 place = self.folder / part
                 if not os.path.exists(place):
                     self.refuse(key, os.fspath(part), f"a file or a folder: there is none at {place}")
-                found.append(str(place))
+                places.append(str(place))
             else:
-                found.append(part)
-        return found
+                places.append(part)
+        return places
 
     def _runs(self, grid: JsonObject) -> tuple[JsonObject, ...]:
-        given = self.data.get("runs", [])
-        found = list[JsonObject]()
-        if not isinstance(given, list | tuple):
-            self.refuse("runs", given, "a list of objects such as {name: today, policy: policy.yaml}")
-        for number, run in enumerate(given):
+        runs = self.data.get("runs", [])
+        checked = list[JsonObject]()
+        if not isinstance(runs, list | tuple):
+            self.refuse("runs", runs, "a list of objects such as {name: today, policy: policy.yaml}")
+        for number, run in enumerate(runs):
             path = f"runs[{number}]"
             if not isinstance(run, Mapping) or not _is_text(run.get(NAME)):
                 self.refuse(path, run, "an object with a name, such as {name: today, policy: policy.yaml}")
-            if run[NAME] in (other[NAME] for other in found):
+            if run[NAME] in (earlier[NAME] for earlier in checked):
                 self.refuse(f"{path}.name", run[NAME], "a name of its own")
             for key in run:
                 if key in grid:
                     self.refuse(path, key, f"a key that is not in the grid too: {key} is")
-            found.append(
+            checked.append(
                 {
                     key: value if key == NAME else self._value(path, key, f".{key}", value)
                     for key, value in run.items()
                 }
             )
-        return tuple(found)
+        return tuple(checked)
 
     def _value(self, parent: str, key: Any, step: str, value: Any) -> Any:
         axis = _whole(0, 1_000_000_000) if str(key).startswith(WEIGHT) and key != WEIGHT else AXES.get(key)
         if axis is None:
             self.refuse(parent, key, f"one of {', '.join(KEYS)}", did_you_mean(str(key), KEYS))
-        wanted, holds = axis
+        expected, holds = axis
         if not holds(value):
-            self.refuse(parent + step, value, wanted)
+            self.refuse(parent + step, value, expected)
         if key in FILES and value is not None and not os.path.isfile(self.folder / value):
             self.refuse(
                 parent + step, str(value), f"a file: there is none at {one_line(str(self.folder / value))}"

@@ -44,7 +44,7 @@ KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhe
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {WORDS["gained"]: "good", WORDS["lost"]: "bad", WORDS["elsewhere"]: "near", "other room": "held"}
-MODES_TOLD = {
+MODE_SENTENCES = {
     "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
     "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
 }
@@ -67,22 +67,22 @@ class UpgradeResult(Result):
         """Whether no step changes a decision, or one on the pod that is asked about."""
         return self.document.same if not self.pod else self.first_step(self.pod) is None
 
-    def why(self, found: MovedPod) -> str:
+    def why(self, move: MovedPod) -> str:
         """The cause of a changed decision: the fact of the release, and the points that its node gains by
         it."""
-        if found.effect == "earlier decision":
+        if move.effect == "earlier decision":
             return "an earlier decision differs, so the nodes are filled differently"
-        fact = next((one for one in self.document.facts if one.id == found.fact), None)
+        fact = next((candidate for candidate in self.document.facts if candidate.id == move.fact), None)
         if fact is None:
-            return f"not known: {found.rule or KINDS[found.kind]}"
-        told = f"{fact.release}: {fact.sentence}"
-        if not found.points or found.node is None or found.old is None:
-            return told
-        return f"{told}: {found.node} gains {found.points} point{'' if found.points == 1 else 's'} on {found.old}"
+            return f"not known: {move.rule or KINDS[move.kind]}"
+        sentence = f"{fact.release}: {fact.sentence}"
+        if not move.points or move.node is None or move.old is None:
+            return sentence
+        return f"{sentence}: {move.node} gains {move.points} point{'' if move.points == 1 else 's'} on {move.old}"
 
     def first_step(self, pod: str) -> MovedPod | None:
         """The first step that changes a decision on *pod*; None if none does."""
-        return next((found for found in self.document.moved if found.pod == pod), None)
+        return next((move for move in self.document.moved if move.pod == pod), None)
 
     def origin(self) -> dict[str, Any]:
         return {"releases": [stage.release for stage in self.document.stages]}
@@ -95,27 +95,27 @@ class UpgradeResult(Result):
         facts = {"mode": document.mode, "pods": document.pods, **counts}
         return View(
             verdict=_verdict(document),
-            lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"],
+            lead=[f"Mode {document.mode}. {MODE_SENTENCES[document.mode]}"],
             facts=facts,
             shares=[Share("stay", document.pods - moving), Share("move", moving, "near")] if moving else [],
-            who=_who(document),
+            who=_pod_outcomes(document),
             main="moved",
             next=[
-                NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod))
-                for one in document.moved[:1]
+                NextStep(f"The way of {move.pod}:", ("upgrade", *ends, "--pod", move.pod))
+                for move in document.moved[:1]
             ],
             sections=list(self._sections()),
         )
 
     def _sections(self) -> Iterator[Section]:
         document = self.document
-        shown = [found for found in document.moved if self.pod in ("", found.pod)]
-        steps = _steps(document)
-        causes = _causes(document)
-        moved = _moved(self, shown)
+        shown = [move for move in document.moved if self.pod in ("", move.pod)]
+        steps = _steps_table(document)
+        causes = _causes_table(document)
+        moved = _moves_table(self, shown)
         if self.pod:
-            yield block(*_of_pod(self, shown))
-            yield block(_nodes(document))
+            yield block(*_pod_lines(self, shown))
+            yield block(_nodes_table(document))
         else:
             yield block(_verdict(document))
             yield block(steps)
@@ -129,11 +129,11 @@ class UpgradeResult(Result):
         columns = "Each column is a release, each band a group of pods."
         words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
         yield Section("The way", [*on_page(words), _bands(document)], name="way")
-        first = document.stages[0]
+        first_stage = document.stages[0]
         others = [f"{text}." for text in other_patches(document)]
         yield Section(
             "Step by step",
-            [steps, *on_page(f"{first.release} is as {first.like}.", *others)],
+            [steps, *on_page(f"{first_stage.release} is as {first_stage.like}.", *others)],
             name="steps",
             forms="rest",
         )
@@ -148,118 +148,122 @@ class UpgradeResult(Result):
         rows = [[pod, *hosts] for pod, hosts in document.ways.items()]
         ways = Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms="data")
         yield Section(parts=[ways])
-        yield Section("Nodes that differ", [_nodes(document)], forms="rest")
+        yield Section("Nodes that differ", [_nodes_table(document)], forms="rest")
 
 
-def _bands(found: UpgradeDocument) -> Bands:
+def _bands(document: UpgradeDocument) -> Bands:
     """The pods in each release; those that never move stay where the first release puts them."""
-    first = found.stages[0]
+    first_stage = document.stages[0]
     ways = [
         [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
-        for hosts in found.ways.values()
+        for hosts in document.ways.values()
     ]
     unplaced = sum(way[0] == NONE for way in ways)
-    still = Counter({SAME: first.placed - (len(ways) - unplaced), NONE: first.unplaced - unplaced})
-    counts = [Counter(way[at] for way in ways) + still for at in range(len(found.stages))]
+    still = Counter(
+        {SAME: first_stage.placed - (len(ways) - unplaced), NONE: first_stage.unplaced - unplaced}
+    )
+    counts = [Counter(way[at] for way in ways) + still for at in range(len(document.stages))]
     staying = Counter({(state, state): count for state, count in still.items()})
-    flows = [Counter((way[at], way[at + 1]) for way in ways) + staying for at in range(len(found.stages) - 1)]
+    flows = [
+        Counter((way[at], way[at + 1]) for way in ways) + staying for at in range(len(document.stages) - 1)
+    ]
     colours = {SAME: "same", OTHER: "near", NONE: "bad"}
-    return Bands([stage.release for stage in found.stages], colours, counts, flows)
+    return Bands([stage.release for stage in document.stages], colours, counts, flows)
 
 
-def _who(found: UpgradeDocument) -> PodOutcomes:
+def _pod_outcomes(document: UpgradeDocument) -> PodOutcomes:
     """The pods that do not end where the first release puts them, those that lose their node first."""
     pods = []
-    steps = {one.pod: one for one in found.moved}
-    for pod, hosts in found.ways.items():
-        first = hosts[0]
-        last = hosts[-1]
+    steps = {move.pod: move for move in document.moved}
+    for pod, hosts in document.ways.items():
+        first_host = hosts[0]
+        last_host = hosts[-1]
         step = steps[pod]
-        room = step.new if last is None and step.change in ("makes room", "other room") else None
-        if first != last:
+        room = step.new if last_host is None and step.change in ("makes room", "other room") else None
+        if first_host != last_host:
             if room:
                 change = "makes room"
-            elif last is None:
+            elif last_host is None:
                 change = "lost"
-            elif first is None:
+            elif first_host is None:
                 change = "gained"
             else:
                 change = "moved"
             text = [
                 word
                 for word in (
-                    first and first != room and f"from {first}",
-                    last and f"to {last}",
+                    first_host and first_host != room and f"from {first_host}",
+                    last_host and f"to {last_host}",
                     room and f"on {room}",
                 )
                 if word
             ]
             pods.append(PodOutcome(pod, change, " ".join(text)))
     order = list(CHANGES)
-    return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
+    return PodOutcomes(
+        "Who ends elsewhere", sorted(pods, key=lambda outcome: order.index(outcome.change)), "list"
+    )
 
 
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
+def other_patches(document: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
     """The patch levels of releases on the way that decide otherwise; *under_policy*: of those that run a
     Policy alone."""
     return [
         stage.other_patches
-        for stage in found.stages
+        for stage in document.stages
         if stage.other_patches and (stage.runs == POLICY or not under_policy)
     ]
 
 
-def _verdict(found: UpgradeDocument) -> str:
-    first = found.stages[0].release
-    last = found.stages[-1].release
-    if not found.pods:
+def _verdict(document: UpgradeDocument) -> str:
+    first = document.stages[0].release
+    last = document.stages[-1].release
+    if not document.pods:
         return NOTHING_TRIED
-    if found.same:
+    if document.same:
         return f"No decision changes from {first} to {last}"
-    count = len(found.moved)
-    steps = ", ".join([step.after for step in found.steps if step.differ])
+    count = len(document.moved)
+    steps = ", ".join([step.after for step in document.steps if step.differ])
     if count == 1:
-        return f"From {first} to {last} 1 decision changes: {found.moved[0].pod}, in {steps}"
-    away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
-    pods = (
-        f"{away:,} of {found.pods:,} pods {'goes' if away == 1 else 'go'} elsewhere in {last} than in {first}"
-    )
+        return f"From {first} to {last} 1 decision changes: {document.moved[0].pod}, in {steps}"
+    away = sum(hosts[0] != hosts[-1] for hosts in document.ways.values())
+    pods = f"{away:,} of {document.pods:,} pods {'goes' if away == 1 else 'go'} elsewhere in {last} than in {first}"
     return f"{pods}; {count:,} decisions change on the way, in {steps}"
 
 
-def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
+def _pod_lines(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     """The way of one pod, release by release."""
     document = result.document
     if not moved:
         yield f"{result.pod}: no decision changes from {document.stages[0].release} to {document.stages[-1].release}."
         return
-    first = moved[0]
-    yield f"{result.pod}: {first.after} is the first release that decides differently."
+    first_move = moved[0]
+    yield f"{result.pod}: {first_move.after} is the first release that decides differently."
     yield ""
     before = ""
     room = ""
-    by_release = {found.after: found for found in moved}
+    by_release = {move.after: move for move in moved}
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
-        its = by_release.get(stage.release)
-        if its:
+        move = by_release.get(stage.release)
+        if move:
             room = ""
-            if its.new and its.change in ("makes room", "other room"):
-                room = f", {WORDS['makes room']} on {its.new}"
+            if move.new and move.change in ("makes room", "other room"):
+                room = f", {WORDS['makes room']} on {move.new}"
         now = host or f"<none>{room}"
-        if its or now != before:
-            yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
+        if move or now != before:
+            yield f"{stage.release}  {now}" + (f": {result.why(move)}" if move else "")
         before = now
 
 
 # --- tables -------------------------------------------------------------------------------------------------
 
 
-def _steps(found: UpgradeDocument) -> Table:
+def _steps_table(document: UpgradeDocument) -> Table:
     """A row for each step."""
-    other_room = "" if any(step.other_room for step in found.steps) else "wide page data"
+    other_room = "" if any(step.other_room for step in document.steps) else "wide page data"
     columns = f"""
         step | name
         differ | count
@@ -273,15 +277,15 @@ def _steps(found: UpgradeDocument) -> Table:
         patch level | name | wide page data
     """
     rows = []
-    for step, stage in zip(found.steps, found.stages[1:], strict=True):
+    for step, stage in zip(document.steps, document.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere, step.other_room]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
     return Table("steps", columns, rows, forms="seen data")
 
 
-def _causes(found: UpgradeDocument) -> Table:
+def _causes_table(document: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
-    facts = {fact.id: fact for fact in found.facts}
+    facts = {fact.id: fact for fact in document.facts}
     columns = """
         decisions | count
         release | name | filter
@@ -290,22 +294,22 @@ def _causes(found: UpgradeDocument) -> Table:
         fixed in | name | wide page data
     """
     rows = []
-    for step in found.steps:
+    for step in document.steps:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
             if fact:
-                told = fact.sentence
+                sentence = fact.sentence
             elif cause.effect == "earlier decision":
-                told = "an earlier decision differs"
+                sentence = "an earlier decision differs"
             else:
-                told = "not known"
+                sentence = "not known"
             rows.append(
-                [cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None]
+                [cause.decisions, step.after, cause.rule, sentence, (fact.fixed if fact else None) or None]
             )
     return Table("causes", columns, rows, forms="seen data" if rows else "")
 
 
-def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
+def _moves_table(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
     columns = columns_of(
         """
@@ -322,22 +326,32 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
         COLOURS,
     )
     rows = []
-    for one in moved:
-        if one.change == "gained" and one.old:
-            told = f"no longer {WORDS['makes room']}"
+    for move in moved:
+        if move.change == "gained" and move.old:
+            change = f"no longer {WORDS['makes room']}"
         else:
-            told = WORDS.get(one.change, one.change)
+            change = WORDS.get(move.change, move.change)
         rows.append(
-            [one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
+            [
+                move.after,
+                move.pod,
+                change,
+                move.change,
+                move.old,
+                move.new,
+                move.rule,
+                move.fact,
+                result.why(move),
+            ]
         )
     return Table("moved", columns, rows, noun="decision", forms="page data csv")
 
 
-def _nodes(found: UpgradeDocument) -> Table:
+def _nodes_table(document: UpgradeDocument) -> Table:
     """The nodes that differ in the steps that move the pod."""
-    nodes = () if found.nodes is UNSET else found.nodes
+    nodes = () if document.nodes is UNSET else document.nodes
     columns = "release | name | filter; node | name; before | name; then | name"
-    rows = [[one.after, one.node, one.old, one.new] for one in nodes]
+    rows = [[node.after, node.node, node.old, node.new] for node in nodes]
     return Table("nodes", columns, rows, noun="node", forms="seen data" if rows else "")
 
 
@@ -366,33 +380,33 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
     policy = _policy(options.policy)
     specs = specs_of(way_of(start, options.end, steps), policy, profile, options.percentage)
     ends = {spec.version: spec.engine(scenario.config_maps) for spec in (specs[0], specs[-1])}
-    read = ComparisonInput.of(scenario, ends, {}, asked=steps or (start, options.end), order=options.order)
-    observer.ready(read)
-    warnings = read.warnings
+    inputs = ComparisonInput.of(scenario, ends, {}, named=steps or (start, options.end), order=options.order)
+    observer.ready(inputs)
+    warnings = inputs.warnings
     traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
-    asked = Upgrade(read.scenario, specs, options.mode, options.order, traits)
-    given = options.pod or ""
-    pod = given if "/" in given or not given else f"default/{given}"
-    known = [one.key for one in scenario.pending]
-    if pod and pod not in known:
-        raise UnknownNameError(f"pod: expected a pod that waits, got {given}{did_you_mean(pod, known)}")
-    document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
+    question = Upgrade(inputs.scenario, specs, options.mode, options.order, traits)
+    name = options.pod or ""
+    pod = name if "/" in name or not name else f"default/{name}"
+    waiting = [pending.key for pending in scenario.pending]
+    if pod and pod not in waiting:
+        raise UnknownNameError(f"pod: expected a pod that waits, got {name}{did_you_mean(pod, waiting)}")
+    document = upgraded(question, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
         nodes = tuple(
             node
-            for found in document.moved
-            if found.pod == pod and not found.retry
-            for node in asked.differing(found)
+            for move in document.moved
+            if move.pod == pod and not move.retry
+            for node in question.differing(move)
         )
         document = replace(document, nodes=nodes)
     return UpgradeResult(document, pod, None if options.makes("wide") else options.show, warnings=warnings)
 
 
-def _policy(given: Any) -> Policy | None:
+def _policy(source: Any) -> Policy | None:
     """A Policy, its JSON form or its file as a Policy. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
-    if not isinstance(given, str | os.PathLike):
-        return read_policy(given) if isinstance(given, Mapping) else given
-    found = read_policy_file(Path(given)).policy
-    if found is None:
-        raise PolicyError(f"{os.fspath(given)}: expected a Policy, got a configuration without a Policy")
-    return found
+    if not isinstance(source, str | os.PathLike):
+        return read_policy(source) if isinstance(source, Mapping) else source
+    policy = read_policy_file(Path(source)).policy
+    if policy is None:
+        raise PolicyError(f"{os.fspath(source)}: expected a Policy, got a configuration without a Policy")
+    return policy

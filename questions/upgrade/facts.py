@@ -63,14 +63,14 @@ class SideSpec:
     spec: SchedulerSpec
     text: str = "the default profile"
     """What it runs."""
-    given: Policy | Json | None = None
+    source: Policy | Json | None = None
     """The Policy or the profile that the first release runs; a release that is not quite the same makes its
     own of it."""
-    first: str = ""
+    first_version: str = ""
     """The number of that release."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.given, self.first)
+        return _thawed, (self.version, freeze_spec(self.spec), self.text, self.source, self.first_version)
 
     @property
     def version(self) -> str:
@@ -89,20 +89,20 @@ class SideSpec:
         from ...framework.policy import configuration_of_policy
 
         percentage = spec.profiles.percentage
-        if isinstance(self.given, Policy) and release.policies is not None:
-            made = configuration_of_policy(self.given, release, percentage=percentage)
+        if isinstance(self.source, Policy) and release.policies is not None:
+            configuration = configuration_of_policy(self.source, release, percentage=percentage)
         else:
             document = None
             target = release
             if release.configuration.lists_points != self.release.configuration.lists_points:
                 # A migration does not go back to profiles that list their plugins point by point.
                 target = self.release
-            if self.given is not None:
-                document = _carried(self.given, ALL_RELEASES[self.first], target)
-            found = read_configuration(document, None, release)
-            profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
-            made = attrs.evolve(found, percentage=percentage, profiles=profiles)
-        return attrs.evolve(spec, profiles=made).engine(config_maps)
+            if self.source is not None:
+                document = _migrated(self.source, ALL_RELEASES[self.first_version], target)
+            loaded = read_configuration(document, None, release)
+            profiles = tuple(attrs.evolve(profile, percentage=None) for profile in loaded.profiles)
+            configuration = attrs.evolve(loaded, percentage=percentage, profiles=profiles)
+        return attrs.evolve(spec, profiles=configuration).engine(config_maps)
 
 
 def _thawed(version: str, spec: Frozen, *rest: Any) -> SideSpec:
@@ -118,19 +118,19 @@ def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
     >>> way_of("1.14", "1.16")
     ['1.14', '1.15', '1.16']
     """
-    known = list(ALL_RELEASES)
+    versions = list(ALL_RELEASES)
     if steps:
-        found = [find_any_release(step).version for step in steps]
-        places = [known.index(version) for version in found]
-        if len(found) < 2 or places != sorted(set(places)):
+        chosen = [find_any_release(step).version for step in steps]
+        places = [versions.index(version) for version in chosen]
+        if len(chosen) < 2 or places != sorted(set(places)):
             raise UnknownNameError(
                 f"steps: expected two releases or more, oldest first, got {','.join(steps)}"
             )
-        return found
-    first, last = (known.index(find_any_release(name).version) for name in (start, end))
+        return chosen
+    first, last = (versions.index(find_any_release(name).version) for name in (start, end))
     if first >= last:
         raise UnknownNameError(f"to: expected a release after {start}, got {end}")
-    return known[first : last + 1]
+    return versions[first : last + 1]
 
 
 def specs_of(
@@ -141,19 +141,19 @@ def specs_of(
 ) -> list[SideSpec]:
     """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile*
     in its JSON form."""
-    found = []
-    first = ALL_RELEASES[versions[0]]
+    specs = []
+    oldest = ALL_RELEASES[versions[0]]
     for version in versions:
         try:
-            found.append(_spec_of(ALL_RELEASES[version], first, policy, profile, percentage))
+            specs.append(_spec_of(ALL_RELEASES[version], oldest, policy, profile, percentage))
         except PolicyError as error:
             error.add_note(f"it is release {version} that refuses it")
             raise
-    return found
+    return specs
 
 
 def _spec_of(
-    release: Release, first: Release, policy: Policy | None, profile: Json | None, percentage: int | None
+    release: Release, oldest: Release, policy: Policy | None, profile: Json | None, percentage: int | None
 ) -> SideSpec:
     version = release.version
     kind = Classic if version in RELEASES else Framework
@@ -164,35 +164,37 @@ def _spec_of(
         )
 
     if kind is Classic:
-        made = spec(policy=policy)
-        made.engine()  # a Policy that it refuses is refused here
-        return SideSpec(release, made, "the default provider" if policy is None else POLICY, policy, version)
+        classic_spec = spec(policy=policy)
+        classic_spec.engine()  # a Policy that it refuses is refused here
+        return SideSpec(
+            release, classic_spec, "the default provider" if policy is None else POLICY, policy, version
+        )
     if policy is not None and release.policies is not None:
         return SideSpec(release, spec(policy=policy), POLICY, policy, version)
     if policy is not None:
-        document = _carried(policy, first, release)
+        document = _migrated(policy, oldest, release)
         return SideSpec(
-            release, spec(profile=document), "the Policy, migrated to a profile", policy, first.version
+            release, spec(profile=document), "the Policy, migrated to a profile", policy, oldest.version
         )
     if profile is not None:
-        document = _carried(profile, first, release)
+        document = _migrated(profile, oldest, release)
         is_kept = document.get("profiles") == profile.get("profiles")
         text = "the profile" if is_kept else "the profile, migrated"
-        return SideSpec(release, spec(profile=document), text, profile, first.version)
+        return SideSpec(release, spec(profile=document), text, profile, oldest.version)
     return SideSpec(release, spec())
 
 
-def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
-    """The profile for *target* that a Policy or a profile becomes, which *first* runs."""
+def _migrated(source: Policy | Json, oldest: Release, target: Release) -> Json:
+    """The profile for *target* that a Policy or a profile becomes, which *oldest* runs."""
     from ...framework.migrate.profiles import carried, migrate_profile, running
 
-    if isinstance(given, Mapping):
-        return carried(given, first, target).document
-    if first.version in RELEASES:
+    if isinstance(source, Mapping):
+        return carried(source, oldest, target).document
+    if oldest.version in RELEASES:
         from ...framework.migrate.frompolicy import migrate
 
-        return migrate(given, first, target=target).document
-    return migrate_profile(running(given, first, AlgorithmConfiguration()), target).document
+        return migrate(source, oldest, target=target).document
+    return migrate_profile(running(source, oldest, AlgorithmConfiguration()), target).document
 
 
 # --- steps --------------------------------------------------------------------------------------------------
@@ -216,7 +218,7 @@ class SideStep:
 class Steps:
     """The steps of one side, in order."""
 
-    each: Sequence[SideStep] = ()
+    steps: Sequence[SideStep] = ()
     hosts: Mapping[str, str | None] = attrs.Factory(dict)
     """Pod -> the node that it found at last; None if it found none."""
 
@@ -228,29 +230,29 @@ def lead(
     spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None
 ) -> Steps:
     """The steps of a side that goes its own way; *until*: the pod with which they end."""
-    each = []
+    steps = []
     tries = Counter[str]()
     side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
     for step in observer.following(follow([side], "free"), len(scenario.pending)):
         (decision,), key = step.decisions.values(), step.pod.key
-        each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
+        steps.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
         tries[key] += 1
         if key == until:
             break
-    return Steps(each, {key: outcome.host for key, outcome in side.simulation.outcomes.items()})
+    return Steps(steps, {key: outcome.host for key, outcome in side.simulation.outcomes.items()})
 
 
 @attrs.define(eq=False, repr=False, slots=False)
 class FollowingSide:
-    """A side that decides on the states of another one, *led*: in each step, or in single ones about which it
+    """A side that decides on the states of another one, *leader*: in each step, or in single ones about which it
     is asked."""
 
     spec: SideSpec
     scenario: Scenario
-    led: Steps
+    leader: Steps
     release: Release | None = None
     """One that is not quite that of *spec*, in its place."""
-    own: list[SideStep] = attrs.Factory(list)
+    own_steps: list[SideStep] = attrs.Factory(list)
     """Its own steps, which say where its searches begin; those of another one if it has none."""
     _done: int = 0
 
@@ -264,28 +266,28 @@ class FollowingSide:
         """Its steps up to *end*."""
         run = self.side.run
         engine = self.side.engine
-        self.own = each = []
-        for led in self.led.each[:end]:
+        self.own_steps = steps = []
+        for step in self.leader.steps[:end]:
             position = engine.position
-            each.append(SideStep(led.at, position, decided(run.follow(led.decision.pod, led.decision))))
-        self._done = len(each)
-        return self.taken
+            steps.append(SideStep(step.at, position, decided(run.follow(step.decision.pod, step.decision))))
+        self._done = len(steps)
+        return self.taken_steps
 
     @property
-    def taken(self) -> Steps:
+    def taken_steps(self) -> Steps:
         """The steps that it has taken."""
-        return Steps(self.own, {step.at[0]: step.outcome[0] for step in self.own})
+        return Steps(self.own_steps, {step.at[0]: step.outcome[0] for step in self.own_steps})
 
     @contextmanager
     def step(self, details: bool) -> Iterator[Decision]:
         """A context with its decision in the next step, which is carried out at the end; with *details* or
         without."""
-        led = self.led.each[self._done]
+        step = self.leader.steps[self._done]
         run = self.side.run
         position = self.side.engine.position
         run.details = details
-        with run.following(led.decision.pod, led.decision) as decision:
-            self.own.append(SideStep(led.at, position, decided(decision)))
+        with run.following(step.decision.pod, step.decision) as decision:
+            self.own_steps.append(SideStep(step.at, position, decided(decision)))
             yield decision
         self._done += 1
 
@@ -294,9 +296,9 @@ class FollowingSide:
         if decision.has_details:
             return decision
         position = self.side.engine.position
-        found = self.ask(self._done)
+        repeated = self.ask(self._done)
         self.side.engine.move(*position)
-        return found
+        return repeated
 
     def ask(self, number: int, like: FollowingSide | None = None) -> Decision:
         """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from
@@ -304,25 +306,25 @@ class FollowingSide:
         run = self.side.run
         engine = run.engine
         # Carry out what is decided before.
-        for led in self.led.each[self._done : number]:
-            pod = led.decision.pod
+        for step in self.leader.steps[self._done : number]:
+            pod = step.decision.pod
             if pod.spec.rule_volumes or pod.spec.resource_claims or engine.template_of(pod).device_resources:
-                run.follow(pod, led.decision)  # what its claims get is decided in the cycle itself
+                run.follow(pod, step.decision)  # what its claims get is decided in the cycle itself
             else:
-                run.carry_out(pod, led.decision)
+                run.carry_out(pod, step.decision)
         self._done = number
-        if own := (like or self).own:
+        if own_steps := (like or self).own_steps:
             # The search begins where that of the other side began, perhaps of a release with another list of
             # nodes. Where lists are read on by a cursor, a position has that of the node tree, besides the
             # place in the list.
-            order, ties = own[number].position
-            here = engine.position[0]
-            if isinstance(order, tuple) and not isinstance(here, tuple):
+            order, ties = own_steps[number].position
+            current = engine.position[0]
+            if isinstance(order, tuple) and not isinstance(current, tuple):
                 order = order[0]
-            elif isinstance(here, tuple) and not isinstance(order, tuple):
-                order = order, here[1]
+            elif isinstance(current, tuple) and not isinstance(order, tuple):
+                order = order, current[1]
             engine.move(order, ties)
-        return run.ask(self.led.each[number].decision.pod)
+        return run.ask(self.leader.steps[number].decision.pod)
 
 
 # --- causes -------------------------------------------------------------------------------------------------
@@ -376,73 +378,79 @@ class UpgradeTrial:
     _tries: dict[frozenset[str], FollowingSide] = attrs.Factory(dict)
     _restored: Counter[tuple[str, tuple[Fact, ...]]] = attrs.Factory(Counter)
     """How the older decision or view was restored, without which facts, and how often."""
-    _told: int = 0
+    _compared: int = 0
 
     def attribute(self, numbers: Outcomes) -> Iterator[FoundCause]:
         """The causes of the newer release's decision in each of the steps *numbers*, which rise."""
-        few = FEW if len(self.fitting) == 1 else max(FEW, len(self.newer.led.each) // ONE_IN)
-        known = {} if len(numbers) <= few else self._at_once(numbers)
+        limit = FEW if len(self.fitting) == 1 else max(FEW, len(self.newer.leader.steps) // ONE_IN)
+        fact_by_step = {} if len(numbers) <= limit else self._facts_by_step(numbers)
         for number, (old, new) in numbers.items():
-            fact = known.get(number)
-            if fact is None or self._told < DETAILED:
-                self._told += 1
+            fact = fact_by_step.get(number)
+            if fact is None or self._compared < DETAILED:
+                self._compared += 1
                 yield self.compared(number, self.older.ask(number), self.newer.ask(number), fact)
                 continue
             # The views of both are not compared: the cause that the fact makes likely.
-            kind = next((kind for kind, about in ABOUT.items() if about == fact.plugin), None)
+            kind = next((kind for kind, plugin in ABOUT.items() if plugin == fact.plugin), None)
             rule = None if kind or fact.is_about(EVERYTHING) else fact.plugin
             scores = old[0] is not None and new[0] is not None
             yield FoundCause("fact", fact, Cause(kind or ("score" if scores else "predicate"), rule))
 
-    def _at_once(self, numbers: Outcomes) -> Mapping[int, Fact]:
+    def _facts_by_step(self, numbers: Outcomes) -> Mapping[int, Fact]:
         """The steps that one fact explains: without it all of them are decided as before. Facts that explain
         most of the first few come first; where one of them explains these all, it is the only one."""
-        first = list(numbers)[:FEW]
+        sample = list(numbers)[:FEW]
         explained = Counter[Fact]()
         for fact in self.fitting:
             if fact.cells:
-                explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
-            if explained[fact] == len(first):
-                explained = Counter({fact: len(first)})
+                explained[fact] = len(self._steps_explained(fact, numbers, sample, sample[-1] + 1))
+            if explained[fact] == len(sample):
+                explained = Counter({fact: len(sample)})
                 break
-        found = {}
+        fact_by_step = {}
         for fact, count in explained.most_common():
-            left = [number for number in numbers if number not in found]
-            if count and len(left) > FEW:
+            remaining = [number for number in numbers if number not in fact_by_step]
+            if count and len(remaining) > FEW:
                 is_sure = self.fitting == [fact] and count == FEW
-                found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
-        return found
+                fact_by_step.update(
+                    dict.fromkeys(
+                        remaining if is_sure else self._steps_explained(fact, numbers, remaining), fact
+                    )
+                )
+        return fact_by_step
 
-    def _explained(
+    def _steps_explained(
         self, fact: Fact, numbers: Outcomes, among: Sequence[int], end: int | None = None
     ) -> Sequence[int]:
         """The steps *among* those before *end* that are decided as before without *fact*; none if the release
         cannot run without it."""
         try:
-            each = self.without([fact]).steps(end).each
+            steps = self.without([fact]).steps(end).steps
         except KubeclassicError:
             return ()
-        return [number for number in among if each[number].outcome == numbers[number][0]]
+        return [number for number in among if steps[number].outcome == numbers[number][0]]
 
-    def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> FoundCause:
-        """The cause of the newer release's decision in the step *number*, the *other*; both are its latest,
+    def compared(
+        self, number: int, older: Decision, newer: Decision, known_fact: Fact | None = None
+    ) -> FoundCause:
+        """The cause of the newer release's decision in the step *number*; *older*, *newer*: the decisions,
         with details."""
-        wanted = decided(one)
-        found = decided(other)
-        if wanted == found:
+        older_outcome = decided(older)
+        newer_outcome = decided(newer)
+        if older_outcome == newer_outcome:
             return FoundCause("unknown", None, Cause("tie", text="both decide alike if they are asked again"))
-        nodes = nodes_of(wanted, found)
-        first = SideView(self.older.side, one, nodes)
-        second = SideView(self.newer.side, other, nodes)
+        nodes = nodes_of(older_outcome, newer_outcome)
+        first = SideView(self.older.side, older, nodes)
+        second = SideView(self.newer.side, newer, nodes)
         cause = cause_of(first, second)
-        fact = known or self._fact(cause, first, second, nodes, number)
+        fact = known_fact or self._fact_behind(cause, first, second, nodes, number)
         # The points of 100 that the rule gives the newer node over the older one, by weight.
         points = None
-        here = one.host
-        there = other.host
-        if cause.kind == "score" and cause.rule is not None and here is not None and there is not None:
+        old_host = older.host
+        new_host = newer.host
+        if cause.kind == "score" and cause.rule is not None and old_host is not None and new_host is not None:
             before, after = (
-                view.leanings(here, there, beside).get(cause.rule, (0, 0))[0]
+                view.leanings(old_host, new_host, beside).get(cause.rule, (0, 0))[0]
                 * 100
                 // view.side.engine.max_score
                 for view, beside in ((first, second), (second, first))
@@ -452,7 +460,7 @@ class UpgradeTrial:
 
     # --- which fact -----------------------------------------------------------------------------------------
 
-    def _fact(
+    def _fact_behind(
         self, cause: Cause, first: SideView, second: SideView, nodes: list[str], number: int
     ) -> Fact | None:
         """The fact without which the older decision, or the older view of the node, is restored; what fits
@@ -465,11 +473,11 @@ class UpgradeTrial:
             if node is None or node not in nodes:
                 return False
             view = node_view(judge.side.engine, judge.ask(number), node)
-            wanted = first.nodes[node]
+            expected = first.nodes[node]
             if cause.kind == "score" and cause.rule is not None:
-                ours = total_of_rule(cause.rule, view)
-                return ours is not None and ours == total_of_rule(cause.rule, wanted)
-            return view.state == wanted.state
+                points = total_of_rule(cause.rule, view)
+                return points is not None and points == total_of_rule(cause.rule, expected)
+            return view.state == expected.state
 
         # An earlier step, in which a fact looked at more nodes or ended by an error, has left the next search
         # at another node.
@@ -478,52 +486,53 @@ class UpgradeTrial:
             "sees": sees,
             "as older": self._decides_as(first, self.older),
         }
-        known = sorted(self._restored, key=lambda one: (len(one[1]), -self._restored[one]))
-        for way, facts in known if self._told > DETAILED else ():
-            if self._tried(ways[way], facts, number):
+        restored = sorted(self._restored, key=lambda entry: (len(entry[1]), -self._restored[entry]))
+        for way, facts in restored if self._compared > DETAILED else ():
+            if self._restores_without(ways[way], facts, number):
                 return facts[-1]
         for among in (self.fitting, others):
             sure = [fact for fact in self.ranked(cause, among) if fact.cells]
             for way in ("decides", "sees"):
-                if among is others and not self._tried(ways[way], tuple(sure), number):
+                if among is others and not self._restores_without(ways[way], tuple(sure), number):
                     continue  # each would take a scheduler of its own
                 for fact in sure:
-                    if self._tried(ways[way], (fact,), number):
+                    if self._restores_without(ways[way], (fact,), number):
                         self._restored[way, (fact,)] += 1
                         return fact
             if (
-                found := self.untried(cause, first, second, among)
-                or self._of_several(sure, "decides", ways, number)
+                candidate := self.untried(cause, first, second, among)
+                or self._last_of_several(sure, "decides", ways, number)
             ) is not None:
-                return found
+                return candidate
         every = [fact for fact in self.ranked(cause, self.facts) if fact.cells]
         return (
-            self._of_several(every, "decides", ways, number)
-            or self._of_several(every, "as older", ways, number, least=1)
-            or self._of_several(every, "decides", ways, number, whole_first=False)
+            self._last_of_several(every, "decides", ways, number)
+            or self._last_of_several(every, "as older", ways, number, least=1)
+            or self._last_of_several(every, "decides", ways, number, whole_first=False)
         )
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Facts) -> Fact | None:
         """The fact *among* those that no cells say, between releases of different kinds: about the rule, or
         about all scores."""
-        about = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
+        specific = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
         general = [fact for fact in among if fact.is_about(EVERYTHING) and not fact.cells]
         if cause.kind not in ("score", "tie"):
-            return about[0] if about else None
+            return specific[0] if specific else None
         ratio = second.side.engine.max_score // first.side.engine.max_score
         is_finer_alone = cause.kind == "score" and ratio > 1
         if is_finer_alone:
             # Whether the rule scores each node in question as before, but on a finer scale.
             older, newer = (
-                {node: _scores(cause.rule, view) for node, view in judged.nodes.items()}
-                for judged in (first, second)
+                {node: _scores(cause.rule, view) for node, view in side_view.nodes.items()}
+                for side_view in (first, second)
             )
             is_finer_alone = all(
-                scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]]
+                scores
+                and [score.score for score in scores] == [score.score // ratio for score in newer[node]]
                 for node, scores in older.items()
             )
-        told = [*general, *about] if is_finer_alone else [*about, *general]
-        return told[0] if told else None
+        candidates = [*general, *specific] if is_finer_alone else [*specific, *general]
+        return candidates[0] if candidates else None
 
     def ranked(self, cause: Cause, among: Facts) -> list[Fact]:
         """Facts about the rule come first, then those about everything; of each kind those of the newest
@@ -547,7 +556,7 @@ class UpgradeTrial:
             names.append(cause.kind)
         return any(map(fact.is_about, names))
 
-    def _of_several(
+    def _last_of_several(
         self,
         facts: Facts,
         way: str,
@@ -563,15 +572,15 @@ class UpgradeTrial:
         *whole_first*: None, too, where undoing all of them does not, as each set of facts takes a scheduler
         of its own.
         """
-        if whole_first and not self._tried(ways[way], tuple(facts), number):
+        if whole_first and not self._restores_without(ways[way], tuple(facts), number):
             return None
         for count in range(least, len(facts) + 1):
-            if self._tried(ways[way], without := tuple(facts[:count]), number):
-                self._restored[way, without] += 1
+            if self._restores_without(ways[way], undone := tuple(facts[:count]), number):
+                self._restored[way, undone] += 1
                 return facts[count - 1]
         return None
 
-    def _tried(self, restores: Restores, facts: tuple[Fact, ...], number: int) -> bool:
+    def _restores_without(self, restores: Restores, facts: tuple[Fact, ...], number: int) -> bool:
         """Whether the newer release without *facts* restores the older decision; one that cannot run without
         them does not."""
         try:
@@ -583,13 +592,13 @@ class UpgradeTrial:
             return False
 
     def _decides_as(self, first: SideView, like: FollowingSide | None = None) -> Restores:
-        wanted = decided(first.decision)
-        return lambda judge, number: decided(judge.ask(number, like)) == wanted
+        outcome = decided(first.decision)
+        return lambda judge, number: decided(judge.ask(number, like)) == outcome
 
 
 def _scores(rule: str | None, view: JudgedNode) -> list[WeighedScore]:
     """The scores by *rule*, whatever the release calls it."""
-    return [found for name, found in view.scores.items() if name == rule or rule in SUCCESSORS.get(name, ())]
+    return [score for name, score in view.scores.items() if name == rule or rule in SUCCESSORS.get(name, ())]
 
 
 def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:

@@ -96,6 +96,6 @@ QUESTION = Question(
     ask="upgrade:upgrade",
     own_first=True,
     jobs=(1, "1"),
-    told_forms="wide: with rule and fact; csv: a line per decision; html: a page.",
+    help_of_forms="wide: with rule and fact; csv: a line per decision; html: a page.",
     verbose="List every warning on standard error.",
 )

@@ -64,7 +64,7 @@ from .facts import (
 # Facts about them are tried first where a decision differs.
 
 
-def _to_nodes(pod: Pod) -> NodeAffinity | None:
+def _affinity_of(pod: Pod) -> NodeAffinity | None:
     return pod.spec.affinity.node_affinity if pod.spec.affinity else None
 
 
@@ -73,52 +73,58 @@ def _containers(pod: Pod) -> Iterable[Container]:
 
 
 def _amounts(pod: Pod) -> Iterable[tuple[str, Quantity]]:
-    return (item for one in _containers(pod) for item in one.requests.items())
+    return (item for container in _containers(pod) for item in container.requests.items())
 
 
-def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
+def _overcommits(node: Node, pods: Sequence[Pod]) -> bool:
     """Whether the pods on *node* request more of something than it has."""
-    asked = Counter[str]()
+    requests = Counter[str]()
     for pod in pods:
-        asked.update({name: quantity.nanos for name, quantity in total_of(pod.spec, requests_of).items()})
-    return any(amount > (node.status.allocatable.get(name) or ZERO).nanos for name, amount in asked.items())
+        requests.update({name: quantity.nanos for name, quantity in total_of(pod.spec, requests_of).items()})
+    return any(
+        amount > (node.status.allocatable.get(name) or ZERO).nanos for name, amount in requests.items()
+    )
 
 
 OF_PODS: Mapping[str, Callable[[Pod], object]] = {
-    "comparing tolerations": lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
+    "comparing tolerations": lambda pod: any(
+        toleration.operator in COMPARISONS for toleration in pod.spec.tolerations
+    ),
     "constraint fields": lambda pod: any(
-        one.min_domains is not None or one.match_label_keys for one in pod.spec.topology_spread_constraints
+        constraint.min_domains is not None or constraint.match_label_keys
+        for constraint in pod.spec.topology_spread_constraints
     ),
     "constraints": lambda pod: pod.spec.topology_spread_constraints,
     "constraints of one key": lambda pod: (
-        len({one.topology_key for one in pod.spec.topology_spread_constraints})
+        len({constraint.topology_key for constraint in pod.spec.topology_spread_constraints})
         < len(pod.spec.topology_spread_constraints)
     ),
     "declared features": lambda pod: (
-        pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod))
+        pod.spec.host_users is False or any(container.restarts_all for container in _containers(pod))
     ),
     "devices": lambda pod: pod.spec.resource_claims,
     "empty selectors": lambda pod: any(
-        one.label_selector is None or one.label_selector.is_empty
-        for one in pod.spec.topology_spread_constraints
+        constraint.label_selector is None or constraint.label_selector.is_empty
+        for constraint in pod.spec.topology_spread_constraints
     ),
     "fine amounts": lambda pod: any(
         quantity.nanos % (10**6 if name == CPU else 10**9) for name, quantity in _amounts(pod)
     ),
     "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
     "image volumes": lambda pod: any(volume.image for volume in pod.spec.volumes),
-    "images": lambda pod: any(one.image for one in _containers(pod)),
+    "images": lambda pod: any(container.image for container in _containers(pod)),
     "inclusion policies": lambda pod: any(
-        one.node_affinity_policy or one.node_taints_policy for one in pod.spec.topology_spread_constraints
+        constraint.node_affinity_policy or constraint.node_taints_policy
+        for constraint in pod.spec.topology_spread_constraints
     ),
     "init containers": lambda pod: pod.spec.init_containers,
     "named nodes": lambda pod: (
-        (affinity := _to_nodes(pod))
+        (affinity := _affinity_of(pod))
         and affinity.required
         and any(term.match_fields for term in affinity.required.node_selector_terms)
     ),
     "namespace selectors": NAMESPACES.has,
-    "node preferences": lambda pod: (affinity := _to_nodes(pod)) and affinity.given_preferred is not None,
+    "node preferences": lambda pod: (affinity := _affinity_of(pod)) and affinity.given_preferred is not None,
     "nominations": lambda pod: pod.status.nominated_node_name,
     "overhead": lambda pod: pod.spec.overhead,
     "pod affinity": lambda pod: (
@@ -128,17 +134,17 @@ OF_PODS: Mapping[str, Callable[[Pod], object]] = {
     "pods without cpu and memory": lambda pod: (
         not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY))
     ),
-    "ports": lambda pod: any(port.host_port for one in _containers(pod) for port in one.ports),
-    "requests": lambda pod: any(one.requests for one in _containers(pod)),
+    "ports": lambda pod: any(port.host_port for container in _containers(pod) for port in container.ports),
+    "requests": lambda pod: any(container.requests for container in _containers(pod)),
     "resized pods": lambda pod: (
         pod.status.resources
         or any(
-            one.requests is not None or one.allocated_resources
-            for one in (*pod.status.container_statuses, *pod.status.init_container_statuses)
+            status.requests is not None or status.allocated_resources
+            for status in (*pod.status.container_statuses, *pod.status.init_container_statuses)
         )
     ),
     "scheduling gates": lambda pod: pod.spec.scheduling_gates,
-    "sidecars": lambda pod: any(one.is_sidecar for one in pod.spec.init_containers),
+    "sidecars": lambda pod: any(container.is_sidecar for container in pod.spec.init_containers),
     "terminating": lambda pod: pod.is_terminating,
     "node selectors": lambda pod: pod.spec.node_selector,
     "volumes": lambda pod: pod.spec.rule_volumes,
@@ -172,7 +178,7 @@ OF_NODES: Mapping[str, Callable[[Node], object]] = {
     "unschedulable": lambda node: node.spec.unschedulable,
     "huge nodes": lambda node: any(quantity.nanos > HUGE for quantity in node.status.allocatable.values()),
     "lacking nodes": lambda node: (
-        not {CPU, MEMORY} <= {name for name, found in node.status.allocatable.items() if found.nanos}
+        not {CPU, MEMORY} <= {name for name, quantity in node.status.allocatable.items() if quantity.nanos}
     ),
     "preferring taints": lambda node: any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints),
     "zones": lambda node: any("zone" in label or "region" in label for label in node.labels),
@@ -197,30 +203,32 @@ def traits_of(scenario: Scenario, configuration: Iterable[str]) -> frozenset[str
     """The traits of *scenario*, with those of the *configuration*."""
     pods = [*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod))]
     nodes = scenario.nodes
-    found = {name for name, holds in OF_PODS.items() if any(holds(pod) for pod in pods)}
-    found |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
-    there = {item.kind for item in scenario.objects}
-    found |= {name for name, kinds in OF_KINDS.items() if not there.isdisjoint(kinds)}
+    traits = {name for name, holds in OF_PODS.items() if any(holds(pod) for pod in pods)}
+    traits |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
+    present = {item.kind for item in scenario.objects}
+    traits |= {name for name, kinds in OF_KINDS.items() if not present.isdisjoint(kinds)}
     devices = [
         device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices
     ]
-    found |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
+    traits |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
     names = {"", *(node.name for node in nodes)}
-    on = dict[str, list[Pod]]()
+    pods_by_node = dict[str, list[Pod]]()
     for pod in pods:
-        on.setdefault(pod.spec.node_name, []).append(pod)
+        pods_by_node.setdefault(pod.spec.node_name, []).append(pod)
     of_all = {
         "priorities": len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods),
-        "orphans": not on.keys() <= names,
+        "orphans": not pods_by_node.keys() <= names,
         "100 nodes": len(nodes) > MANY,
         "two nodes": len(nodes) > 1,
         "disrupted pods": any(
             isinstance(item, PodDisruptionBudget) and item.status.disrupted_pods for item in scenario.objects
         ),
-        "overcommitted nodes": any(_exceeds(node, on[node.name]) for node in nodes if node.name in on),
+        "overcommitted nodes": any(
+            _overcommits(node, pods_by_node[node.name]) for node in nodes if node.name in pods_by_node
+        ),
     }
-    found |= {name for name, holds in of_all.items() if holds}
-    return frozenset({*found, *configuration})
+    traits |= {name for name, holds in of_all.items() if holds}
+    return frozenset({*traits, *configuration})
 
 
 def concerns(fact: Fact, traits: frozenset[str]) -> bool:
@@ -370,7 +378,7 @@ class Upgrade:
     cluster."""
     traits: frozenset[str] = attrs.field(init=False)
     """Of the cluster too."""
-    _led: Steps | None = None
+    _leader: Steps | None = None
 
     @traits.default
     def _traits(self) -> frozenset[str]:
@@ -379,27 +387,27 @@ class Upgrade:
     def __getstate__(self) -> dict[str, Any]:
         """The state for other processes: of decisions only what takes effect, as their details are larger
         than all the rest."""
-        each = []
-        for step in self._led.each if self._led else ():
-            its = step.decision
-            lasting = Decision(its.pod, its.host, preemption=its.preemption, nominated=its.nominated)
-            each.append(attrs.evolve(step, decision=lasting))
-        return {**vars(self), "_led": self._led and attrs.evolve(self._led, each=each)}
+        steps = []
+        for step in self._leader.steps if self._leader else ():
+            full = step.decision
+            lasting = Decision(full.pod, full.host, preemption=full.preemption, nominated=full.nominated)
+            steps.append(attrs.evolve(step, decision=lasting))
+        return {**vars(self), "_leader": self._leader and attrs.evolve(self._leader, steps=steps)}
 
     # --- the steps of each side -----------------------------------------------------------------------------
 
-    def led(self, observer: Observer = SILENT) -> Steps | None:
+    def leader(self, observer: Observer = SILENT) -> Steps | None:
         """The steps on whose states all sides decide; None: each goes its own way."""
-        if self.mode == "locked" and self._led is None:
-            self._led = lead(self.specs[0], self.scenario, self.order, observer)
-        return self._led
+        if self.mode == "locked" and self._leader is None:
+            self._leader = lead(self.specs[0], self.scenario, self.order, observer)
+        return self._leader
 
     def steps(self, number: int, observer: Observer = SILENT) -> Steps:
         """The steps of the side *number*."""
-        led = self.led()
-        if led is None:
+        leader = self.leader()
+        if leader is None:
             return lead(self.specs[number], self.scenario, self.order, observer)
-        return FollowingSide(self.specs[number], self.scenario, led).steps() if number else led
+        return FollowingSide(self.specs[number], self.scenario, leader).steps() if number else leader
 
     def is_paired(self, number: int) -> bool:
         """Whether none of the facts that fit the cluster can be tried, so that each decision is looked at
@@ -407,23 +415,23 @@ class Upgrade:
         fitting, _ = self.facts(number)
         return len(fitting) > 1 and not any(fact.cells for fact in fitting)
 
-    def pair(self, number: int, led: Steps | None = None) -> tuple[Steps, Steps, Causes]:
-        """The steps of the side before *number* and of that one, on the states of *led*, with the cause of
+    def pair(self, number: int, leader: Steps | None = None) -> tuple[Steps, Steps, Causes]:
+        """The steps of the side before *number* and of that one, on the states of *leader*, with the cause of
         each difference."""
-        led = led or self.led()
-        assert led is not None
-        trial = self.trial(number, led)
-        found = dict[int, FoundCause]()
+        leader = leader or self.leader()
+        assert leader is not None
+        trial = self.trial(number, leader)
+        causes = dict[int, FoundCause]()
         older = trial.older
         newer = trial.newer
-        for at, step in enumerate(led.each):
+        for at, step in enumerate(leader.steps):
             # Details cost as much as the decision: they are asked for at once where they are likely to be
             # wanted.
-            details = 2 * len(found) > at and step.decision.host is not None
-            with older.step(details) as one, newer.step(details) as other:
-                if decided(one) != decided(other):
-                    found[at] = trial.compared(at, older.detailed(one), newer.detailed(other))
-        return older.taken, newer.taken, found
+            details = 2 * len(causes) > at and step.decision.host is not None
+            with older.step(details) as before, newer.step(details) as after:
+                if decided(before) != decided(after):
+                    causes[at] = trial.compared(at, older.detailed(before), newer.detailed(after))
+        return older.taken_steps, newer.taken_steps, causes
 
     # --- from one side to the next --------------------------------------------------------------------------
 
@@ -435,82 +443,84 @@ class Upgrade:
         return fitting, [fact for fact in facts if fact not in fitting]
 
     def trial(
-        self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS
+        self, number: int, leader: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS
     ) -> UpgradeTrial:
-        """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
+        """The side *number* beside the one before it on the states of *leader*; what is known of their steps."""
         spec = self.specs[number]
         (fitting, others) = self.facts(number)
-        older = FollowingSide(self.specs[number - 1], self.scenario, led, own=list(before.each))
-        newer = FollowingSide(spec, self.scenario, led, own=list(after.each))
+        older = FollowingSide(self.specs[number - 1], self.scenario, leader, own_steps=list(before.steps))
+        newer = FollowingSide(spec, self.scenario, leader, own_steps=list(after.steps))
 
         def without(facts: Sequence[Fact]) -> FollowingSide:
-            return FollowingSide(spec, self.scenario, led, undone(spec.release, facts), newer.own)
+            return FollowingSide(spec, self.scenario, leader, undone(spec.release, facts), newer.own_steps)
 
         return UpgradeTrial([*fitting, *others], fitting, older, newer, without)
 
     def moved(self, number: int, before: Steps, after: Steps, causes: Causes | None = None) -> MovedPods:
         """Each decision that the side *number* changes, in order; *before*, *after*: the steps on both sides;
         *causes*: if known."""
-        theirs = {step.at: step.outcome for step in after.each}
-        changed = [step for step in before.each if step.at in theirs and theirs[step.at] != step.outcome]
+        newer = {step.at: step.outcome for step in after.steps}
+        changed = [step for step in before.steps if step.at in newer and newer[step.at] != step.outcome]
         if not changed:
             return ()
-        led = self.led()
-        beside = after
-        if led is None:  # the newer side went its own way: what decides it on the states of the older one?
-            led = before if before.each[0].decision else self.steps(number - 1)
+        leader = self.leader()
+        newer_steps = after
+        if leader is None:  # the newer side went its own way: what decides it on the states of the older one?
+            leader = before if before.steps[0].decision else self.steps(number - 1)
             if self.is_paired(number):
-                _, beside, causes = self.pair(number, led)
+                _, newer_steps, causes = self.pair(number, leader)
             else:
-                beside = FollowingSide(self.specs[number], self.scenario, led).steps()
-        numbers = {step.at: at for at, step in enumerate(led.each)}
+                newer_steps = FollowingSide(self.specs[number], self.scenario, leader).steps()
+        numbers = {step.at: at for at, step in enumerate(leader.steps)}
         if causes is None:
-            outcomes = {step.at: step.outcome for step in beside.each}
+            outcomes = {step.at: step.outcome for step in newer_steps.steps}
             direct = {
-                numbers[one.at]: (one.outcome, outcomes[one.at])
-                for one in changed
-                if outcomes[one.at] != one.outcome
+                numbers[step.at]: (step.outcome, outcomes[step.at])
+                for step in changed
+                if outcomes[step.at] != step.outcome
             }
-            causes = dict(zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True))
+            causes = dict(
+                zip(direct, self.trial(number, leader, before, newer_steps).attribute(direct), strict=True)
+            )
         versions = self.specs[number - 1].version, self.specs[number].version
         return tuple(
             moved_pod(
-                *versions, step.at, step.outcome, theirs[step.at], causes.get(numbers[step.at], BY_EARLIER)
+                *versions, step.at, step.outcome, newer[step.at], causes.get(numbers[step.at], BY_EARLIER)
             )
             for step in changed
         )
 
-    def differing(self, found: MovedPod) -> Iterator[DifferingNode]:
-        """The nodes that the newer side of *found* judges otherwise, on the state in which the pod's turn
+    def differing(self, move: MovedPod) -> Iterator[DifferingNode]:
+        """The nodes that the newer side of *move* judges otherwise, on the state in which the pod's turn
         comes."""
-        number = [spec.version for spec in self.specs].index(found.after)
-        led = lead(
+        number = [spec.version for spec in self.specs].index(move.after)
+        leader = lead(
             self.specs[0 if self.mode == "locked" else number - 1],
             self.scenario,
             self.order,
             SILENT,
-            found.pod,
+            move.pod,
         )
         before, after = (
-            FollowingSide(self.specs[at], self.scenario, led).steps() for at in (number - 1, number)
+            FollowingSide(self.specs[at], self.scenario, leader).steps() for at in (number - 1, number)
         )
-        trial = self.trial(number, led, before, after)
+        trial = self.trial(number, leader, before, after)
         names = [node.name for node in self.scenario.nodes]
-        at = len(led.each) - 1
-        older, newer = (SideView(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
-        rule = found.rule if found.kind == "score" else None
+        at = len(leader.steps) - 1
+        older, newer = (SideView(side.side, side.ask(at), names) for side in (trial.older, trial.newer))
+        rule = move.rule if move.kind == "score" else None
         for name in names:
-            told = []
+            texts = []
             for view in (older, newer):
                 node = view.nodes[name]
                 points = None if rule is None else total_of_rule(rule, node)
                 text = ": ".join(filter(None, [node.state, "; ".join(node.reasons)]))
                 if points is not None:
                     text = f"{node.state}, {points * 100 // view.side.engine.max_score} points by {rule}"
-                told.append(text)
-            old, new = told
+                texts.append(text)
+            old, new = texts
             if old != new:
-                yield DifferingNode(found.after, name, old, new)
+                yield DifferingNode(move.after, name, old, new)
 
     # --- here or elsewhere ----------------------------------------------------------------------------------
 
@@ -535,11 +545,11 @@ class Upgrade:
             for name, *arguments in tasks:
                 yield getattr(self, name)(*arguments)
             return
-        found = dict(observer.following(run_on(executor, self.run, tasks), len(tasks), "upgrading", "tasks"))
+        done = dict(observer.following(run_on(executor, self.run, tasks), len(tasks), "upgrading", "tasks"))
         for number in range(len(tasks)):
-            if isinstance(found[number], Exception):
-                raise found[number]
-            yield found[number]
+            if isinstance(done[number], Exception):
+                raise done[number]
+            yield done[number]
 
 
 Task = Sequence[Any]
@@ -547,79 +557,84 @@ Task = Sequence[Any]
 
 
 def upgraded(
-    asked: Upgrade,
+    upgrade: Upgrade,
     observer: Observer = SILENT,
     warnings: tuple[InputWarning, ...] = (),
     executor: Executor | None = None,
 ) -> UpgradeDocument:
-    """The answer to what is *asked*; *executor*: what runs it, this process by default.
+    """The answer of *upgrade*; *executor*: what runs it, this process by default.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
     that is lost.
     """
-    led = asked.led(observer)
+    leader = upgrade.leader(observer)
     # The steps of each side: those of the one before where no fact concerns the cluster, else its own. What a
     # Policy or a profile becomes in a release may differ without a fact about decisions: then all are run.
-    shares = asked.shares and asked.specs[0].given is None
-    own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
-    pairs = [number for number in own if led is not None and asked.is_paired(number)]
-    alone = [number for number in own if not {number, number + 1} & {*pairs}]
-    made = {}
+    shares = upgrade.shares and upgrade.specs[0].source is None
+    separate = [number for number in range(1, len(upgrade.specs)) if not shares or upgrade.facts(number)[0]]
+    pairs = [number for number in separate if leader is not None and upgrade.is_paired(number)]
+    single = [number for number in separate if not {number, number + 1} & {*pairs}]
+    steps_by_number = {}
     causes = {}
-    told = () if executor is not None else (observer,)
+    observers = () if executor is not None else (observer,)
     # Pairs first: each takes as long as three or four others.
-    results = asked.results(
-        [*(("pair", number) for number in pairs), *(("steps", number, *told) for number in alone)],
+    results = upgrade.results(
+        [*(("pair", number) for number in pairs), *(("steps", number, *observers) for number in single)],
         executor,
         observer,
     )
-    for number, (older, newer, found) in zip(pairs, results, strict=False):
-        made[number - 1], made[number], causes[number] = older, newer, found
-    made.update(zip(alone, results, strict=True))
-    each = [asked.steps(0, observer)]
-    for number in range(1, len(asked.specs)):
-        each.append(made[number] if number in own else each[-1])
-    numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
+    for number, (older, newer, pair_causes) in zip(pairs, results, strict=False):
+        steps_by_number[number - 1], steps_by_number[number], causes[number] = older, newer, pair_causes
+    steps_by_number.update(zip(single, results, strict=True))
+    sides = [upgrade.steps(0, observer)]
+    for number in range(1, len(upgrade.specs)):
+        sides.append(steps_by_number[number] if number in separate else sides[-1])
+    numbers = [number for number in range(1, len(sides)) if sides[number] is not sides[number - 1]]
     moved: dict[int, MovedPods] = {}
     for is_known, runs in (
         (False, executor),
         (True, None),
     ):  # where causes are known there is too little left to hand over
-        those = [number for number in numbers if (causes.get(number) is not None) == is_known]
+        group = [number for number in numbers if (causes.get(number) is not None) == is_known]
         tasks = []
-        for number in those:
-            both = each[number - 1 : number + 1]
+        for number in group:
+            pair = sides[number - 1 : number + 1]
             if runs is not None:
                 # Another process gets them without decisions, which are larger than all the rest.
-                bare = [[attrs.evolve(one, decision=None) for one in its.each] for its in both]
-                both = [attrs.evolve(its, each=steps) for its, steps in zip(both, bare, strict=True)]
-            tasks.append(("moved", number, *both, causes.get(number)))
-        moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
-    return _document(asked, each, dict(sorted(moved.items())), warnings)
+                bare = [[attrs.evolve(step, decision=None) for step in steps.steps] for steps in pair]
+                pair = [attrs.evolve(side, steps=steps) for side, steps in zip(pair, bare, strict=True)]
+            tasks.append(("moved", number, *pair, causes.get(number)))
+        moved |= zip(group, upgrade.results(tasks, runs, observer), strict=True)
+    return _document(upgrade, sides, dict(sorted(moved.items())), warnings)
 
 
 def _document(
-    asked: Upgrade, each: Sequence[Steps], moved: Mapping[int, MovedPods], warnings: tuple[InputWarning, ...]
+    upgrade: Upgrade,
+    sides: Sequence[Steps],
+    moved: Mapping[int, MovedPods],
+    warnings: tuple[InputWarning, ...],
 ) -> UpgradeDocument:
-    found = [one for its in moved.values() for one in its]
-    specs = asked.specs
+    moves = [move for group in moved.values() for move in group]
+    specs = upgrade.specs
     same_as = None
-    sides = []
+    stages = []
     steps = []
-    for at, (spec, its) in enumerate(zip(specs, each, strict=True)):
-        placed = sum(host is not None for host in its.hosts.values())
+    for at, (spec, side) in enumerate(zip(specs, sides, strict=True)):
+        placed = sum(host is not None for host in side.hosts.values())
         changed = moved.get(at, ())
         same_as = None if not at or changed else same_as or specs[at - 1].version
-        like = ALL_PATCH_LEVELS[spec.version]
-        other = OTHER_PATCHES.get(spec.version, "")
-        sides.append(
-            UpgradeStage(spec.version, like, spec.text, placed, len(its.hosts) - placed, same_as, other)
+        patch_level = ALL_PATCH_LEVELS[spec.version]
+        other_patches = OTHER_PATCHES.get(spec.version, "")
+        stages.append(
+            UpgradeStage(
+                spec.version, patch_level, spec.text, placed, len(side.hosts) - placed, same_as, other_patches
+            )
         )
         if at:
-            counts = Counter(one.change for one in changed)
+            counts = Counter(move.change for move in changed)
             causes = Counter(
-                (one.effect, one.fact, one.rule or (BY_ID[one.fact].plugin if one.fact else None))
-                for one in changed
+                (move.effect, move.fact, move.rule or (BY_ID[move.fact].plugin if move.fact else None))
+                for move in changed
             )
             steps.append(
                 UpgradeStep(
@@ -634,28 +649,29 @@ def _document(
                     tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
                 )
             )
-    told = dict.fromkeys(one.fact for one in found if one.fact is not None)
+    facts = dict.fromkeys(move.fact for move in moves if move.fact is not None)
     return UpgradeDocument(
         warnings=warnings,
-        mode=asked.mode,
-        same=not found,
-        pods=len(each[0].hosts),
-        stages=tuple(sides),
+        mode=upgrade.mode,
+        same=not moves,
+        pods=len(sides[0].hosts),
+        stages=tuple(stages),
         steps=tuple(steps),
-        moved=tuple(found),
-        facts=tuple(ReleaseFact.of(BY_ID[name]) for name in told),
+        moved=tuple(moves),
+        facts=tuple(ReleaseFact.of(BY_ID[name]) for name in facts),
         ways={
-            pod: tuple(its.hosts.get(pod) for its in each) for pod in dict.fromkeys(one.pod for one in found)
+            pod: tuple(side.hosts.get(pod) for side in sides)
+            for pod in dict.fromkeys(move.pod for move in moves)
         },
     )
 
 
 def moved_pod(
-    before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, why: FoundCause
+    before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, found_cause: FoundCause
 ) -> MovedPod:
     """The decision *new* of the release *after*, in the step *at*, in place of *old*."""
     change: Change = "elsewhere"
-    cause = why.cause
+    cause = found_cause.cause
     if old[0] is None:
         change = "other room" if new[0] is None else "gained"
     elif new[0] is None:
@@ -668,11 +684,11 @@ def moved_pod(
         change,
         old[0] or old[1],
         new[0] or new[1],
-        why.effect,
-        why.fact.id if why.fact else None,
+        found_cause.effect,
+        found_cause.fact.id if found_cause.fact else None,
         cause.kind,
         cause.rule,
         cause.node,
-        why.points,
+        found_cause.points,
         cause.text,
     )

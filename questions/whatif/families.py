@@ -46,42 +46,47 @@ Changes = Iterator[Change]
 
 def corrected(context: WhatIfContext) -> Changes:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
-    found = [*_labels(context), *_taints_and_resources(context)]
-    edits = tuple(edit for one in found for edit in one.edits)
+    changes = [*_corrected_labels(context), *_corrected_taints_and_resources(context)]
+    edits = tuple(edit for change in changes for edit in change.edits)
     together = (
-        [Change(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
+        [Change(changes[0].kind, "; and ".join(change.words for change in changes), edits)]
+        if len(changes) > 1
+        else []
     )
-    for one in [*together, *found]:
+    for change in [*together, *changes]:
         yield attrs.evolve(
-            context.of_pod(one.kind, one.words, *one.edits, size=-float(len(one.edits))), corrects=True
+            context.of_pod(change.kind, change.words, *change.edits, size=-float(len(change.edits))),
+            corrects=True,
         )
 
 
-def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
+def _name_hint(meant: str, name: str, count: int, noun: str = "node") -> str:
     """A hint for a name that none has: the one that was probably meant."""
-    return f"ask for {wanted}, not for {given}: no {noun} has that, and {have(count, noun)} {wanted}"
+    return f"ask for {meant}, not for {name}: no {noun} has that, and {have(count, noun)} {meant}"
 
 
-def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> str:
+def _label_hint(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> str:
     """The same of a label."""
-    return _instead("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
+    return _name_hint("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
 
 
-def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None) -> Changes:
+def _label_changes(
+    facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None
+) -> Changes:
     """Labels that are wanted at *path* of a pod."""
     for key, value in (pairs or {}).items():
         near = facts.near(key, value)
         if near is not None:
             old = [f"{path}.{key}-"] if near[0] != key else []
-            yield Change(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
+            yield Change(kind, _label_hint(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
 
 
-def _labels(context: WhatIfContext) -> Changes:
+def _corrected_labels(context: WhatIfContext) -> Changes:
     """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods
     to be near to."""
     pod = context.pod
     facts = node_labels(context.engine)
-    yield from _of_pairs(facts, "nodeSelector", "nodeSelector", pod.spec.node_selector)
+    yield from _label_changes(facts, "nodeSelector", "nodeSelector", pod.spec.node_selector)
     for at, term in enumerate(node_terms(pod)):
         for number, expression in enumerate(term.match_expressions):
             path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
@@ -91,48 +96,51 @@ def _labels(context: WhatIfContext) -> Changes:
                     edit = f"{path}.key={near[0]}"
                     if near[0] == expression.key:
                         edit = f"{path}.values[{place}]={near[1]}"
-                    yield Change("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
-    close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(affinity_terms(pod))}
+                    yield Change("nodeAffinity", _label_hint(facts, near, expression.key, value), (edit,))
+    close = {f"affinity.podAffinity.{REQUIRED}[{at}]": term for at, term in enumerate(affinity_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)
     places: list[tuple[ChangeKind, str, str]] = [
-        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in spread),
-        *(("podAffinity", path, one.topology_key) for path, one in close.items()),
+        *(
+            ("spread", f"topologySpreadConstraints[{at}]", constraint.topology_key)
+            for at, constraint in spread
+        ),
+        *(("podAffinity", path, term.topology_key) for path, term in close.items()),
     ]
     for kind, path, key in places:
         for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
-            words = _instead(meant, key, sum(facts.counts[meant].values()))
+            words = _name_hint(meant, key, sum(facts.counts[meant].values()))
             yield Change(kind, words, (f"{path}.topologyKey={meant}",))
-    for path, wanted in close.items():
-        namespaces = set(wanted.namespaces) or {pod.namespace}
-        others = LabelFacts.of(
-            (other.labels for other in context.engine.pods() if other.namespace in namespaces), "pod"
+    for path, affinity_term in close.items():
+        namespaces = set(affinity_term.namespaces) or {pod.namespace}
+        pod_facts = LabelFacts.of(
+            (target.labels for target in context.engine.pods() if target.namespace in namespaces), "pod"
         )
-        pairs = None if wanted.label_selector is None else wanted.label_selector.match_labels
-        yield from _of_pairs(others, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
+        pairs = None if affinity_term.label_selector is None else affinity_term.label_selector.match_labels
+        yield from _label_changes(pod_facts, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
 
 
-def _taints_and_resources(context: WhatIfContext) -> Changes:
+def _corrected_taints_and_resources(context: WhatIfContext) -> Changes:
     """Taints that a toleration misses by its key, its value or its effect, and resources that a container
     requests."""
     taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
     for toleration in idle_tolerations(context.pod, taints):
-        for taint in (one for one in taints if is_meant(toleration, one)):
-            words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
+        for taint in (candidate for candidate in taints if is_meant(toleration, candidate)):
+            words = f"tolerate {_name_hint(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
             yield Change(
                 "toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",)
             )
-    there = resources_of(context.engine)
+    resources = resources_of(context.engine)
     of_devices = context.engine.template_of(context.pod).device_resources
     for container in context.pod.spec.containers:
         for name in container.requests:
-            is_unknown = "/" in name and not there[name] and name not in of_devices
-            for meant in near_keys(name, there)[:1] if is_unknown else ():
+            is_unknown = "/" in name and not resources[name] and name not in of_devices
+            for meant in near_keys(name, resources)[:1] if is_unknown else ():
                 edits = []
                 for field, amounts in (("requests", container.requests), ("limits", container.limits)):
                     if name in amounts:
                         path = f"spec.containers[{container.name}].resources.{field}"
                         edits += [f"{path}.{name}-", f"{path}.{meant}={amounts[name].value()}"]
-                yield Change("request", _instead(meant, name, there[meant]), tuple(edits))
+                yield Change("request", _name_hint(meant, name, resources[meant]), tuple(edits))
 
 
 # --- what the pod demands -----------------------------------------------------------------------------------
@@ -156,9 +164,9 @@ def tolerations(context: WhatIfContext) -> Changes:
 
     Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
     """
-    found = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
+    taint_sets = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
     sets = dict.fromkeys(
-        taints for taints in found if taints and not any(is_state(taint) for taint in taints)
+        taints for taints in taint_sets if taints and not any(is_state(taint) for taint in taints)
     )
     enough: list[frozenset[Taint]] = []
     for taints in sorted(sets, key=len):
@@ -210,8 +218,8 @@ def dropped_pod_affinity(context: WhatIfContext) -> Changes:
     )
     for kind, word, part in kinds:
         for at, term in enumerate(part.required if part is not None else ()):
-            told = f"remove the required {word} to pods by {term.topology_key}"
-            yield context.of_pod(kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
+            words = f"remove the required {word} to pods by {term.topology_key}"
+            yield context.of_pod(kind, words, f"affinity.{kind}.{REQUIRED}[{at}]-")
 
 
 def dropped_ports(context: WhatIfContext) -> Changes:
@@ -222,9 +230,9 @@ def dropped_ports(context: WhatIfContext) -> Changes:
         for container in containers:
             for at, port in enumerate(container.ports):
                 if port.host_port:
-                    told = f"remove the host port {port.host_port} of container {container.name}"
+                    words = f"remove the host port {port.host_port} of container {container.name}"
                     yield context.of_pod(
-                        "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-"
+                        "hostPort", words, f"spec.{place}[{container.name}].ports[{at}].hostPort-"
                     )
 
 
@@ -243,9 +251,9 @@ def looser_spread(context: WhatIfContext) -> Changes:
 
         skew = smallest(now, most, helps)
         if skew is not None:
-            told = f"raise the maxSkew over {key} from {now} to {skew}"
-            yield context.of_pod("spread", told, f"{place}.maxSkew={skew}", size=skew)
-        for policy, given, what in (
+            words = f"raise the maxSkew over {key} from {now} to {skew}"
+            yield context.of_pod("spread", words, f"{place}.maxSkew={skew}", size=skew)
+        for policy, setting, what in (
             (
                 "nodeTaintsPolicy",
                 constraint.node_taints_policy,
@@ -253,11 +261,11 @@ def looser_spread(context: WhatIfContext) -> Changes:
             ),
             ("nodeAffinityPolicy", constraint.node_affinity_policy, "nodes that the pod does not select"),
         ):
-            if given != "Honor":
-                told = f"leave {what} out of the spread over {key} ({policy}: Honor)"
-                yield context.of_pod("spread", told, f"{place}.{policy}=Honor", size=constraint.max_skew)
-        told = f"make the spread over {key} a wish (ScheduleAnyway)"
-        yield context.of_pod("spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
+            if setting != "Honor":
+                words = f"leave {what} out of the spread over {key} ({policy}: Honor)"
+                yield context.of_pod("spread", words, f"{place}.{policy}=Honor", size=constraint.max_skew)
+        words = f"make the spread over {key} a wish (ScheduleAnyway)"
+        yield context.of_pod("spread", words, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
 
 
 # --- other pods ---------------------------------------------------------------------------------------------
@@ -271,13 +279,13 @@ def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
     cannot make enough room.
     """
     hopeful = {
-        one.name: one
-        for one, _ in context.targets()
-        if not one.fits and all(against.evictable for against in one.objections)
+        report.name: report
+        for report, _ in context.targets()
+        if not report.fits and all(objection.evictable for objection in report.objections)
     }
     is_local = all(map(is_short_only, hopeful.values()))
     table = context.engine.fresh_table()
-    found = dict[Hashable, tuple[int, float, str, Pod, str]]()
+    candidates = dict[Hashable, tuple[int, float, str, Pod, str]]()
     for name in hopeful if is_local else [node.name for node in context.nodes()]:
         row = table.row_of[name]
         report = hopeful.get(name)
@@ -287,16 +295,24 @@ def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
             if not stays_with_node(entry.pod) and all(
                 frees.get(short.resource, 0) >= short.missing for short in shortages
             ):
-                has = {key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()}
+                allocatable = {
+                    key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()
+                }
                 share = max(
-                    (used / has[key] for key, used in entry.template.footprint.items() if key in has),
+                    (
+                        used / allocatable[key]
+                        for key, used in entry.template.footprint.items()
+                        if key in allocatable
+                    ),
                     default=0.0,
                 )
-                found.setdefault(
+                candidates.setdefault(
                     (name, entry.template, entry.priority),
                     (entry.priority, share, entry.pod.key, entry.pod, name),
                 )
-    return [(pod, name) for _, _, _, pod, name in sorted(found.values(), key=lambda one: one[:3])]
+    return [
+        (pod, name) for _, _, _, pod, name in sorted(candidates.values(), key=lambda candidate: candidate[:3])
+    ]
 
 
 def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
@@ -304,10 +320,10 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     not help."""
     words = f"delete pod {pod.key} on {node}"
     size = float(place)
-    found = context.helpful(Change("delete", words, (f"delete pod {pod.key}",), size=size))
-    if found is None or len(found.suggestion.patch) > 1:
-        return found
-    host = found.suggestion.host
+    helpful = context.helpful(Change("delete", words, (f"delete pod {pod.key}",), size=size))
+    if helpful is None or len(helpful.suggestion.patch) > 1:
+        return helpful
+    host = helpful.suggestion.host
     with context.after(f"delete pod {pod.key}", f"pod {context.pod.key} nodeName={host}") as after:
         target = after.ask(freed(pod)).host
     context.tried += after.tried
@@ -315,11 +331,13 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
         return None  # it comes back, and waits in place of the pod
     if target is None and pod.controller is not None:
         return Helpful.of(
-            attrs.evolve(found.change, words=f"{words}; the pod that its controller makes again then waits"),
+            attrs.evolve(
+                helpful.change, words=f"{words}; the pod that its controller makes again then waits"
+            ),
             host,
         )
     if target is None or target == node:
-        return found
+        return helpful
     words = f"move pod {pod.key} from {node} to {target}"
     return Helpful.of(Change("move", words, (f"pod {pod.key} nodeName={target}",), size=size), host)
 
@@ -329,10 +347,10 @@ def without_anti_affinity(context: WhatIfContext) -> Changes:
     for node in context.nodes():
         for entry in context.on(node.name):
             for at, term in enumerate(entry.template.required_anti_affinity):
-                told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
+                words = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
                 yield Change(
                     "otherAntiAffinity",
-                    told,
+                    words,
                     (f"pod {entry.pod.key} affinity.podAntiAffinity.{REQUIRED}[{at}]-",),
                 )
 
@@ -341,12 +359,12 @@ def higher_priority(context: WhatIfContext) -> Changes:
     """The priority that is just high enough to evict others, from low to high; or eviction where the pod does
     without."""
     if context.pod.spec.preemption_policy == "Never":
-        told = "let the pod evict others (preemptionPolicy)"
-        yield context.of_pod("priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
-    there = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
-    for priority in sorted(value + 1 for value in there if value >= context.pod.priority):
-        told = f"raise the priority from {context.pod.priority} to {priority}"
-        yield context.of_pod("priority", told, f"priority={priority}", size=priority, evicts=True)
+        words = "let the pod evict others (preemptionPolicy)"
+        yield context.of_pod("priority", words, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+    priorities = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
+    for priority in sorted(value + 1 for value in priorities if value >= context.pod.priority):
+        words = f"raise the priority from {context.pod.priority} to {priority}"
+        yield context.of_pod("priority", words, f"priority={priority}", size=priority, evicts=True)
 
 
 # --- nodes --------------------------------------------------------------------------------------------------
@@ -381,16 +399,16 @@ def untainted(context: WhatIfContext) -> Changes:
         taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
         if not taints or (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
             continue
-        told = []
+        actions = []
         states = dict.fromkeys(taint.key for taint in taints if taint.key in CONDITIONS)
         if states:
             how = " and ".join(CONDITIONS[key] for key in states)
-            told.append(f"make node {node.name} {how} (it has the taint {' and '.join(states)})")
+            actions.append(f"make node {node.name} {how} (it has the taint {' and '.join(states)})")
         others = [taint_text(taint) for taint in taints if taint.key not in CONDITIONS]
         if others:
-            told.append(f"remove the taint {' and '.join(others)} of node {node.name}")
+            actions.append(f"remove the taint {' and '.join(others)} of node {node.name}")
         edits = [f"taints-={taint_text(taint)}" for taint in taints]
-        yield context.of_node(node, "taint", " and ".join(told), *edits, size=len(taints))
+        yield context.of_node(node, "taint", " and ".join(actions), *edits, size=len(taints))
 
 
 def raised(context: WhatIfContext) -> Changes:
@@ -399,15 +417,15 @@ def raised(context: WhatIfContext) -> Changes:
         if not is_short_only(report) or lacks_kind(context, report):
             continue
         edits = []
-        told = []
+        amounts = []
         shares = []
         for short in report.shortages:
             before = units(short.resource, node.status.allocatable)
             edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
-            told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
+            amounts.append(f"{amount(short.resource, short.missing)} more {short.resource}")
             shares.append(short.missing / max(before, 1))
         yield context.of_node(
-            node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares)
+            node, "allocatable", f"give node {node.name} {' and '.join(amounts)}", *edits, size=max(shares)
         )
 
 
@@ -418,26 +436,28 @@ def labelled(context: WhatIfContext) -> Changes:
     """A node with the labels that the pod asks for, or with a label by which pods are spread or kept
     together."""
     pod = context.pod
-    spread = (one.topology_key for one in pod.spec.topology_spread_constraints)
-    by = dict.fromkeys([*(one.topology_key for one in affinity_terms(pod)), *spread])
+    spread = (constraint.topology_key for constraint in pod.spec.topology_spread_constraints)
+    topology_keys = dict.fromkeys([*(term.topology_key for term in affinity_terms(pod)), *spread])
     for _, node in context.targets():
         fixed = {*FIXED, *(key for key in node.labels if key.endswith(PLACES))}
-        wanted = [labels for labels in wanted_labels(pod, node) if labels and fixed.isdisjoint(labels)]
-        for key in by:
+        changes = [labels for labels in wanted_labels(pod, node) if labels and fixed.isdisjoint(labels)]
+        for key in topology_keys:
             if key and key != HOSTNAME and key not in node.labels:
-                values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
-                wanted += [{key: value} for value in values[:MOST_VALUES]]
-        for labels in wanted:
+                values = sorted(
+                    {other_node.labels[key] for other_node in context.nodes() if key in other_node.labels}
+                )
+                changes += [{key: value} for value in values[:MOST_VALUES]]
+        for labels in changes:
             edits = [
                 f"labels.{key}-" if value is None else f"labels.{key}={value}"
                 for key, value in labels.items()
             ]
-            told = [
+            actions = [
                 f"remove label {key}" if value is None else f"set label {key}={value}"
                 for key, value in labels.items()
             ]
             yield context.of_node(
-                node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels)
+                node, "label", f"{' and '.join(actions)} of node {node.name}", *edits, size=len(labels)
             )
 
 
@@ -453,15 +473,19 @@ def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
         return
     labels = {**node.labels, **{key: value for key, value in wrong.items() if value}}
     for term in terms:
-        found = {**wrong}
-        failing = [one for one in term.match_expressions if not match_expressions_selector((one,))(labels)]
-        for one in failing:
-            found |= _for_expression(one) or {"": None}
-        if not term.match_fields and "" not in found:
-            yield found
+        changes = {**wrong}
+        failing = [
+            expression
+            for expression in term.match_expressions
+            if not match_expressions_selector((expression,))(labels)
+        ]
+        for expression in failing:
+            changes |= _label_for(expression) or {"": None}
+        if not term.match_fields and "" not in changes:
+            yield changes
 
 
-def _for_expression(expression: Requirement) -> Labels | None:
+def _label_for(expression: Requirement) -> Labels | None:
     """A label with which *expression* holds."""
     key = expression.key
     values = expression.values
@@ -486,19 +510,21 @@ def more_devices(context: WhatIfContext) -> Changes:
     for report, node in context.targets():
         for account in report.devices or ():
             # A device that matches the request, free or not; there may be none on any node.
-            asked = account.claim, account.request
-            same = [
-                one
-                for other in context.reports
-                for one in other.devices or ()
-                if (one.claim, one.request) == asked
+            request = account.claim, account.request
+            same_request = [
+                candidate
+                for other_report in context.reports
+                for candidate in other_report.devices or ()
+                if (candidate.claim, candidate.request) == request
             ]
-            like = next((name for one in (account, *same) for name in one.matching), None)
-            if like is not None:
+            model = next(
+                (name for candidate in (account, *same_request) for name in candidate.matching), None
+            )
+            if model is not None:
                 count = max(account.wanted - len(account.usable), 1)
-                told = f"{count} more device{'s' if count > 1 else ''} of class {account.device_class} like {like}"
-                edit = f"copy device {like} to {node.name}{f' x{count}' if count > 1 else ''}"
-                yield Change("device", f"give node {node.name} {told}", (edit,), size=count)
+                devices = f"{count} more device{'s' if count > 1 else ''} of class {account.device_class} like {model}"
+                edit = f"copy device {model} to {node.name}{f' x{count}' if count > 1 else ''}"
+                yield Change("device", f"give node {node.name} {devices}", (edit,), size=count)
 
 
 # --- one more node ------------------------------------------------------------------------------------------
@@ -509,13 +535,13 @@ def one_more(context: WhatIfContext) -> Changes:
     smallest comes first."""
     kinds: dict[Hashable, tuple[list[int], str]] = {}
     for node in context.nodes():
-        has = node.status.allocatable
+        allocatable = node.status.allocatable
         labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
         taints = frozenset(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
-        size = [units(name, has) for name in ("cpu", "memory")]
-        kinds.setdefault((labels, frozenset(has.items()), taints), (size, node.name))
-    for number, (_, like) in enumerate(sorted(kinds.values(), key=itemgetter(0))):
-        yield Change("addNode", f"add a node like {like}", (f"copy node {like}",), size=number)
+        size = [units(name, allocatable) for name in ("cpu", "memory")]
+        kinds.setdefault((labels, frozenset(allocatable.items()), taints), (size, node.name))
+    for number, (_, model) in enumerate(sorted(kinds.values(), key=itemgetter(0))):
+        yield Change("addNode", f"add a node like {model}", (f"copy node {model}",), size=number)
 
 
 # --- one node before others ---------------------------------------------------------------------------------
@@ -529,8 +555,8 @@ HIGHEST = 100
 def selecting(context: WhatIfContext) -> Changes:
     """A nodeSelector that means the wanted node."""
     if context.pin is not None:
-        told = f"select {context.want} by its hostname"
-        yield context.of_pod("nodeSelector", told, f"nodeSelector.{HOSTNAME}={context.pin}")
+        words = f"select {context.want} by its hostname"
+        yield context.of_pod("nodeSelector", words, f"nodeSelector.{HOSTNAME}={context.pin}")
 
 
 def preferring(context: WhatIfContext) -> Changes:
@@ -540,8 +566,8 @@ def preferring(context: WhatIfContext) -> Changes:
         expression = {"key": HOSTNAME, "operator": "In", "values": [context.pin]}
         term = {"weight": weight, "preference": {"matchExpressions": [expression]}}
         text = yaml.safe_dump(term, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
-        told = f"prefer {context.want} with weight {weight}"
-        return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
+        words = f"prefer {context.want} with weight {weight}"
+        return context.of_pod("preference", words, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
 
     if context.pin is not None:
         helps = smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
@@ -558,8 +584,8 @@ def dropped_preferences(context: WhatIfContext) -> Changes:
         ("podAntiAffinity", affinity.pod_anti_affinity),
     ):
         for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
-            told = f"remove preference {at + 1} of {name}, which has weight {weight}"
-            yield context.of_pod("preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
+            words = f"remove preference {at + 1} of {name}, which has weight {weight}"
+            yield context.of_pod("preference", words, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
 
 
 def avoided(context: WhatIfContext) -> Changes:
@@ -573,8 +599,8 @@ def avoided(context: WhatIfContext) -> Changes:
             yield context.of_pod(
                 "toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts)
             )
-            told = f"remove the taint {together} of node {node.name}"
-            yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts))
+            words = f"remove the taint {together} of node {node.name}"
+            yield context.of_node(node, "taint", words, *(f"taints-={text}" for text in texts))
 
 
 # --- all of them --------------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ class WhatIfContext:
 
     run: Run
     pod: Pod
-    there: tuple[KubeObject, ...]
+    objects: tuple[KubeObject, ...]
     """All objects at this moment, the pod among them."""
     defaults: bool
     """Whether edited objects get the API server's defaults."""
@@ -281,7 +281,9 @@ class WhatIfContext:
         owner = self.pod.controller
         if owner is None:
             return []
-        pods = (item for item in self.there if isinstance(item, Pod) and item.namespace == self.pod.namespace)
+        pods = (
+            item for item in self.objects if isinstance(item, Pod) and item.namespace == self.pod.namespace
+        )
         return [pod for pod in pods if pod.key != self.pod.key and pod.controller == owner]
 
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
@@ -306,7 +308,7 @@ class WhatIfContext:
         """The value of the label by which a nodeSelector means the wanted node alone; None if there is none."""
         node = None if self.want is None else self.engine.node(self.want)
         value = None if node is None else node.labels.get(HOSTNAME)
-        if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1:
+        if value and sum(other_node.labels.get(HOSTNAME) == value for other_node in self.nodes()) == 1:
             return value
         return None
 
@@ -329,24 +331,26 @@ class WhatIfContext:
     def after(self, *edits: str) -> Iterator[WhatIfContext]:
         """A context in which the cluster is as *edits* make it, as it is then. Raises :class:`EditError` if
         one does nothing."""
-        pairs, told = Edits.parse(edits, defaults=self.defaults).pairs(self.there, priorities=self.priorities)
-        for edited in told:
+        pairs, edits_made = Edits.parse(edits, defaults=self.defaults).pairs(
+            self.objects, priorities=self.priorities
+        )
+        for edited in edits_made:
             if not edited.changed:
                 raise EditError(str(edited))
-        there = applied(self.there, pairs) if pairs else self.there
-        pod = next((item for item in there if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
+        objects = applied(self.objects, pairs) if pairs else self.objects
+        pod = next((item for item in objects if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
         with self.run.edited(pairs):
             yield WhatIfContext(
-                self.run, pod, there, self.defaults, self.priorities, self.want, self.reports, self.pause
+                self.run, pod, objects, self.defaults, self.priorities, self.want, self.reports, self.pause
             )
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
         """The decision on *pod*, or on the pod as it is, now; *makes_room*: with the victims."""
         self.pause()
-        asked = self.pod if pod is None else pod
+        target = self.pod if pod is None else pod
         self.tried += 1
-        with self.engine.preserving_state(asked):
-            return self.engine.schedule(asked, details=False, only_host=not makes_room)
+        with self.engine.preserving_state(target):
+            return self.engine.schedule(target, details=False, only_host=not makes_room)
 
     def helpful(self, change: Change) -> Helpful | None:
         """The suggestion of *change*, if it helps; where another node than the wanted one wins, the pod is
@@ -363,10 +367,10 @@ class WhatIfContext:
                     change = attrs.evolve(change, edits=(*change.edits, *pin.edits), words=words)
                 with self.after(*change.edits) as after:
                     decision = after.ask(makes_room=change.evicts)
-                    found = after.outcome(change, decision)
+                    helpful = after.outcome(change, decision)
                 self.tried += after.tried
-                if found is not None or decision.host is None:
-                    return found
+                if helpful is not None or decision.host is None:
+                    return helpful
         except EditError:
             pass
         return None
@@ -420,41 +424,43 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
 
     Of two nodes where the same or more has to go, only the better one counts.
     """
-    found: list[dict[str, int]] = []
-    seen = 0
+    shortfalls: list[dict[str, int]] = []
+    count = 0
     for report, _ in context.targets():
-        if not is_short_only(report) or seen >= MOST or lacks_kind(context, report):
+        if not is_short_only(report) or count >= MOST or lacks_kind(context, report):
             continue
-        seen += 1
+        count += 1
         missing = {short.resource: short.missing for short in report.shortages}
         if any(
-            all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing})
-            for other in found
+            all(shortfall.get(name, 0) <= missing.get(name, 0) for name in {**shortfall, **missing})
+            for shortfall in shortfalls
         ):
             continue
         # Its pods of the same controller ask for less, too: so that one more fits, and all that wait.
-        siblings = {one.key for one in context.siblings}
-        there = sum(entry.pod.key in siblings for entry in context.on(report.name))
-        waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
+        siblings = {pod.key for pod in context.siblings}
+        running = sum(entry.pod.key in siblings for entry in context.on(report.name))
+        waiting = 0 if is_daemon(context.pod) else sum(not pod.spec.node_name for pod in context.siblings)
         for more in sorted({1, 1 + waiting}):
             shortages = []
             for short in report.shortages:
-                free = (max(short.free, 0) + there * short.asked) // (there + more)
+                free = (max(short.free, 0) + running * short.asked) // (running + more)
                 rounded = free // MIB * MIB if is_bytes(short.resource) else free
-                shortages.append(short if there + more == 1 else replace(short, free=rounded))
+                shortages.append(short if running + more == 1 else replace(short, free=rounded))
             edits = []
-            told = []
+            reductions = []
             for short in shortages:
                 name = short.resource
-                edits.append(_edits(context, short))
-                told.append(f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}")
+                edits.append(_lowering_edits(context, short))
+                reductions.append(
+                    f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
+                )
             if None in edits:
                 continue
             size = max(short.missing / max(short.asked, 1) for short in shortages)
-            words = f"lower the request of {' and of '.join(told)}"
+            words = f"lower the request of {' and of '.join(reductions)}"
             change = context.of_pod("request", words, *chain.from_iterable(filter(None, edits)), size=size)
             if context.helpful(change) is not None:
-                found.append(missing)
+                shortfalls.append(missing)
                 yield change
 
 
@@ -474,7 +480,7 @@ def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
     return any(names and report.name not in names for names in having)
 
 
-def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
+def _lowering_edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     """The edits with which the pod requests exactly what is free of a resource; None if that cannot be.
     Sidecars stay as they are."""
     name = short.resource
@@ -489,48 +495,52 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(
         context.engine, PodSpec(init_containers=(_PROBE,)), CPU
     )
-    first = []
+    ending = []
     """The init containers that end, each with what the sidecars before it ask for."""
     running = 0
     for container in spec.init_containers:
         if knows_sidecars and container.is_sidecar:
             running += units(name, container.requests)
         else:
-            first.append((container, running))
-    asked = [units(name, container.requests) for container in spec.containers]
-    around = short.asked - max(
-        [running + sum(asked), *(before + units(name, container.requests) for container, before in first)]
+            ending.append((container, running))
+    requests = [units(name, container.requests) for container in spec.containers]
+    overhead = short.asked - max(
+        [running + sum(requests), *(before + units(name, container.requests) for container, before in ending)]
     )
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
-    target = max(short.free, 0) - around
-    if name == "pods" or target < running or around < 0:
+    target = max(short.free, 0) - overhead
+    if name == "pods" or target < running or overhead < 0:
         return None
     edits = []
-    for one, before in first:
-        if units(name, one.requests) > target - before:
-            edits += _set("initContainers", one, name, target - before)
-    excess = sum(asked) + running - target
-    for at in sorted(range(len(asked)), key=lambda at: -asked[at]):
-        if excess > 0 and asked[at]:
-            left = max(asked[at] - excess, 0)
-            excess -= asked[at] - left
-            edits += _set("containers", spec.containers[at], name, left, alone=len(asked) == 1)
+    for init_container, before in ending:
+        if units(name, init_container.requests) > target - before:
+            edits += _request_edits("initContainers", init_container, name, target - before)
+    excess = sum(requests) + running - target
+    for at in sorted(range(len(requests)), key=lambda at: -requests[at]):
+        if excess > 0 and requests[at]:
+            request = max(requests[at] - excess, 0)
+            excess -= requests[at] - request
+            edits += _request_edits(
+                "containers", spec.containers[at], name, request, alone=len(requests) == 1
+            )
     return edits
 
 
-def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
+def _request_edits(
+    field: str, container: Container, name: str, number: int, *, alone: bool = False
+) -> list[str]:
     """The edits of one container's request, and of its limit where the two must be equal."""
     before = "" if alone else f"spec.{field}[{container.name}].resources."
-    both = name in container.limits and ("/" in name or name.startswith("hugepages-"))
+    sets_limit = name in container.limits and ("/" in name or name.startswith("hugepages-"))
     return [
         f"{before}{which}.{name}={amount(name, number)}"
-        for which in ("requests", *(["limits"] if both else []))
+        for which in ("requests", *(["limits"] if sets_limit else []))
     ]
 
 
 def units(name: str, amounts: Map[Quantity]) -> int:
     """Millicores, bytes or pieces."""
-    found = amounts.get(name)
-    if found is None:
+    quantity = amounts.get(name)
+    if quantity is None:
         return 0
-    return found.milli_value() if name == CPU else found.value()
+    return quantity.milli_value() if name == CPU else quantity.value()

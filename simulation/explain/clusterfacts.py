@@ -26,10 +26,12 @@ def near_keys(key: str, keys: Collection[str]) -> list[str]:
     ['topology.kubernetes.io/zone', 'zone']
     """
     prefix, _, name = key.rpartition("/")
-    parts = {other: other.rpartition("/") for other in keys}
+    parts = {candidate: candidate.rpartition("/") for candidate in keys}
     near = near_names(name, [last for _, _, last in parts.values()])
-    found = [other for one in near for other, (_, _, last) in parts.items() if last == one]
-    return sorted(found, key=lambda other: parts[other][0] != prefix)
+    matches = [
+        candidate for near_name in near for candidate, (_, _, last) in parts.items() if last == near_name
+    ]
+    return sorted(matches, key=lambda candidate: parts[candidate][0] != prefix)
 
 
 def have(count: int, noun: str = "") -> str:
@@ -53,8 +55,8 @@ class LabelFacts:
     def of(cls, labels: Iterable[Mapping[str, str]], noun: str = "node") -> LabelFacts:
         """The facts of *labels*, one map for each object."""
         counts: dict[str, Counter[str]] = {}
-        for one in labels:
-            for key, value in one.items():
+        for pairs in labels:
+            for key, value in pairs.items():
                 counts.setdefault(key, Counter())[value] += 1
         return cls(counts, noun)
 
@@ -68,10 +70,10 @@ class LabelFacts:
         if self.having(key, value):
             return None
         if key in self.counts:
-            found = near_names(value, self.counts[key])
-            return (key, found[0]) if found else None
+            values = near_names(value, self.counts[key])
+            return (key, values[0]) if values else None
         return next(
-            ((other, value) for other in near_keys(key, self.counts) if self.having(other, value)), None
+            ((meant, value) for meant in near_keys(key, self.counts) if self.having(meant, value)), None
         )
 
     def note(self, key: str, value: str) -> str:
@@ -110,7 +112,7 @@ class LabelFacts:
         if expression.operator == "In":
             notes = {value: self.note(key, value) for value in expression.values}
             return "; ".join(
-                f"{value}: {told}" if len(expression.values) > 1 else told for value, told in notes.items()
+                f"{value}: {note}" if len(expression.values) > 1 else note for value, note in notes.items()
             )
         if expression.operator == "Exists" and key in self.counts:
             return f"{have(sum(self.counts[key].values()), self.noun)} the label"
@@ -120,7 +122,7 @@ class LabelFacts:
         """Whether none has any of the labels that *expression* asks for."""
         matches = match_expressions_selector((expression,))
         return expression.operator not in ABSENCE and not any(
-            matches({expression.key: one}) for one in self.counts.get(expression.key, ())
+            matches({expression.key: value}) for value in self.counts.get(expression.key, ())
         )
 
     def _values(self, key: str) -> str:
@@ -128,7 +130,7 @@ class LabelFacts:
         more = ""
         if len(self.counts[key]) > MOST_VALUES:
             more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values"
-        return f"{key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
+        return f"{key} is {', '.join(f'{value} on {number:,}' for value, number in values)}{more}"
 
 
 # --- taints -------------------------------------------------------------------------------------------------
@@ -178,8 +180,16 @@ def toleration_text(toleration: Toleration) -> str:
 
 def idle_tolerations(pod: Pod, taints: Collection[Taint]) -> list[Toleration]:
     """The tolerations of *pod* that are for none of *taints*; those that every pod gets do not count."""
-    own = (one for one in pod.spec.tolerations if one.key and not one.key.startswith(SET_BY_CLUSTER))
-    return [one for one in own if not any(toleration_tolerates(one, taint) for taint in taints)]
+    tolerations = (
+        toleration
+        for toleration in pod.spec.tolerations
+        if toleration.key and not toleration.key.startswith(SET_BY_CLUSTER)
+    )
+    return [
+        toleration
+        for toleration in tolerations
+        if not any(toleration_tolerates(toleration, taint) for taint in taints)
+    ]
 
 
 def is_meant(toleration: Toleration, taint: Taint) -> bool:

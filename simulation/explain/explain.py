@@ -72,7 +72,7 @@ class JudgedNodes:
     details: Details = field(init=False)
     visited: frozenset[int] = field(init=False)
     weights: dict[str, int] = field(init=False)
-    _known: dict[tuple[int, int, bool], Objection] = Factory(dict)
+    _objection_by_key: dict[tuple[int, int, bool], Objection] = Factory(dict)
     """(findings, code, counted) -> the objection, which many nodes share."""
 
     def __attrs_post_init__(self) -> None:
@@ -102,27 +102,27 @@ class JudgedNodes:
     def unscored(self, rows: Sequence[int]) -> list[NodeReport]:
         """The reports of other rows: those that fit but were not reached, then those that do not fit, the
         nearest to fitting first."""
-        found = []
+        reports = []
         for row in rows:
             refusal = self.details.refusal(row)
             if refusal is None:
-                found.append(self._report(row))
+                reports.append(self._report(row))
                 continue
             objections = self.objections(row)
-            judged = self.judged(row)
+            judgement = self.judged(row)
             reasons = dict.fromkeys(
                 [*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)]
             )
             short = []
             for name in map(shortage_of, reasons):
-                if name is not None and judged is not None:
-                    asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
-                    short.append(NodeShortage(name, asked, free, has_none=not allocatable))
+                if name is not None and judgement is not None:
+                    requested, free, allocatable = self.room(name, judgement[0].nodes, judgement[1])
+                    short.append(NodeShortage(name, requested, free, has_none=not allocatable))
             accounts = ()
             if any(objection.rule == DynamicResources.name for objection in objections):
                 plugin = plugin_of(self.engine, self.decision.pod, DynamicResources)
                 accounts = tuple(plugin.accounts(self.cycle, row))
-            found.append(
+            reports.append(
                 self._report(
                     row,
                     refusal,
@@ -130,29 +130,31 @@ class JudgedNodes:
                     objections=objections,
                     shortages=tuple(short),
                     devices=accounts or UNSET,
-                    volumes=tuple(self._excess(row, objections)) or UNSET,
+                    volumes=tuple(self._volume_excess(row, objections)) or UNSET,
                 )
             )
         return [
-            *(node for node in found if node.fits),
-            *sorted((n for n in found if not n.fits), key=lambda node: node.nearness),
+            *(node for node in reports if node.fits),
+            *sorted((node for node in reports if not node.fits), key=lambda node: node.nearness),
         ]
 
-    def _report(self, row: int, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
+    def _report(self, row: int, refusal: NodeFailure | None = None, **fields: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
         by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
-        return NodeReport(self.details.names[row], refusal is None, row in self.visited, **by, **found)
+        return NodeReport(self.details.names[row], refusal is None, row in self.visited, **by, **fields)
 
-    def _excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
+    def _volume_excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
         """The volumes that exceed a limit on *row*."""
-        judged = self.judged(row)
+        judgement = self.judged(row)
         pod = self.cycle.template
-        for rule in [one.rule for one in objections if MAX_VOLUME_COUNT_EXCEEDED.text in one.reasons]:
-            if judged is None:
+        for rule in [
+            objection.rule for objection in objections if MAX_VOLUME_COUNT_EXCEEDED.text in objection.reasons
+        ]:
+            if judgement is None:
                 return
-            node = judged[0].nodes.some(np.array([judged[1]]))
+            node = judgement[0].nodes.some(np.array([judgement[1]]))
             if rule not in DISKS:
-                yield from (VolumeExcess(*found) for found in csi_excess(pod, node, self.cycle, 0))
+                yield from (VolumeExcess(*excess) for excess in csi_excess(pod, node, self.cycle, 0))
             elif isinstance(count := disk_count(pod, DISKS[rule], node, self.cycle), DiskCount):
                 yield VolumeExcess(
                     DISKS[rule].plugin, int(count.attached[0]), int(count.new[0]), int(count.limit[0])
@@ -174,17 +176,20 @@ class JudgedNodes:
 
     def objections(self, row: int) -> tuple[Objection, ...]:
         """The objections of every predicate or plugin to a row, in running order."""
-        judged = self.judged(row)
-        if judged is None or self.details.search is None:
+        judgement = self.judged(row)
+        if judgement is None or self.details.search is None:
             return ()
-        found = tuple(self._objections(*judged))
+        objections = tuple(self._objections(*judgement))
         plain = self.details.search.verdict.plain
-        if judged[0] is plain:
-            return found
-        before = {one.rule: one.reasons for one in self._objections(plain, row)}
-        added = tuple(edit.entry.pod.key for edit in judged[0].nodes.edits_at(judged[1]))
+        if judgement[0] is plain:
+            return objections
+        before = {objection.rule: objection.reasons for objection in self._objections(plain, row)}
+        added = tuple(edit.entry.pod.key for edit in judgement[0].nodes.edits_at(judgement[1]))
         return tuple(
-            replace(one, nominated=added) if before.get(one.rule) != one.reasons else one for one in found
+            replace(objection, nominated=added)
+            if before.get(objection.rule) != objection.reasons
+            else objection
+            for objection in objections
         )
 
     def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
@@ -193,16 +198,16 @@ class JudgedNodes:
             code = int(failures.codes[at])
             if code:
                 key = id(failures), code, counted
-                found = self._known.get(key)
-                if found is None:
+                objection = self._objection_by_key.get(key)
+                if objection is None:
                     reasons = failures.sequences[code]
-                    found = self._known[key] = Objection(
+                    objection = self._objection_by_key[key] = Objection(
                         predicate.name,
                         tuple(reason.text for reason in reasons),
                         all(reason.resolvable for reason in reasons),
                         counted,
                     )
-                yield found
+                yield objection
                 counted &= judgement.check_all
             elif failures.errors is not None and failures.errors[at]:
                 errors = predicate.errors_of(failures, self.cycle.pod.name)
@@ -230,7 +235,7 @@ class JudgedNodes:
         search = details.search
         algorithm = engine.algorithm_of(pod)
         rows = details.feasible_rows.tolist()
-        scored = self.scored(rows, details.ranking or self._shown_only(details.feasible_rows))
+        scored = self.scored(rows, details.ranking or self._scores_for_people(details.feasible_rows))
         rules = []
         if algorithm is not None and search is not None:
             concerned = {predicate.name for predicate in search.verdict.plain.predicates}
@@ -242,12 +247,12 @@ class JudgedNodes:
         nodes = (*scored.values(), *others)
         close_up = None
         if node is not None:
-            report = next(one for one in nodes if one.name == node)
+            report = next(report for report in nodes if report.name == node)
             close_up = self._close_up(report, with_totals, eviction)
         choice = choice_among(engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible)))
-        told, causes = Causes(engine, pod, partial(_objections, engine)).of(nodes)
-        visited = [one for one in nodes if one.visited]
-        fit = sum(one.fits for one in visited)
+        reports, causes = Causes(engine, pod, partial(_objections, engine)).of(nodes)
+        visited = [report for report in nodes if report.visited]
+        fit = sum(report.fits for report in visited)
         return Explanation.of(
             self.decision,
             engine.release.version,
@@ -260,7 +265,7 @@ class JudgedNodes:
             causes=causes,
             eviction=eviction,
             close_up=close_up,
-            nodes=told,
+            nodes=reports,
         )
 
     # --- one node -------------------------------------------------------------------------------------------
@@ -271,31 +276,31 @@ class JudgedNodes:
         name = report.name
         row = self.engine.table.row_of[name]
         algorithm = self.engine.algorithm_of(self.decision.pod)
-        judged = self.judged(row)
+        judgement = self.judged(row)
         candidates = {} if self.decision.preemption is None else self.decision.preemption.candidates
         # The reasons that no rule has given when it was asked about the node.
-        told = {
+        reasons_of_rules = {
             reason for objection in report.objections for reason in objection.reasons if objection.counted
         }
-        whole_pod = tuple(reason for reason in report.reasons if reason not in told)
+        whole_pod = tuple(reason for reason in report.reasons if reason not in reasons_of_rules)
         verdicts = []
-        if judged is not None and algorithm is not None:
-            against = {objection.rule: objection for objection in report.objections}
-            asked = not whole_pod
-            concerned = {predicate.name for predicate in judged[0].predicates}
+        if judgement is not None and algorithm is not None:
+            objection_by_rule = {objection.rule: objection for objection in report.objections}
+            is_asked = not whole_pod
+            concerned = {predicate.name for predicate in judgement[0].predicates}
             for rule in [predicate.name for predicate in algorithm.predicates]:
-                objection = against.get(rule)
-                outcome: Verdict = "not asked" if not asked else "passes" if objection is None else "fails"
+                objection = objection_by_rule.get(rule)
+                outcome: Verdict = "not asked" if not is_asked else "passes" if objection is None else "fails"
                 verdicts.append(
                     RuleVerdict(
                         rule, outcome, () if objection is None else objection.reasons, rule in concerned
                     )
                 )
-                asked &= objection is None or algorithm.check_all
+                is_asked &= objection is None or algorithm.check_all
         nodes, at = Batch.everywhere(self.cycle.table), row
-        if judged is not None:
-            nodes, at = judged[0].nodes, judged[1]
-        names = [name for name, asked in self.cycle.template.requests.items() if asked]
+        if judgement is not None:
+            nodes, at = judgement[0].nodes, judgement[1]
+        names = [name for name, amount in self.cycle.template.requests.items() if amount]
         return CloseUp(
             name,
             report.fits,
@@ -309,42 +314,42 @@ class JudgedNodes:
             if name in candidates
             else None,
             no_room=None if name in candidates or eviction is None else why_no_room(self.cycle, report),
-            **self._scoring(row, report, scored),
+            **self._score_fields(row, report, scored),
         )
 
-    def _shown_only(self, rows: Rows) -> Ranking | None:
+    def _scores_for_people(self, rows: Rows) -> Ranking | None:
         """The scores of *rows* for people, where the scheduler did not need them."""
         if not len(rows):
             return None
         try:
-            found = self.engine.flow.score(self.cycle, rows)
+            ranking = self.engine.flow.score(self.cycle, rows)
         except ScoreError:
             return None
-        assert isinstance(found, Ranking)  # only those who compare leave scores for later
-        return found
+        assert isinstance(ranking, Ranking)  # only those who compare leave scores for later
+        return ranking
 
-    def _scoring(self, row: int, report: NodeReport, scored: Sequence[NodeReport]) -> dict[str, Any]:
+    def _score_fields(self, row: int, report: NodeReport, scored: Sequence[NodeReport]) -> dict[str, Any]:
         """The node's scores, or those that it would have beside the nodes that fit; and how it differs from
         the host."""
         host = self.decision.host
-        found: dict[str, Any] = {"out_of": len(scored)}
+        fields: dict[str, Any] = {"out_of": len(scored)}
         if report.total is not None:
-            other = next((one for one in scored if (one.name == host) != (report.name == host)), None)
-            found |= {"place": [node.total for node in scored].index(report.total) + 1}
+            rival = next((node for node in scored if (node.name == host) != (report.name == host)), None)
+            fields |= {"place": [node.total for node in scored].index(report.total) + 1}
         else:
-            ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
+            ranking = self._scores_for_people(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
             if ranking is None:
-                return found
+                return fields
             report = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1]))
-            other = None
-            found |= {"would_score": True}
+            rival = None
+            fields |= {"would_score": True}
             if host is not None:
                 at = self.details.feasible.index(host)
-                other = NodeReport(
+                rival = NodeReport(
                     host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at])
                 )
-        found |= {"scores": report.scores, "total": report.total}
-        return found if other is None else {**found, "against": other.name, "leads": leads(report, other)}
+        fields |= {"scores": report.scores, "total": report.total}
+        return fields if rival is None else {**fields, "against": rival.name, "leads": leads(report, rival)}
 
 
 # --- the whole ----------------------------------------------------------------------------------------------
@@ -355,9 +360,9 @@ _NEEDED = re.compile("volume|claim|class", re.IGNORECASE)
 _DEVICES = re.compile("ResourceClaim|device class")
 
 
-def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
-    """The needs of the pod of *found* that *scenario* lacks, if it finds no node for that."""
-    decision = found.decision
+def missing_in(scenario: Scenario, explanation: Explanation) -> tuple[str, ...]:
+    """The needs of the pod of *explanation* that *scenario* lacks, if it finds no node for that."""
+    decision = explanation.decision
     if decision.host is not None or not _NEEDED.search(decision.error or ""):
         return ()
     devices = _DEVICES.search(decision.error or "") is not None
@@ -373,10 +378,10 @@ def explain_in(
     about as if it had none: it is taken off its node first, and no pod is scheduled.
     """
     run = begun_without_node(simulation, pod)
-    on = pod.node_name
-    for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
-        simulation.note(run.cycle(other))
-    return explain(run.engine, freed(pod) if on else pod, node=node).told(placed_on=on or None)
+    host = pod.node_name
+    for prior in () if alone or host else takewhile(lambda prior: prior.key != pod.key, simulation.pods()):
+        simulation.note(run.cycle(prior))
+    return explain(run.engine, freed(pod) if host else pod, node=node).with_fields(placed_on=host or None)
 
 
 def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
@@ -444,8 +449,8 @@ def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
         decision = engine.schedule(pod)
     if not decision.has_details or decision.details.search is None:
         return {}
-    judged = JudgedNodes(engine, engine.begin(pod), decision)
-    return {name: judged.objections(row) for row, name in enumerate(decision.details.names)}
+    judged_nodes = JudgedNodes(engine, engine.begin(pod), decision)
+    return {name: judged_nodes.objections(row) for row, name in enumerate(decision.details.names)}
 
 
 # --- the pod behind a name ----------------------------------------------------------------------------------
@@ -508,15 +513,15 @@ class Subject:
 
     def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
         """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
-        why = why_not_waiting(self.pod, scheduler_names)
+        reason = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.node_name
-        asked = self.pod.scheduler_name
-        if why == ON_A_NODE:
-            why = "for another scheduler" if asked not in scheduler_names else None
+        scheduler_name = self.pod.scheduler_name
+        if reason == ON_A_NODE:
+            reason = "for another scheduler" if scheduler_name not in scheduler_names else None
         ignored = None
-        if why is not None:
+        if reason is not None:
             names = ", ".join(sorted(scheduler_names))
-            ignored = _WHY[why].format(phase=self.pod.status.phase, scheduler=asked, names=names)
+            ignored = _WHY[reason].format(phase=self.pod.status.phase, scheduler=scheduler_name, names=names)
             ignored = f"it is on node {node}; {ignored}" if node else ignored
         if self.refused is not None:
             ignored = f"{REFUSED}: {self.refused}"
@@ -529,9 +534,9 @@ class Subject:
             name
             for pod in filter(is_daemon, self.waiting)
             for term in node_terms(pod)
-            for one in term.match_fields
-            if one.key == "metadata.name"
-            for name in one.values
+            for requirement in term.match_fields
+            if requirement.key == "metadata.name"
+            for name in requirement.values
         )
         return {
             "placed_on": node or None,
@@ -550,17 +555,19 @@ class Subject:
             return self
         outcomes = simulation.finish()
         words = {key: outcome.word for key, outcome in outcomes.items() if not outcome.has_successor}
-        refused = {pod.key: why for pod, why in refusals(simulation.scenario)}
-        lost = {
+        refused = {pod.key: reason for pod, reason in refusals(simulation.scenario)}
+        unplaced = {
             key: word for key, word in words.items() if word not in ("placed", "waiting")
         } | dict.fromkeys(refused, "refused")
-        place = {key: at for at, key in enumerate(sorted(lost, key=lambda key: lost[key] == "evicted"))}
-        waiting = sorted((pod for pod in alive if pod.key in lost), key=lambda pod: place[pod.key])
+        place = {
+            key: at for at, key in enumerate(sorted(unplaced, key=lambda key: unplaced[key] == "evicted"))
+        }
+        waiting = sorted((pod for pod in alive if pod.key in unplaced), key=lambda pod: place[pod.key])
         if not waiting:
             return self
-        first = waiting[0]
+        chosen = waiting[0]
         return evolve(
-            self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key)
+            self, pod=chosen, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(chosen.key)
         )
 
 
@@ -571,13 +578,13 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
-    there = of_kind(Pod, scenario.objects)
-    everyone = [*scenario.pending, *there, *scenario.set_aside, *(pod for pod, _ in scenario.refused_pods)]
+    existing = of_kind(Pod, scenario.objects)
+    everyone = [*scenario.pending, *existing, *scenario.set_aside, *(pod for pod, _ in scenario.refused_pods)]
     head, slash, tail = name.partition("/")
     exact = [pod for pod in everyone if pod.key == name] if slash and namespace is None else []
     kind = KINDS.get(head.lower(), "") if slash else "Pod"
     if exact:
-        found = Subject(exact[0])
+        subject = Subject(exact[0])
     elif not kind:
         kinds = () if any(pod.namespace == head for pod in everyone) else KINDS
         raise _unknown(name, everyone, [f"{word}/{tail}" for word in kinds])
@@ -585,35 +592,41 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
         if namespace is None and "/" in tail:
             namespace, _, tail = tail.partition("/")
         inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
-        one = Subject(_one(name, tail or head, inside, namespace)) if kind == "Pod" else None
-        found = one or _of_workload(name, kind, tail, inside, scenario)
-    return evolve(found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None))
+        pod_subject = Subject(_pod_named(name, tail or head, inside, namespace)) if kind == "Pod" else None
+        subject = pod_subject or _of_workload(name, kind, tail, inside, scenario)
+    return evolve(
+        subject, refused=next((reason for pod, reason in refusals(scenario) if pod is subject.pod), None)
+    )
 
 
 def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     """The pods that the API server would refuse, and why."""
     classes = [item.name for item in of_kind(PriorityClass, scenario.objects)]
-    for pod, why in scenario.refused_pods:
-        lacks = "no PriorityClass with name" in why
-        near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
-        yield pod, f"{why}; create it, or add it to the input{near}" if lacks else why
+    for pod, reason in scenario.refused_pods:
+        lacks = "no PriorityClass with name" in reason
+        hint = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
+        yield pod, f"{reason}; create it, or add it to the input{hint}" if lacks else reason
 
 
-def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
+def _pod_named(query: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
     named = [pod for pod in everyone if pod.name == name]
-    found = [pod for pod in named if not pod.node_name and not pod.is_terminal] or named
-    if not found:
+    candidates = [pod for pod in named if not pod.node_name and not pod.is_terminal] or named
+    if not candidates:
         where = "" if namespace is None else f" in namespace {namespace}"
-        raise _unknown(given, everyone, where=where)
-    if len(found) > 1:
-        raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{given}"')
-    return found[0]
+        raise _unknown(query, everyone, where=where)
+    if len(candidates) > 1:
+        raise UnknownNameError(
+            f'pod: expected one of {", ".join(pod.key for pod in candidates)}, got "{query}"'
+        )
+    return candidates[0]
 
 
 def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: str = "") -> UnknownNameError:
     names = [*more]
     for pod in pods:
-        workloads = [f"{_WORDS[kind].split()[0]}/{of}" for kind, of in _owners(pod, {}) if kind in _WORDS]
+        workloads = [
+            f"{_WORDS[kind].split()[0]}/{owner}" for kind, owner in _owners(pod, {}) if kind in _WORDS
+        ]
         names += [pod.key, pod.name, *workloads]
     return UnknownNameError(
         f'pod: expected a pod of the input{where}, got "{name}"{did_you_mean(name, names)}'
@@ -623,29 +636,29 @@ def _unknown(name: str, pods: Iterable[Pod], more: Iterable[str] = (), where: st
 # --- workloads ----------------------------------------------------------------------------------------------
 
 
-def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Scenario) -> Subject:
+def _of_workload(query: str, kind: str, name: str, pods: list[Pod], scenario: Scenario) -> Subject:
     deployments = {
         item.key: item.controller.name
         for item in of_kind(ReplicaSet, scenario.objects)
         if item.controller is not None
     }
     owners = {pod.key: dict(_owners(pod, deployments)) for pod in pods}
-    found = [pod for pod in pods if owners[pod.key].get(kind) == name]
-    namespaces = sorted({pod.namespace for pod in found})
-    if not found:
-        word = given.partition("/")[0]
-        near = did_you_mean(
-            given, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names})
+    members = [pod for pod in pods if owners[pod.key].get(kind) == name]
+    namespaces = sorted({pod.namespace for pod in members})
+    if not members:
+        word = query.partition("/")[0]
+        hint = did_you_mean(
+            query, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names})
         )
         raise UnknownNameError(
-            f'{kind}: expected a {kind} that has one, got "{given}", which has no pod in the input{near}'
+            f'{kind}: expected a {kind} that has one, got "{query}", which has no pod in the input{hint}'
         )
     if len(namespaces) > 1:
         raise UnknownNameError(
-            f'{kind}: expected -n with one of them, got "{given}", which namespaces {", ".join(namespaces)} have'
+            f'{kind}: expected -n with one of them, got "{query}", which namespaces {", ".join(namespaces)} have'
         )
-    ours = sorted(found, key=_rank)
-    return Subject(ours[0], f"{kind} {namespaces[0]}/{name}", tuple(ours))
+    ranked = sorted(members, key=_rank)
+    return Subject(ranked[0], f"{kind} {namespaces[0]}/{name}", tuple(ranked))
 
 
 OVER = 2
@@ -667,8 +680,8 @@ def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str
     if owner.kind == "ReplicaSet":
         key = f"{pod.namespace}/{owner.name}"
         ending = f"-{pod.labels.get(HASH_LABEL)}"
-        behind = deployments.get(key, owner.name.removesuffix(ending) if owner.name.endswith(ending) else "")
-        if behind:
-            yield "Deployment", behind
+        parent = deployments.get(key, owner.name.removesuffix(ending) if owner.name.endswith(ending) else "")
+        if parent:
+            yield "Deployment", parent
     elif owner.kind == "Job":
         yield "CronJob", owner.name.rpartition("-")[0]

@@ -70,72 +70,80 @@ def unreached(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Nod
     """The volumes bound to *claims* that *node* cannot reach, and where they can be reached."""
     for claim in claims:
         volume = engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
-        where = "" if volume is None else _needs(volume, node)
+        where = "" if volume is None else _reach_text(volume, node)
         if where:
             yield f"{claim.spec.volume_name} of claim {claim.name} needs {where}"
 
 
 def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
     """The *claims* for which *node* has no volume, and none can be made."""
-    known = engine.listings
+    listings = engine.listings
     for claim in claims:
-        kind = known.classes.get(claim.storage_class)
+        kind = listings.classes.get(claim.storage_class)
         if claim.spec.volume_name or kind is None:
             continue
-        wanted = claim.spec.requests.get("storage")
+        requested = claim.spec.requests.get("storage")
         terms = kind.allowed_topologies
-        driver = known.csi_drivers.get(kind.provisioner)
+        driver = listings.csi_drivers.get(kind.provisioner)
         note = ""
         if kind.provisioner == NO_PROVISIONER:
-            there = [
-                one
-                for one in known.volumes
-                if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None
+            volumes = [
+                volume
+                for volume in listings.volumes
+                if volume.spec.storage_class_name == kind.name and volume.spec.claim_ref is None
             ]
-            here = [one for one in there if not _needs(one, node)]
+            reachable = [volume for volume in volumes if not _reach_text(volume, node)]
             sizes = sorted(
-                (size for one in here if (size := one.spec.capacity.get("storage")) is not None),
+                (size for volume in reachable if (size := volume.spec.capacity.get("storage")) is not None),
                 key=lambda size: size.nanos,
             )
-            if not here:
+            if not reachable:
                 note = "no free volume of the class"
-                if there:
-                    note += f" here, {len(there):,} elsewhere"
-            elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
+                if volumes:
+                    note += f" here, {len(volumes):,} elsewhere"
+            elif sizes and requested is not None and sizes[-1].nanos < requested.nanos:
                 note = f"the largest free volume here has {sizes[-1]}"
         elif terms and not any(
-            all(node.labels.get(one.key) in one.values for one in term.match_label_expressions)
+            all(
+                node.labels.get(expression.key) in expression.values
+                for expression in term.match_label_expressions
+            )
             for term in terms
         ):
-            told = (
-                _text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions
+            places = (
+                _text(expression.key, "In", expression.values)
+                for term in terms
+                for expression in term.match_label_expressions
             )
-            note = f"its class makes volumes at {' or '.join(told)} only"
+            note = f"its class makes volumes at {' or '.join(places)} only"
         elif driver is not None and driver.spec.storage_capacity:
-            found = [
-                one
-                for one in known.csi_capacities
-                if one.storage_class_name == kind.name and one.node_topology is not None
+            capacities = [
+                capacity
+                for capacity in listings.csi_capacities
+                if capacity.storage_class_name == kind.name and capacity.node_topology is not None
             ]
-            found = [one for one in found if selects(one.node_topology, node.labels)]
-            published = (one.maximum_volume_size or one.capacity for one in found)
+            capacities = [capacity for capacity in capacities if selects(capacity.node_topology, node.labels)]
+            published = (capacity.maximum_volume_size or capacity.capacity for capacity in capacities)
             sizes = sorted((size for size in published if size is not None), key=lambda size: size.nanos)
             if not sizes:
                 note = "nothing published here"
-            elif wanted is not None and sizes[-1].nanos < wanted.nanos:
+            elif requested is not None and sizes[-1].nanos < requested.nanos:
                 note = f"{sizes[-1]} published here"
         if note:
-            yield f"{claim.name}: {'no size' if wanted is None else wanted} of class {kind.name}, {note}"
+            yield f"{claim.name}: {'no size' if requested is None else requested} of class {kind.name}, {note}"
 
 
-def _needs(volume: PersistentVolume, node: Node) -> str:
+def _reach_text(volume: PersistentVolume, node: Node) -> str:
     """The place where *volume* can be reached, if not from *node*."""
     affinity = volume.spec.node_affinity
     terms = () if affinity is None else affinity.node_selector_terms
     if terms and not any(compile_node_term(term)(node.labels, node.name) for term in terms):
         expressions = ((*term.match_expressions, *term.match_fields) for term in terms)
         return " or ".join(
-            ", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions
+            ", ".join(
+                _text(expression.key, expression.operator, expression.values) for expression in requirements
+            )
+            for requirements in expressions
         )
     zones = ((key, volume.labels[key].split("__")) for key in PLACES if key in volume.labels)
     return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
@@ -160,7 +168,7 @@ class SpreadCounts:
     """The counts of one constraint: domain -> pods that it counts."""
 
     counts: dict[str, int]
-    own: int
+    self_match: int
     """1 if the constraint counts the pod itself."""
     max_skew: int
     min_domains: int
@@ -175,27 +183,29 @@ class SpreadCounts:
         """The counts, which of the emptiest domains the pod cannot use, and the sum by which the emptiest of
         *failing* domains fails."""
         by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
-        told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST_DOMAINS]) + (
+        shown = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST_DOMAINS]) + (
             ", ..." if len(by_count) > MOST_DOMAINS else ""
         )
-        of = {
+        nodes_by_domain = {
             domain: [node for node in nodes if node.labels.get(key) == domain]
             for domain, count in by_count
             if count == self.least
         }
         tainted = []
-        for domain, there in of.items():
-            closing = [[*node.spec.taints, *[UNSCHEDULABLE] * node.spec.unschedulable] for node in there]
-            hard = [[one for one in taints if one.effect in NO_NEW_PODS] for taints in closing]
-            closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
+        for domain, domain_nodes in nodes_by_domain.items():
+            closing = [
+                [*node.spec.taints, *[UNSCHEDULABLE] * node.spec.unschedulable] for node in domain_nodes
+            ]
+            hard = [[taint for taint in taints if taint.effect in NO_NEW_PODS] for taints in closing]
+            closed = [any(not tolerates(pod.spec.tolerations, taint) for taint in taints) for taints in hard]
             tainted += [domain] if closed and all(closed) else []
-        though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
-        few = ""
+        taint_note = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
+        domains_note = ""
         if len(self.counts) < self.min_domains:
-            few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
+            domains_note = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
-        return f"{told}{though}{few}" + (
-            "" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}"
+        return f"{shown}{taint_note}{domains_note}" + (
+            "" if full is None else f"; {full:,} + {self.self_match} - {self.least:,} > {self.max_skew:,}"
         )
 
 
@@ -214,20 +224,20 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
             (domains,) = domains_shared([hard], table).values()
             skew = hard.constraint.max_skew
             least = hard.constraint.min_domains
-            own = skew - hard.most
+            self_match = skew - hard.most
         else:
             (constraint,) = hard_constraints(template)
             domains = domains_by_key(template, (constraint,), frozenset((pod.namespace,)), table)[key]
             skew = constraint.max_skew
             least = 1
-            own = int(selector_matches(constraint.label_selector, pod.labels))
+            self_match = int(selector_matches(constraint.label_selector, pod.labels))
     except SelectorError:
         return None
     if key not in table.labels or not len(domains.values):
         return None
     values = table.labels[key].values
     counts = {values[code] or "": int(domains.counts[code]) for code in domains.values.tolist()}
-    return SpreadCounts(counts, own, skew, least)
+    return SpreadCounts(counts, self_match, skew, least)
 
 
 def plugin_of(engine: Engine, pod: Pod, kind: type[Plugin]) -> Any:
@@ -243,12 +253,14 @@ def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
     """The parts of the *counted* amount of a resource, in words; empty if it is the request of the containers
     of *pod*."""
     spec = pod.spec
-    if counted == sum(amount(name, one.requests[name]) for one in spec.containers if name in one.requests):
+    if counted == sum(
+        amount(name, container.requests[name]) for container in spec.containers if name in container.requests
+    ):
         return ""
 
-    def matters(**without: object) -> bool:
+    def matters(**parts: object) -> bool:
         """Whether the release counts another amount without a part of the spec."""
-        return count_of_spec(engine, replace(spec, **without), name) != counted
+        return count_of_spec(engine, replace(spec, **parts), name) != counted
 
     if matters(resources=ResourceRequirements()):
         return "the pod as a whole (spec.resources)"
@@ -279,20 +291,20 @@ Reasons: TypeAlias = "frozenset[tuple[str, str]]"
 """Pairs of a rule and a reason."""
 
 
-Judged: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
+Judge: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
 """A pod -> the objections of every node that does not fit, by name."""
 
 
 @attrs.define(eq=False)
 class Causes:
-    """Finds what is behind the reasons against the nodes of *reports*; *judged* decides a changed pod without
+    """Finds what is behind the reasons against the nodes of *reports*; *judge* decides a changed pod without
     a trace."""
 
     engine: Engine
     pod: Pod
-    judged: Judged
-    _found: dict[FailedDemand, list[str]] = attrs.Factory(dict)
-    """By what is not met, not counted yet, the nodes."""
+    judge: Judge
+    _nodes_by_demand: dict[FailedDemand, list[str]] = attrs.Factory(dict)
+    """Unmet demand, not counted yet -> its nodes."""
 
     def of(self, reports: Sequence[NodeReport]) -> tuple[tuple[NodeReport, ...], tuple[FailedDemand, ...]]:
         """*reports* with their causes, and each cause with its nodes, that of most nodes first."""
@@ -305,21 +317,22 @@ class Causes:
         self._volumes(failing)
         self._devices(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
-            self._of_pods(failing, rules)
+            self._pod_demands(failing, rules)
         by_node: dict[str, list[str]] = {}
-        for demand, names in self._found.items():
+        for demand, names in self._nodes_by_demand.items():
             for name in names:
                 by_node.setdefault(name, []).append(demand.words)
-        told = tuple(
-            replace(one, causes=tuple(by_node[one.name])) if one.name in by_node else one for one in reports
+        explained = tuple(
+            replace(report, causes=tuple(by_node[report.name])) if report.name in by_node else report
+            for report in reports
         )
-        demands = (replace(demand, nodes=len(names)) for demand, names in self._found.items())
-        return told, tuple(sorted(demands, key=lambda one: -one.nodes))
+        demands = (replace(demand, nodes=len(names)) for demand, names in self._nodes_by_demand.items())
+        return explained, tuple(sorted(demands, key=lambda demand: -demand.nodes))
 
     def _add(self, demand: FailedDemand, *reports: NodeReport) -> None:
-        self._found.setdefault(demand, []).extend(report.name for report in reports)
+        self._nodes_by_demand.setdefault(demand, []).extend(report.name for report in reports)
 
-    def _against(
+    def _rejecting_nodes(
         self, reports: Iterable[NodeReport], rules: Collection[str]
     ) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that one of *rules* has something against."""
@@ -349,29 +362,33 @@ class Causes:
             )
             for key, value in selector.items()
         ]
-        each = []
+        checks = []
         for term in terms:
-            for one in term.match_expressions:
-                demand = FailedDemand("nodeAffinity", text_of(one), 0, facts.note_of(one), facts.lacks(one))
-                each.append((demand, compile_node_term(NodeSelectorTerm(match_expressions=(one,)))))
-            for one in term.match_fields:
-                absent = one.operator == "In" and not set(one.values).intersection(names)
+            for expression in term.match_expressions:
+                demand = FailedDemand(
+                    "nodeAffinity", text_of(expression), 0, facts.note_of(expression), facts.lacks(expression)
+                )
+                checks.append((demand, compile_node_term(NodeSelectorTerm(match_expressions=(expression,)))))
+            for expression in term.match_fields:
+                absent = expression.operator == "In" and not set(expression.values).intersection(names)
                 near = (
-                    [name for value in one.values for name in near_names(value, names)[:1]] if absent else []
+                    [name for value in expression.values for name in near_names(value, names)[:1]]
+                    if absent
+                    else []
                 )
                 note = "no node has that name" + (f"; there is {near[0]}" if near else "") if absent else ""
-                demand = FailedDemand("nodeAffinity", text_of(one), 0, note, absent)
-                each.append((demand, compile_node_term(NodeSelectorTerm(match_fields=(one,)))))
+                demand = FailedDemand("nodeAffinity", text_of(expression), 0, note, absent)
+                checks.append((demand, compile_node_term(NodeSelectorTerm(match_fields=(expression,)))))
         if not SELECTORS & set(rules):
-            for demand in [*(one for one, *_ in pairs), *(one for one, _ in each)]:
+            for demand in [*(demand for demand, *_ in pairs), *(demand for demand, _ in checks)]:
                 if demand.absent:
                     self._add(demand, *reports)
             return
         whole = [compile_node_term(term) for term in terms]
-        for report, node in self._against(reports, SELECTORS):
+        for report, node in self._rejecting_nodes(reports, SELECTORS):
             failing = [demand for demand, key, value in pairs if node.labels.get(key) != value]
             if not any(matches(node.labels, node.name) for matches in whole):
-                failing += [demand for demand, matches in each if not matches(node.labels, node.name)]
+                failing += [demand for demand, matches in checks if not matches(node.labels, node.name)]
             for demand in failing:
                 self._add(demand, report)
 
@@ -379,26 +396,27 @@ class Causes:
         """The taints that are not tolerated, and tolerations that no node has a taint for, but nearly so."""
         taints = [taint for node in self.engine.nodes() for taint in node.spec.taints]
         idle = idle_tolerations(self.pod, taints)
-        for report, node in self._against(reports, TAINTS):
+        for report, node in self._rejecting_nodes(reports, TAINTS):
             for taint in node.spec.taints:
                 if taint.effect in NO_NEW_PODS and not tolerates(self.pod.spec.tolerations, taint):
                     self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
-                    for given in (one for one in idle if is_meant(one, taint)):
+                    for toleration in (toleration for toleration in idle if is_meant(toleration, taint)):
                         note = f"no node has such a taint; {have(taints.count(taint))} {taint_text(taint)}"
                         self._add(
-                            FailedDemand("toleration", toleration_text(given), 0, note, absent=True), report
+                            FailedDemand("toleration", toleration_text(toleration), 0, note, absent=True),
+                            report,
                         )
 
     def _resources(self, reports: Sequence[NodeReport]) -> None:
         """Resources that the pod requests, and that no node has."""
-        short = {one.resource: one for report in reports for one in report.shortages}
+        short = {shortage.resource: shortage for report in reports for shortage in report.shortages}
         if not short:
             return
-        there = resources_of(self.engine)
+        resources = resources_of(self.engine)
         for name, shortage in short.items():
-            if not there[name]:
-                near = near_keys(name, there)
-                note = "no node has it" + (f"; {have(there[near[0]])} {near[0]}" if near else "")
+            if not resources[name]:
+                near = near_keys(name, resources)
+                note = "no node has it" + (f"; {have(resources[near[0]])} {near[0]}" if near else "")
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
             elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
                 demand = FailedDemand(
@@ -408,15 +426,19 @@ class Causes:
                 continue
             self._add(
                 demand,
-                *(report for report in reports if any(one.resource == name for one in report.shortages)),
+                *(
+                    report
+                    for report in reports
+                    if any(shortage.resource == name for shortage in report.shortages)
+                ),
             )
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which
         no rule was asked about."""
         for report in reports:
-            for one in report.volumes or ():
-                words = f"{one.driver}: {one.attached:,} of {one.limit:,} attached, asks {one.asked:,} more"
+            for excess in report.volumes or ():
+                words = f"{excess.driver}: {excess.attached:,} of {excess.limit:,} attached, asks {excess.asked:,} more"
                 self._add(FailedDemand("driver", words, 0, ""), report)
         engine = self.engine
         volumes = self.pod.spec.volumes
@@ -427,23 +449,23 @@ class Causes:
             node = engine.node(report.name)
             if node is None:
                 continue
-            found = (
+            failures = (
                 [("volume", text) for text in unreached(engine, claims, node)]
                 if rules & VOLUMES or not rules
                 else []
             )
-            found += [("claim", text) for text in unbound(engine, claims, node)] if rules & VOLUMES else []
+            failures += [("claim", text) for text in unbound(engine, claims, node)] if rules & VOLUMES else []
             pairs = (
-                (one, other, pod)
+                (volume, running_volume, pod)
                 for pod in engine.pods_on(node.name)
-                for one in volumes
-                for other in pod.spec.volumes
+                for volume in volumes
+                for running_volume in pod.spec.volumes
             )
             if rules & DISKS:
-                found += [
-                    ("volume", f"{one.name} is a disk that {pod.key} has")
-                    for one, other, pod in pairs
-                    if disks_conflict(one, other)
+                failures += [
+                    ("volume", f"{volume.name} is a disk that {pod.key} has")
+                    for volume, running_volume, pod in pairs
+                    if disks_conflict(volume, running_volume)
                 ]
             # The claims for which reasons leave no node to the pod: those without a volume yet, and those
             # that another pod has.
@@ -460,7 +482,7 @@ class Causes:
                         refused[reasons] += [
                             f"{claim.name} is for one pod alone, and {user} has it" for user in users[:1]
                         ]
-            for field, text in [*found, *(("claim", text) for text in refused[reasons])]:
+            for field, text in [*failures, *(("claim", text) for text in refused[reasons])]:
                 self._add(FailedDemand(field, text, 0, ""), report)
 
     def _devices(self, reports: Sequence[NodeReport]) -> None:
@@ -471,14 +493,16 @@ class Causes:
         """
         for report in reports:
             accounts = report.devices or ()
-            few = [one for one in accounts if len(one.usable) < max(one.wanted, 1)]
-            for one in few or accounts:
-                if few:
-                    there = f"{len(one.usable):,} of {count_of(one.wanted, 'device')}"
+            short = [account for account in accounts if len(account.usable) < max(account.wanted, 1)]
+            for account in short or accounts:
+                if short:
+                    available = f"{len(account.usable):,} of {count_of(account.wanted, 'device')}"
                 else:
-                    there = "devices, but not for all requests together,"
+                    available = "devices, but not for all requests together,"
                 self._add(
-                    FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""),
+                    FailedDemand(
+                        "claim", f"{account.claim}, request {account.request}: {available} can be had", 0, ""
+                    ),
                     report,
                 )
         for report in reports:
@@ -489,23 +513,26 @@ class Causes:
 
     # --- what pods there are --------------------------------------------------------------------------------
 
-    def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
-        for about, demand, pod in [one for one in self._alone() if rules & one[0]]:
-            found = self.judged(pod)
+    def _pod_demands(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
+        for demand_rules, demand, pod in [entry for entry in self._single_demands() if rules & entry[0]]:
+            objections_by_node = self.judge(pod)
             failing = [
-                one
-                for one in reports
-                if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)
+                report
+                for report in reports
+                if _reasons(report.objections, demand_rules)
+                & _reasons(objections_by_node.get(report.name, ()), demand_rules)
             ]
-            behind = [
-                one
-                for one in failing
-                if any(objection.nominated for objection in one.objections if objection.rule in about)
+            nominated_only = [
+                report
+                for report in failing
+                if any(
+                    objection.nominated for objection in report.objections if objection.rule in demand_rules
+                )
             ]
-            if behind:
-                self._add(replace(demand, note="only because nominated pods count"), *behind)
-            failing = [one for one in failing if one not in behind]
-            if about == SPREAD and failing and not demand.absent:
+            if nominated_only:
+                self._add(replace(demand, note="only because nominated pods count"), *nominated_only)
+            failing = [report for report in failing if report not in nominated_only]
+            if demand_rules == SPREAD and failing and not demand.absent:
                 # How the peers of the pod, which has one constraint, are spread, as far as it is failing.
                 counts = spread_counts(self.engine, pod)
                 nodes = self.engine.nodes()
@@ -516,9 +543,9 @@ class Causes:
                 demand = replace(demand, note="; ".join(filter(None, [demand.note, spread])))
             if failing:
                 self._add(demand, *failing)
-        self._kept_away(reports)
+        self._anti_affinities(reports)
 
-    def _alone(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
+    def _single_demands(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
         """Each demand about other pods, after the rules that see to it and before the pod with this one alone
         of its kind."""
         spec = self.pod.spec
@@ -528,44 +555,44 @@ class Causes:
                 lacks = node_labels(self.engine).without(constraint.topology_key)
                 note = lacks or self._note(constraint.label_selector, {self.pod.namespace})
                 demand = FailedDemand("topologySpreadConstraints", text, 0, note, absent=bool(lacks))
-                yield SPREAD, demand, self._with(topology_spread_constraints=(constraint,))
+                yield SPREAD, demand, self._pod_with(topology_spread_constraints=(constraint,))
         affinity = spec.affinity or Affinity()
         near = affinity.pod_affinity or PodAffinity()
         away = affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
             text = f"{selector_text(term.label_selector)} by {term.topology_key}"
-            alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
+            single = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
             note = node_labels(self.engine).without(term.topology_key)
             if not note and term.namespace_selector is None:
                 note = self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
             yield (
                 AFFINITY,
                 FailedDemand("podAffinity", text, 0, note, note.startswith("no ")),
-                self._with(affinity=alone),
+                self._pod_with(affinity=single),
             )
         for term in away.required:
-            alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
+            single = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
             text = f"{selector_text(term.label_selector)} by {term.topology_key}"
-            yield AFFINITY, FailedDemand("podAntiAffinity", text, 0, ""), self._with(affinity=alone)
+            yield AFFINITY, FailedDemand("podAntiAffinity", text, 0, ""), self._pod_with(affinity=single)
         for at, container in enumerate(spec.containers):
             for port in container.ports:
                 if port.host_port:
                     containers = [
-                        replace(one, ports=(port,) if number == at else ())
-                        for number, one in enumerate(spec.containers)
+                        replace(sibling, ports=(port,) if number == at else ())
+                        for number, sibling in enumerate(spec.containers)
                     ]
                     yield (
                         PORTS,
                         FailedDemand("hostPort", str(port.host_port), 0, ""),
-                        self._with(containers=tuple(containers)),
+                        self._pod_with(containers=tuple(containers)),
                     )
 
-    def _with(self, **changes: object) -> Pod:
+    def _pod_with(self, **changes: object) -> Pod:
         return replace(
             self.pod, spec=replace(self.pod.spec, preemption_policy="Never", **changes), manifest=None
         )
 
-    def _kept_away(self, reports: Sequence[NodeReport]) -> None:
+    def _anti_affinities(self, reports: Sequence[NodeReport]) -> None:
         """The pods on nodes whose anti-affinity keeps the pod away."""
         affected = [
             report
@@ -603,7 +630,7 @@ class Causes:
         near."""
         pods = self.engine.pods()
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
-        count = sum(selects(selector, one) for one in labels)
+        count = sum(selects(selector, pod_labels) for pod_labels in labels)
         if count:
             return f"{count_of(count, 'pod')} on nodes {'matches' if count == 1 else 'match'}"
         elsewhere = Counter(pod.namespace for pod in pods if selects(selector, pod.labels))
@@ -612,7 +639,7 @@ class Causes:
             return f"no pod on a node matches; {number:,} in namespace {namespace}"
         pairs = dict(selector.match_labels or {}) if selector is not None else {}
         facts = LabelFacts.of(labels, "pod")
-        near = [found for key, value in pairs.items() if (found := facts.near(key, value)) is not None]
+        near = [pair for key, value in pairs.items() if (pair := facts.near(key, value)) is not None]
         more = f"; {facts.having(*near[0]):,} with {'='.join(near[0])}" if near else ""
         return f"no pod on a node matches{more}"
 
@@ -625,7 +652,10 @@ def node_labels(engine: Engine) -> LabelFacts:
 def resources_of(engine: Engine) -> Counter[str]:
     """Resource -> how many nodes have some of it."""
     return Counter(
-        name for node in engine.nodes() for name, held in node.status.allocatable.items() if held.value()
+        name
+        for node in engine.nodes()
+        for name, quantity in node.status.allocatable.items()
+        if quantity.value()
     )
 
 
@@ -656,4 +686,9 @@ def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
 
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:
-    return frozenset((one.rule, reason) for one in objections if one.rule in rules for reason in one.reasons)
+    return frozenset(
+        (objection.rule, reason)
+        for objection in objections
+        if objection.rule in rules
+        for reason in objection.reasons
+    )

@@ -138,15 +138,19 @@ class NodeReport(Record):
         """
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
         devices = self.devices or ()
-        without = sum(short.has_none for short in self.shortages) + any(
-            not (one.usable or one.refused) for one in devices
+        lacking_count = sum(short.has_none for short in self.shortages) + any(
+            not (account.usable or account.refused) for account in devices
         )
-        missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
-        lacking += [(one.attached + one.asked - one.limit) / one.asked for one in self.volumes or ()]
+        missing = [
+            max(account.wanted - len(account.usable), 0) / max(account.wanted, 1) for account in devices
+        ]
+        lacking += [
+            (volume.attached + volume.asked - volume.limit) / volume.asked for volume in self.volumes or ()
+        ]
         return (
             self.obstacles,
             any(map(wants_others, self.reasons)),
-            without,
+            lacking_count,
             self.obstacles > len(lacking),
             max([*lacking, *missing], default=0.0),
         )
@@ -176,16 +180,19 @@ def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
     turned_down = sorted(
         (node for node in nodes if node.visited and not node.fits), key=lambda node: node.nearness
     )
-    found: dict[str, list[NodeReport]] = {}
+    members_by_reason: dict[str, list[NodeReport]] = {}
     for node in turned_down:
         for reason in dict.fromkeys(node.reasons):
-            found.setdefault(reason, []).append(node)
+            members_by_reason.setdefault(reason, []).append(node)
     groups = {}
-    for reason, members in found.items():
-        against = [
-            one for node in members for one in node.objections if one.counted and reason in one.reasons
+    for reason, members in members_by_reason.items():
+        objections = [
+            objection
+            for node in members
+            for objection in node.objections
+            if objection.counted and reason in objection.reasons
         ]
-        rules = dict.fromkeys(one.rule for one in against) or dict.fromkeys(
+        rules = dict.fromkeys(objection.rule for objection in objections) or dict.fromkeys(
             rule for node in members for rule in node.rules
         )
         short = [
@@ -199,7 +206,7 @@ def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
             tuple(rules),
             len(members),
             sum(node.obstacles == 1 for node in members),
-            bool(against) and all(one.evictable for one in against),
+            bool(objections) and all(objection.evictable for objection in objections),
             min(short, key=lambda lack: lack.missing, default=None),
             tuple(node.name for node in members),
         )
@@ -257,13 +264,13 @@ def choice_among(
     best = max(node.total or 0 for node in scored)
     tied = {node.name for node in scored if node.total == best}
     chosen = next(node for node in scored if node.name == host)
-    other = next((node for node in scored if node.name not in tied), None)
-    ahead = () if other is None else leads(chosen, other)
+    runner_up = next((node for node in scored if node.name not in tied), None)
+    ahead = () if runner_up is None else leads(chosen, runner_up)
     return HostChoice(
         best=best,
         ties=tuple(name for name in visiting if name in tied),
         tie_break=in_words(engine.release, engine.pick_host),
-        against=None if other is None else other.name,
+        against=None if runner_up is None else runner_up.name,
         decided=ahead[0].rule if ahead and ahead[0].ahead > 0 else None,
         leads=ahead,
         constant=constant_scores(scored),
@@ -273,11 +280,11 @@ def choice_among(
 
 def leads(node: NodeReport, other: NodeReport) -> tuple[Lead, ...]:
     """The rules by which two nodes score differently, those first that are most in favour of *node*."""
-    found = (
+    differences = (
         Lead(rule, score.reduced, other.scores[rule].reduced, score.weight)
         for rule, score in node.scores.items()
     )
-    return tuple(sorted((lead for lead in found if lead.ahead), key=lambda lead: -lead.ahead))
+    return tuple(sorted((lead for lead in differences if lead.ahead), key=lambda lead: -lead.ahead))
 
 
 def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
@@ -341,12 +348,12 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     if plan is None:
         return outcome(why_not=OFF)
     if plan.node is not None:
-        found = plan.candidates
+        candidates = plan.candidates
         return outcome(
             node=plan.node,
-            victims=tuple(Victim(one.key, one.priority) for one in plan.victims),
-            budget_violations=found[plan.node].violations if plan.node in found else 0,
-            candidates=len(found),
+            victims=tuple(Victim(victim.key, victim.priority) for victim in plan.victims),
+            budget_violations=candidates[plan.node].violations if plan.node in candidates else 0,
+            candidates=len(candidates),
         )
     if plan.error:
         return outcome(why_not=plan.error)
@@ -558,8 +565,8 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     @property
     def not_scheduled(self) -> str:
         """The reason why the pod is not scheduled at all, as a sentence."""
-        told = f"Not scheduled: {self.ignored}"
-        return told if told.endswith("?") else f"{told}."
+        sentence = f"Not scheduled: {self.ignored}"
+        return sentence if sentence.endswith("?") else f"{sentence}."
 
     def report_of(self, name: str) -> NodeReport | None:
         """The report of the node called *name*."""
@@ -576,8 +583,8 @@ class Explanation:
     """Whether a node that a rule has turned down is asked by the others too."""
 
     @classmethod
-    def of(cls, decision: Decision, release: str, asks_all: bool = False, **found: Any) -> Explanation:
-        """The explanation of *decision* by *release*, with what else was *found*."""
+    def of(cls, decision: Decision, release: str, asks_all: bool = False, **fields: Any) -> Explanation:
+        """The explanation of *decision* by *release*, with its other *fields*."""
         plan = decision.preemption
         answer = ExplanationDocument(
             pod=decision.pod.key,
@@ -587,10 +594,10 @@ class Explanation:
             plugins=UNSET if decision.plugins is None else tuple(sorted(decision.plugins)),
             release=release,
             gated=decision.is_gated,
-            **found,
+            **fields,
         )
         return cls(decision, answer, asks_all)
 
-    def told(self, **more: Any) -> Explanation:
+    def with_fields(self, **more: Any) -> Explanation:
         """The same with *more* in the answer."""
         return attrs.evolve(self, answer=replace(self.answer, **more))

@@ -16,7 +16,7 @@ from kubeclassic.simulation.releasenotes import (
     NO_CSI_NODES,
     NO_NAMESPACES,
     auto_notice,
-    auto_told,
+    auto_reason,
     fields_of,
     other_release,
     release_notices,
@@ -88,7 +88,7 @@ def test_others_are_told():
     """Nodes of another release than the default are told one by one."""
     nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
     assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
-    assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
+    assert auto_reason(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
 
 
 def test_the_server_tells_where_no_node_does():
@@ -97,11 +97,11 @@ def test_the_server_tells_where_no_node_does():
     nodes = [kubelet("a", "")]
     silent = "no node says status.nodeInfo.kubeletVersion"
     assert (
-        auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7")
+        auto_reason(ALL_RELEASES["1.28"], nodes, "v1.28.7")
         == f"release 1.28: {silent}, and the API server runs v1.28.7"
     )
     assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
-    told = auto_told(ALL_RELEASES["1.36"], nodes, "v1.99.0")
+    told = auto_reason(ALL_RELEASES["1.36"], nodes, "v1.99.0")
     assert (
         told
         == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
@@ -109,7 +109,7 @@ def test_the_server_tells_where_no_node_does():
     assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
         "the API server is of 1.99, and the cluster is evaluated as 1.36, the newest release that is known"
     ]
-    assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
+    assert auto_reason(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
 
 
 def test_each_counts_once():

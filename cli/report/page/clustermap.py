@@ -77,15 +77,15 @@ class UseScale:
         UseScale(low=40, high=50, has_nothing=True, has_too_much=True)
         """
         thousandths = [round(1000 * share) for share in shares if share is not None]
-        within = [one for one in thousandths if 0 < one <= 1000]
+        within = [thousandth for thousandth in thousandths if 0 < thousandth <= 1000]
         low = floor(min(within, default=0) / (10 * ROUND)) * ROUND
         high = ceil(max(within, default=1000) / (10 * ROUND)) * ROUND
         low = min(low, 100 - LEAST)
         return cls(
             low,
             max(high, low + LEAST),
-            any(one <= 0 for one in thousandths),
-            any(one > 1000 for one in thousandths),
+            any(thousandth <= 0 for thousandth in thousandths),
+            any(thousandth > 1000 for thousandth in thousandths),
         )
 
     def level(self, share: float | None) -> int | None:
@@ -105,8 +105,8 @@ class UseScale:
 
     def css_class(self, share: float | None) -> str:
         """The class of what is drawn for *share*."""
-        found = self.level(share)
-        return "none" if found is None else f"u{found}"
+        level = self.level(share)
+        return "none" if level is None else f"u{level}"
 
 
 SIZE = 9
@@ -226,8 +226,8 @@ class DrawnMap:
         side = self.found.sides[at]
         share = self._shares(side)[row]
         state = side.states[row] if side.states else ""
-        told = [one.pods for one in self.found.sides[:at] if one.pods]
-        earlier = (told[-1] if self.found.follows else told[0]) if told and side.pods else None
+        pods = [other_side.pods for other_side in self.found.sides[:at] if other_side.pods]
+        earlier = (pods[-1] if self.found.follows else pods[0]) if pods and side.pods else None
         return {
             "row": row,
             "name": self.found.nodes[row],
@@ -264,7 +264,7 @@ def _thousandths(share: float | None) -> int:
 
 MOST_ROWS = 120
 """That many numbers of a line stand under it."""
-MOST_TOLD = 12
+MOST_NUMBERS = 12
 """Up to that many columns have their numbers above them, so that low ones are read beside high ones."""
 UP_STEPS = 5
 ACROSS_STEPS = 6
@@ -274,91 +274,91 @@ ROOM = 16
 """Pixels above the highest value, for its number."""
 
 
-def numbers(found: Chart) -> tuple[list[str], list[list[str]]]:
+def numbers(chart: Chart) -> tuple[list[str], list[list[str]]]:
     """The columns and rows of a table of all values; of many in even steps."""
-    count = len(found.labels)
+    count = len(chart.labels)
     places = (
         range(count)
         if count <= MOST_ROWS
         else [at * (count - 1) // (MOST_ROWS - 1) for at in range(MOST_ROWS)]
     )
     rows = [
-        [str(found.labels[at]), *(_text(found, values[at]) for values in found.series.values())]
+        [str(chart.labels[at]), *(_text(chart, values[at]) for values in chart.series.values())]
         for at in places
     ]
-    return [found.across, *(name or found.up for name in found.series)], rows
+    return [chart.across, *(name or chart.up for name in chart.series)], rows
 
 
-def _text(found: Chart, value: float | None) -> str:
+def _text(chart: Chart, value: float | None) -> str:
     if value is None:
         return "-"
     return (
-        str(percent(value)) if found.percent else f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+        str(percent(value)) if chart.percent else f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
     )
 
 
-def drawn_chart(found: Chart) -> JsonDict | None:
-    """The picture of *found*; None where it has no values."""
-    values = [value for each in found.series.values() for value in each if value is not None]
+def drawn_chart(chart: Chart) -> JsonDict | None:
+    """The picture of *chart*; None where it has no values."""
+    values = [value for series in chart.series.values() for value in series if value is not None]
     if not values:
         return None
-    is_columns = found.kind == "columns"
+    is_columns = chart.kind == "columns"
     width, height = (300, 200) if is_columns else (440, 220)
     right = width - 22
     foot = height - 44
-    step = _step(max(values) / UP_STEPS, whole=all(isinstance(value, int) for value in values))
+    step = _axis_step(max(values) / UP_STEPS, whole=all(isinstance(value, int) for value in values))
     count = max(ceil(max(values) / step), 1)
 
     def up(value: float) -> float:
         return round(foot - value * (foot - ROOM) / (step * count), 1)
 
     places = [at * step for at in range(count + 1)]
-    texts = [f"{100 * place:.0f} %" if found.percent else f"{place:,.10g}" for place in places]
+    texts = [f"{100 * place:.0f} %" if chart.percent else f"{place:,.10g}" for place in places]
     left = 32 + 8 * max(map(len, texts))
     drawn: JsonDict = {"width": width, "height": height, "left": left, "right": right, "foot": foot}
     drawn["up"] = [(up(place), text) for place, text in zip(places, texts, strict=True)]
     if is_columns:
-        return {**drawn, **_columns(found, left, right, foot, up)}
-    first = float(found.labels[0])
-    past = max(float(found.labels[-1]) - first, 1e-9)
+        return {**drawn, **_columns(chart, left, right, foot, up)}
+    start = float(chart.labels[0])
+    past = max(float(chart.labels[-1]) - start, 1e-9)
 
     def across(value: float) -> float:
-        return round(left + (value - first) * (right - left) / past, 1)
+        return round(left + (value - start) * (right - left) / past, 1)
 
-    along = _step(past / ACROSS_STEPS, whole=False)
-    starts = ceil(first / along)
+    along = _axis_step(past / ACROSS_STEPS, whole=False)
+    starts = ceil(start / along)
     drawn["across"] = [
-        (across(at * along), f"{at * along:,.10g}") for at in range(starts, floor((first + past) / along) + 1)
+        (across(at * along), f"{at * along:,.10g}") for at in range(starts, floor((start + past) / along) + 1)
     ]
     drawn["lines"] = []
-    for series in found.series.values():
-        points = zip(found.labels, series, strict=True)
-        known = [(across(label), up(value)) for label, value in points if value is not None]
-        between = "H{0}V{1}" if found.kind == "steps" else "L{0} {1}"
-        path = "".join(between.format(*point) for point in known[1:])
-        drawn["lines"].append(f"M{known[0][0]} {known[0][1]}{path}" if known else "")
+    for series in chart.series.values():
+        points = zip(chart.labels, series, strict=True)
+        drawn_points = [(across(label), up(value)) for label, value in points if value is not None]
+        between = "H{0}V{1}" if chart.kind == "steps" else "L{0} {1}"
+        path = "".join(between.format(*point) for point in drawn_points[1:])
+        drawn["lines"].append(f"M{drawn_points[0][0]} {drawn_points[0][1]}{path}" if drawn_points else "")
     return drawn
 
 
-def _columns(found: Chart, left: int, right: int, foot: int, up: Callable[[float], float]) -> JsonDict:
+def _columns(chart: Chart, left: int, right: int, foot: int, up: Callable[[float], float]) -> JsonDict:
     """The columns of a chart with their numbers, where these are few, and the names of some."""
-    count = max(len(found.labels), 1)
+    count = max(len(chart.labels), 1)
     slot = (right - left) / count
-    width = 0.84 * slot / len(found.series)
-    has_numbers = len(found.series) * count <= MOST_TOLD
+    width = 0.84 * slot / len(chart.series)
+    has_numbers = len(chart.series) * count <= MOST_NUMBERS
     boxes = []
-    for which, values in enumerate(found.series.values()):
+    for which, values in enumerate(chart.series.values()):
         for at, value in enumerate(values):
             if value:
-                text = _text(found, value) if has_numbers else ""
+                text = _text(chart, value) if has_numbers else ""
                 x = round(left + slot * (at + 0.08) + width * which, 1)
                 boxes.append((which, x, up(value), round(0.94 * width, 1), round(foot - up(value), 1), text))
-    each = max(1, -(-count // NAMED))
-    names = [(round(left + slot * (at + 0.5), 1), found.labels[at]) for at in range(0, count, each)]
+    stride = max(1, -(-count // NAMED))
+    names = [(round(left + slot * (at + 0.5), 1), chart.labels[at]) for at in range(0, count, stride)]
     return {"columns": boxes, "across": names}
 
 
-def _step(least: float, *, whole: bool) -> float:
+def _axis_step(least: float, *, whole: bool) -> float:
     """The smallest of 1, 2 and 5, or of these with zeros, that is *least* or more."""
     power = 10.0 ** floor(log10(least)) if least > 0 else 1.0
     step = next(times * power for times in (1, 2, 5, 10) if times * power >= least * (1 - 1e-9))
@@ -380,35 +380,35 @@ LOWEST = 1.5
 # Pods on their way from column to column: where each band of the picture begins, and how high it is.
 
 
-def drawn_bands(found: Bands) -> JsonDict:
-    """The picture of *found*."""
-    across = min(MOST, WIDTH // max(1, len(found.names) - 1))
-    scale = HEIGHT / max(1, sum(found.counts[0].values()))
+def drawn_bands(part: Bands) -> JsonDict:
+    """The picture of the bands of *part*."""
+    across = min(MOST, WIDTH // max(1, len(part.names) - 1))
+    scale = HEIGHT / max(1, sum(part.counts[0].values()))
     names = list[JsonDict]()
     columns = list[JsonDict]()
     tops = list[dict[str, float]]()
-    for at, name in enumerate(found.names):
+    for at, name in enumerate(part.names):
         left = 20 + at * across
         top = float(TOP)
         names.append({"left": left, "text": name})
         tops.append({})  # state -> where it begins in the column
-        for state, colour in found.colours.items():
-            tops[at][state], count = top, found.counts[at].get(state, 0)
+        for state, colour in part.colours.items():
+            tops[at][state], count = top, part.counts[at].get(state, 0)
             if count:
                 height = max(LOWEST, count * scale)
-                said = f"{name}: {count:,} {state}"
+                text = f"{name}: {count:,} {state}"
                 columns.append(
                     {
                         "left": left,
                         "top": f"{top:.1f}",
                         "height": f"{height:.1f}",
                         "colour": colour,
-                        "said": said,
+                        "said": text,
                     }
                 )
             top += count * scale + APART
     width = names[-1]["left"] + BAR + 40
-    bands = list(_bands(found, [name["left"] for name in names], tops, scale))
+    bands = list(_bands(part, [name["left"] for name in names], tops, scale))
     return {
         "width": width,
         "height": HEIGHT + TOP + 3 * APART,
@@ -418,14 +418,14 @@ def drawn_bands(found: Bands) -> JsonDict:
     }
 
 
-def _bands(found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float) -> Iterator[JsonDict]:
-    for at, flows in enumerate(found.flows):
+def _bands(part: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float) -> Iterator[JsonDict]:
+    for at, flows in enumerate(part.flows):
         starts = {**tops[at]}
         ends = {**tops[at + 1]}
         left = lefts[at] + BAR
         right = lefts[at + 1]
         middle = (left + right) / 2
-        for before, after in product(found.colours, repeat=2):
+        for before, after in product(part.colours, repeat=2):
             count = flows.get((before, after), 0)
             if not count:
                 continue
@@ -438,5 +438,5 @@ def _bands(found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: 
                 f"C{middle} {z + shown:.1f} {middle} {y + shown:.1f} {left} {y + shown:.1f}Z"
             )
             opacity = "0.35" if before == after else "0.75"
-            said = f"{count:,} from {before} to {after}"
-            yield {"path": path, "colour": found.colours[after], "opacity": opacity, "said": said}
+            text = f"{count:,} from {before} to {after}"
+            yield {"path": path, "colour": part.colours[after], "opacity": opacity, "said": text}

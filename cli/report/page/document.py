@@ -64,12 +64,12 @@ def discreet(text: str) -> str:
     ('b.yaml: unknown field', 'zone example.com/zone')
     """
 
-    def nearer(found: re.Match[str]) -> str:
-        path = Path(found[0])
-        here = Path.cwd()
+    def nearer(match: re.Match[str]) -> str:
+        path = Path(match[0])
+        cwd = Path.cwd()
         if not path.parent.is_dir():
-            return found[0]
-        return str(path.relative_to(here)) if path.is_relative_to(here) and path != here else path.name
+            return match[0]
+        return str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else path.name
 
     return _ABSOLUTE.sub(nearer, text)
 
@@ -108,11 +108,11 @@ class About:
         'kubeclassic explain c/ shop/web-0 --release 1.27'
         """
         program = (self.command or ("kubeclassic",))[0]
-        given = [*self.command[2:], ""]
-        paths = [path for path in self.inputs if ("--pods", path) not in pairwise(given)]
+        arguments = [*self.command[2:], ""]
+        paths = [path for path in self.inputs if ("--pods", path) not in pairwise(arguments)]
         shared = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}
         kept = []
-        for word, following in pairwise(given):
+        for word, following in pairwise(arguments):
             if word.partition("=")[0] in shared:
                 kept += (
                     [word]
@@ -140,11 +140,11 @@ class About:
         if self.inputs:
             yield "Read", "list", [CodeText(path) for path in self.inputs]
         if self.releases:
-            known = (
+            releases = (
                 f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name
                 for name in self.releases
             )
-            yield "Release", "list", list(known)
+            yield "Release", "list", list(releases)
         if self.rules:
             yield "Rules", "list", [discreet(rule) if isinstance(rule, str) else rule for rule in self.rules]
         yield "Warnings", "list" if self.warnings else "text", self.warnings or ["none"]
@@ -163,8 +163,8 @@ class About:
 
 def made_at(environment: Mapping[str, str] | None = None) -> datetime:
     """Now in UTC, or what ``SOURCE_DATE_EPOCH`` says."""
-    given = (os.environ if environment is None else environment).get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    epoch = (os.environ if environment is None else environment).get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
 
 
 # --- lists --------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def list_data(table: Table) -> dict[str, Any]:
                 **packed,
             }
         )
-    found = {
+    data = {
         "noun": table.noun,
         "several": table.plural,
         "count": len(table.rows),
@@ -210,8 +210,8 @@ def list_data(table: Table) -> dict[str, Any]:
         "sort": table.sort,
     }
     if table.details is None:
-        return found
-    return {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
+        return data
+    return {**data, "shows": table.shows, "details": list(table.details), "shared": table.shared}
 
 
 def written(value: Any, kind: str) -> str:
@@ -288,7 +288,7 @@ def page_html(view: View, about: About) -> str:
         for name, value in view.facts.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    told = {share.name for share in view.shares}
+    share_names = {share.name for share in view.shares}
     body = (
         environment()
         .get_template("page.html")
@@ -297,11 +297,11 @@ def page_html(view: View, about: About) -> str:
             about=about,
             sections=sections,
             title=about.title,
-            numbers={name: counts[name] for name in counts if name not in told},
+            numbers={name: counts[name] for name in counts if name not in share_names},
         )
     )
-    wanted = dict.fromkeys(script for part in _PART.findall(body) for script in SCRIPTS.get(part, ()))
-    script = "\n" + "".join(asset(f"{name}.js") for name in ("page", *wanted))
+    scripts = dict.fromkeys(script for part in _PART.findall(body) for script in SCRIPTS.get(part, ()))
+    script = "\n" + "".join(asset(f"{name}.js") for name in ("page", *scripts))
     policy = POLICY.format(script=b64encode(hashlib.sha256(script.encode()).digest()).decode())
     return f"""<!DOCTYPE html>
 <html lang="en"><head>
@@ -320,14 +320,14 @@ def page_html(view: View, about: About) -> str:
 
 def page_sections(sections: Sequence[Section]) -> list[PageSection]:
     """The sections of a page that have anything to show; one without a heading goes on with the one before."""
-    found = []
+    titled = []
     for section in sections:
         if section.title:
-            found.append(PageSection(section.title, section.key, section.lead, []))
-        for part in section.shown("page") if found else ():
+            titled.append(PageSection(section.title, section.key, section.lead, []))
+        for part in section.shown("page") if titled else ():
             if part.rows if isinstance(part, Table) else not isinstance(part, Paragraph) or str(part.text):
-                found[-1].parts.append(part)
-    return [section for section in found if section.parts]
+                titled[-1].parts.append(part)
+    return [section for section in titled if section.parts]
 
 
 def style() -> str:
@@ -346,8 +346,10 @@ def asset(name: str) -> str:
 @cache
 def environment() -> Environment:
     """The templates of ``assets``, which escape every text."""
-    made = Environment(loader=FunctionLoader(asset), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    made.filters.update(
+    templates = Environment(
+        loader=FunctionLoader(asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    templates.filters.update(
         kind=lambda value: type(value).__name__,
         is_whole=lambda text: len(text) <= (SHORT if " " in text else WHOLE),
         zip=zip,
@@ -367,26 +369,28 @@ def environment() -> Environment:
         drawn_bands=drawn_bands,
         scoring=scoring,
         weighed=weighed,
-        most_points=lambda found: (
-            max((sum(max(one.points, 0) for one in line.scores) for line in found.lines), default=0) or 1
+        most_points=lambda matrix: (
+            max((sum(max(score.points, 0) for score in line.scores) for line in matrix.lines), default=0) or 1
         ),
     )
-    made.globals.update(first_rows=FIRST, named_pods=NAMED, tile_pods=SHOWN, matrix_lines=MOST_LINES)
-    return made
+    templates.globals.update(first_rows=FIRST, named_pods=NAMED, tile_pods=SHOWN, matrix_lines=MOST_LINES)
+    return templates
 
 
-def scoring(found: Matrix) -> list[str]:
+def scoring(matrix: Matrix) -> list[str]:
     """The scoring rules that any line has."""
-    return list(dict.fromkeys(score.rule for line in found.lines for score in line.scores))
+    return list(dict.fromkeys(score.rule for line in matrix.lines for score in line.scores))
 
 
-def weighed(one: RuleScore) -> str:
+def weighed(score: RuleScore) -> str:
     """A score in words.
 
     >>> weighed(RuleScore("ImageLocality", 5, 2))
     'ImageLocality 5 x 2 = 10'
     """
-    return f"{one.rule} {one.score:,}" + ("" if one.weight == 1 else f" x {one.weight:,} = {one.points:,}")
+    return f"{score.rule} {score.score:,}" + (
+        "" if score.weight == 1 else f" x {score.weight:,} = {score.points:,}"
+    )
 
 
 def data_script(data: Any, name: str) -> Markup:
@@ -420,12 +424,12 @@ LONG_FACT = 24
 
 def view_html(view: View) -> str:
     """*view* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
-    told = {
+    facts = {
         name: _plain(value, 10 * LONG_FACT)
         for name, value in view.facts.items()
         if value is not None and value != ""
     }
-    short = {name: value for name, value in told.items() if len(str(value)) <= LONG_FACT}
+    short = {name: value for name, value in facts.items() if len(str(value)) <= LONG_FACT}
     return (
         environment()
         .get_template("notebook.html")
@@ -433,9 +437,9 @@ def view_html(view: View) -> str:
             view=view,
             style=_style(),
             short=short,
-            long={name: value for name, value in told.items() if name not in short},
+            long={name: value for name, value in facts.items() if name not in short},
             pictures=list(_pictures(view)),
-            tables=[_first(table) for table in view.tables_of("data") if table.rows],
+            tables=[_first_rows(table) for table in view.tables_of("data") if table.rows],
             most_squares=MOST_SQUARES,
         )
     )
@@ -463,12 +467,12 @@ def _pictures(view: View) -> Iterator[NodeMap | Chart]:
             yield attrs.evolve(part, labels=[part.labels[at] for at in places], series=series)
 
 
-def _first(found: Table) -> tuple[Table, int]:
+def _first_rows(table: Table) -> tuple[Table, int]:
     """The first rows of a table, and how many more there are."""
-    most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.columns), 1), 1))
-    rows = [[_plain(value, LONGEST) for value in row] for row in found.rows[:most]]
+    most = min(MOST_ROWS, max(MOST_CELLS // max(len(table.columns), 1), 1))
+    rows = [[_plain(value, LONGEST) for value in row] for row in table.rows[:most]]
     columns = []
-    for at, column in enumerate(found.columns):
+    for at, column in enumerate(table.columns):
         # A column of numbers without a kind of its own is aligned at its right, too.
         values = [row[at] for row in rows if row[at] is not None]
         numbers = values and all(
@@ -476,7 +480,7 @@ def _first(found: Table) -> tuple[Table, int]:
         )
         kind = column.kind if column.is_number else "count" if numbers else "text"
         columns.append(attrs.evolve(column, title=column.name, kind=kind))
-    return attrs.evolve(found, columns=columns, rows=rows), len(found.rows) - len(rows)
+    return attrs.evolve(table, columns=columns, rows=rows), len(table.rows) - len(rows)
 
 
 def _plain(value: object, longest: int) -> object:

@@ -56,11 +56,11 @@ resourceclaim|allocate all claims: DynamicResources
 _RESOURCES = "GeneralPredicates PodFitsResources NodeResourcesFit"
 
 
-def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> str | None:
-    """The rule behind the reason that *message* has more often than *ours*, the reasons of the nodes that we
+def refusing_rule(message: str, our_reasons: Iterable[str], known_rules: Collection[str]) -> str | None:
+    """The rule behind the reason that *message* has more often than *our_reasons*, the reasons of the nodes that we
     refuse too; None: unknown.
 
-    Of several names it is the first one that is among *known*, the rules that we have, or else the last one,
+    Of several names it is the first one that is among *known_rules*, the rules that we have, or else the last one,
     of the newest releases.
 
     >>> message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector."
@@ -82,9 +82,9 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
     rules = [
         (names, count or 1) for reason, count in reasons_in(message).items() if (names := rules_of(reason))
     ]
-    counted = Counter(rules_of(reason) for reason in ours)
-    found = max(rules, key=lambda each: each[1] - counted[each[0]], default=("", 0))[0].split()
-    return next((name for name in found if name in known), found[-1] if found else None)
+    counted = Counter(rules_of(reason) for reason in our_reasons)
+    candidates = max(rules, key=lambda pair: pair[1] - counted[pair[0]], default=("", 0))[0].split()
+    return next((name for name in candidates if name in known_rules), candidates[-1] if candidates else None)
 
 
 OURS = "kubeclassic"
@@ -114,15 +114,15 @@ class PodJudgement(Record):
         """In one line."""
         if self.verdict == "same":
             return f"{self.pod}: {self.verdict}: {self.cluster or 'no node'}"
-        told = f"{self.pod}: {self.verdict}: cluster {self.cluster or 'no node'}, {OURS} {self.ours or 'no node'}"
+        sentence = f"{self.pod}: {self.verdict}: cluster {self.cluster or 'no node'}, {OURS} {self.ours or 'no node'}"
         cause = self.cause
         if cause is None:
-            return told
+            return sentence
         if cause.kind == "predicate":
             where = "" if cause.side == OURS else " there"
-            return f"{told}: {cause.rule or 'a rule'} turns {cause.node} down{where}: {cause.text}"
+            return f"{sentence}: {cause.rule or 'a rule'} turns {cause.node} down{where}: {cause.text}"
         kind = cause.rule or "the scores" if cause.kind == "score" else KINDS[cause.kind]
-        return f"{told}: {kind}: {cause.text}" if cause.text else f"{told}: {kind}"
+        return f"{sentence}: {kind}: {cause.text}" if cause.text else f"{sentence}: {kind}"
 
 
 def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") -> PodJudgement:
@@ -131,44 +131,46 @@ def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") 
 
     Empty: it found none, and said why.
     """
-    own = decision.host
+    host = decision.host
 
-    def found(verdict: str, cause: Cause | None = None) -> PodJudgement:
+    def judgement(verdict: str, cause: Cause | None = None) -> PodJudgement:
         text = decision.error or "" if cluster else message
-        return PodJudgement(decision.pod.key, verdict, own, cluster or None, cause, text)
+        return PodJudgement(decision.pod.key, verdict, host, cluster or None, cause, text)
 
-    if (own or "") == cluster:
-        return found("same")
+    if (host or "") == cluster:
+        return judgement("same")
     if not cluster:
         details = decision.details
         algorithm = engine.algorithm_of(decision.pod) or engine.algorithm
-        ours = (
+        our_reasons = (
             ()
             if details is None
-            else [reason for found in details.refusals().values() for reason in found.reasons]
+            else [reason for failure in details.refusals().values() for reason in failure.reasons]
         )
-        rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
-        return found("different", Cause("predicate", rule, CLUSTER, own, message))
-    if own is None and not decision.is_fit_error:
-        return found("different", Cause("error", side=OURS, text=decision.error or ""))
+        rule = refusing_rule(message, our_reasons, [predicate.name for predicate in algorithm.predicates])
+        return judgement("different", Cause("predicate", rule, CLUSTER, host, message))
+    if host is None and not decision.is_fit_error:
+        return judgement("different", Cause("error", side=OURS, text=decision.error or ""))
     view = node_view(engine, decision, cluster)
     if (refusal := refusal_of(OURS, view)) is not None:
-        return found("different", refusal)
-    if view.state == "not asked" or own is None:
-        return found("different", Cause("error", side=OURS, node=cluster, text="the node is not known here"))
+        return judgement("different", refusal)
+    if view.state == "not asked" or host is None:
+        return judgement(
+            "different", Cause("error", side=OURS, node=cluster, text="the node is not known here")
+        )
     if engine.row_of(cluster) in best(decision):
-        return found("equally good", Cause("tie", node=cluster))
+        return judgement("equally good", Cause("tie", node=cluster))
     # Both nodes fit: the rule that favours ours most.
-    mine = node_view(engine, decision, own)
+    own_view = node_view(engine, decision, host)
     gains = {
         rule: score.total - view.scores[rule].total
-        for rule, score in mine.scores.items()
+        for rule, score in own_view.scores.items()
         if rule in view.scores
     }
     rule = max(gains, key=lambda name: gains[name], default=None)
-    totals = f"{mine.total} in all for {own}, {view.total} for {cluster}"
-    text = totals if rule is None else f"scores {own} {gains[rule]} above {cluster} ({totals})"
-    return found("different", Cause("score", rule, OURS, own, text))
+    totals = f"{own_view.total} in all for {host}, {view.total} for {cluster}"
+    text = totals if rule is None else f"scores {host} {gains[rule]} above {cluster} ({totals})"
+    return judgement("different", Cause("score", rule, OURS, host, text))
 
 
 COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")
@@ -209,6 +211,6 @@ class ShadowAgreement:
         """In one line."""
         if not self.pods:
             return "0 decisions compared: the cluster's own scheduler decided on no pod meanwhile"
-        told = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         causes = "; ".join(f"{rule or kind}: {count}" for (kind, rule), count in self.causes.most_common())
-        return f"{self.pods} decisions compared: {told}" + (f" ({causes})" if causes else "")
+        return f"{self.pods} decisions compared: {counts}" + (f" ({causes})" if causes else "")

@@ -54,7 +54,7 @@ from ..state import DryApi, LiveState
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement, judged
 
 UNORDERED = 8
-"""How many pods are looked at where their order is not known."""
+"""The number of pods to look at where their order is not known."""
 
 
 @define
@@ -66,7 +66,7 @@ class UnjudgedPod:
     came: int
     """The event that brought it."""
     outcome: float = inf
-    """The event that told what became of it; of several the first."""
+    """The event of its outcome; of several the first."""
 
 
 @define
@@ -89,33 +89,31 @@ class Backlog:
         """The pods of which one was taken next, the likeliest first; an outcome may not be known yet."""
         waiting = list(self.waiting.values())
         if not self.is_ordered:
-            known = [each for each in waiting if each.outcome < inf]
-            return sorted(known, key=lambda each: each.outcome)[:UNORDERED] or waiting[:1]
+            ordered = [pod for pod in waiting if pod.outcome < inf]
+            return sorted(ordered, key=lambda pod: pod.outcome)[:UNORDERED] or waiting[:1]
         # The next decision comes before the first outcome. Pods of one priority are taken in order, so the
         # first of them was decided on before the first outcome of any.
-        before = min((each.outcome for each in waiting), default=inf)
+        before = min((pod.outcome for pod in waiting), default=inf)
         heads = dict[int, UnjudgedPod]()
         firsts = dict[int, float]()
-        for each in waiting:
-            heads.setdefault(each.priority, each)
-            firsts[each.priority] = min(each.outcome, firsts.get(each.priority, inf))
+        for pod in waiting:
+            heads.setdefault(pod.priority, pod)
+            firsts[pod.priority] = min(pod.outcome, firsts.get(pod.priority, inf))
         # Each that may be next after the first had to come later, and goes before those that were there.
-        here = [each for each in waiting if each.came <= self.reached]
-        likely = [max(here, key=lambda each: (each.priority, -each.came))] if here else []
-        for each in waiting:
-            if each.came <= self.reached or (likely and each.priority <= likely[-1].priority):
+        present = [pod for pod in waiting if pod.came <= self.reached]
+        likely = [max(present, key=lambda pod: (pod.priority, -pod.came))] if present else []
+        for pod in waiting:
+            if pod.came <= self.reached or (likely and pod.priority <= likely[-1].priority):
                 continue
-            if each.came >= before:
+            if pod.came >= before:
                 break
-            likely.append(each)
+            likely.append(pod)
         # Which priority was next may seem wrong where an earlier judgement was right by chance.
         others = [
-            each
-            for each in heads.values()
-            if each.outcome < inf and each.came < before and each not in likely
+            pod for pod in heads.values() if pod.outcome < inf and pod.came < before and pod not in likely
         ]
         return [
-            each for part in (likely, others) for each in sorted(part, key=lambda each: firsts[each.priority])
+            pod for part in (likely, others) for pod in sorted(part, key=lambda pod: firsts[pod.priority])
         ]
 
 
@@ -149,7 +147,7 @@ class SeenChange:
     """An object before and after a change, which was seen at a time in seconds; None: there was none, or is
     none."""
 
-    seen: float
+    seen_at: float
     old: KubeObject | None
     new: KubeObject | None
     turn: UnjudgedPod | None = None
@@ -195,7 +193,7 @@ def _read(item: KubeObject | None) -> object:
             item.spec,
             item.status.allocatable,
             item.status.images,
-            [(one.type, one.status) for one in item.status.conditions],
+            [(condition.type, condition.status) for condition in item.status.conditions],
         )
     return item
 
@@ -219,7 +217,7 @@ class SeenEvent:
     became of it."""
 
     number: int
-    seen: float
+    seen_at: float
     tell: Callable[[KubeObject], None]
     item: Any
 
@@ -238,9 +236,9 @@ class Shadow:
     _outcomes: dict[str, list[SeenEvent]] = Factory(dict)
     """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it
     fits nowhere."""
-    _told: dict[str, str] = Factory(dict)
+    _messages: dict[str, str] = Factory(dict)
     """Waiting pod -> the last message of the other one."""
-    _held: deque[SeenEvent] = Factory(deque)
+    _undelivered: deque[SeenEvent] = Factory(deque)
     _since: dict[str, float] = Factory(dict)
     """Waiting pod -> when it came, or was last refused, if that was seen."""
     _tries: dict[str, ShadowTrial | None] = Factory(dict)
@@ -249,7 +247,7 @@ class Shadow:
     """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it
     took effect here."""
     _misses: int = 0
-    """How many pods in a row were different."""
+    """The number of pods in a row that were different."""
     _event: int = 0
     _waits_since: float | None = None
     """When the wait for an outcome began."""
@@ -266,22 +264,22 @@ class Shadow:
         state = self.state
         key = item.key
         now = state.now()
-        seen = SeenEvent(self._event, now, state.put, item)
-        known = state.pod(key) if isinstance(item, Pod) else None
+        event = SeenEvent(self._event, now, state.put, item)
+        current = state.pod(key) if isinstance(item, Pod) else None
         if (
             not isinstance(item, Pod)
             or item.is_terminal
             or item.scheduler_name not in state.engine.scheduler_names(state.scheduler_name)
         ):
-            self._held.append(seen)
-        elif known is not None and known.uid == item.uid and not known.node_name:
+            self._undelivered.append(event)
+        elif current is not None and current.uid == item.uid and not current.node_name:
             # A waiting pod was bound, was refused, or changed in another way.
             outcomes = self._outcomes.get(key, [])
             was_bound = outcomes and outcomes[-1].item.node_name
-            is_refused = is_unschedulable(item) and self._told.get(key) != message(item)
+            is_refused = is_unschedulable(item) and self._messages.get(key) != message(item)
             if (item.node_name or is_refused) and not was_bound:
-                self._told[key] = message(item)
-                self._outcomes.setdefault(key, []).append(seen)
+                self._messages[key] = message(item)
+                self._outcomes.setdefault(key, []).append(event)
                 if key in self._backlog.waiting:
                     waiting = self._backlog.waiting[key]
                     waiting.outcome = min(waiting.outcome, self._event)
@@ -292,15 +290,15 @@ class Shadow:
                 self._take_effect(state.put, item, now)
                 if was_gated:
                     self._enter(item)
-        elif known is None and not item.node_name:
+        elif current is None and not item.node_name:
             # A new pod without a node. One that was refused before we looked is awaited at no time.
             self._take_effect(state.put, item, now)
             if is_unschedulable(item):
-                self._told[key] = message(item)
+                self._messages[key] = message(item)
             else:
                 self._enter(item)
         else:
-            self._held.append(seen)
+            self._undelivered.append(event)
         state.awake.set()
 
     def delete(self, item: KubeObject) -> None:
@@ -308,7 +306,7 @@ class Shadow:
         self._event += 1
         if isinstance(item, Pod) and item.key not in self._outcomes:
             self._backlog.waiting.pop(item.key, None)
-        self._held.append(SeenEvent(self._event, self.state.now(), self.state.delete, item))
+        self._undelivered.append(SeenEvent(self._event, self.state.now(), self.state.delete, item))
         self.state.awake.set()
 
     def _enter(self, pod: Pod) -> None:
@@ -318,8 +316,8 @@ class Shadow:
             self._backlog.waiting[pod.key] = UnjudgedPod(pod.key, priority, self._event)
 
     def _forget(self, key: str) -> None:
-        for known in (self._backlog.waiting, self._outcomes, self._told, self._since):
-            known.pop(key, None)
+        for mapping in (self._backlog.waiting, self._outcomes, self._messages, self._since):
+            mapping.pop(key, None)
 
     # --- events that count later ----------------------------------------------------------------------------
 
@@ -327,48 +325,48 @@ class Shadow:
         self,
         tell: Callable[[KubeObject], None],
         item: KubeObject,
-        seen: float,
+        seen_at: float,
         turn: UnjudgedPod | None = None,
     ) -> None:
         """Makes a change seen at a time count from now on; *turn*: of a decision."""
-        old = self._known(item)
+        old = self._object_now(item)
         tell(item)
-        change = SeenChange(seen, old, self._known(item), turn)
+        change = SeenChange(seen_at, old, self._object_now(item), turn)
         if change.matters:
             self._changes.append(change)
 
-    def _known(self, item: KubeObject) -> KubeObject | None:
+    def _object_now(self, item: KubeObject) -> KubeObject | None:
         return self.state.pod(item.key) if isinstance(item, Pod) else self.state.router.feed.known(item)
 
     def _deliver(self) -> None:
-        held = self._held.popleft()
+        event = self._undelivered.popleft()
         if (
-            isinstance(held.item, Pod)
-            and held.tell == self.state.delete
-            and self.state.pod(held.item.key) is not None
+            isinstance(event.item, Pod)
+            and event.tell == self.state.delete
+            and self.state.pod(event.item.key) is not None
         ):
-            self._forget(held.item.key)
+            self._forget(event.item.key)
         self._tries.clear()
-        self._take_effect(held.tell, held.item, held.seen)
+        self._take_effect(event.tell, event.item, event.seen_at)
 
     # --- the loop -------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Follow until cancelled."""
         state = self.state
-        while self._held:
+        while self._undelivered:
             self._deliver()
         while True:
             state.touch()
             # No decision is asked about any more that may not know what was seen so long ago.
-            oldest = min((found[0].seen for found in self._outcomes.values()), default=state.now())
-            while self._changes and self._changes[0].seen < oldest - WINDOW:
+            oldest = min((events[0].seen_at for events in self._outcomes.values()), default=state.now())
+            while self._changes and self._changes[0].seen_at < oldest - WINDOW:
                 self._changes.popleft()
-            while self._held:
-                held = self._held[0]
+            while self._undelivered:
+                event = self._undelivered[0]
                 is_idle = not self._backlog.waiting and not self._outcomes
-                is_old = held.seen <= state.now() - self.patience and held.number < self._first_outcome()
-                if not (is_idle or is_old or held.number <= self._backlog.reached):
+                is_old = event.seen_at <= state.now() - self.patience and event.number < self._first_outcome()
+                if not (is_idle or is_old or event.number <= self._backlog.reached):
                     break
                 self._deliver()
             if self._step():
@@ -377,26 +375,28 @@ class Shadow:
                 continue
             # Wait until something happens, or for so long that an outcome will not come soon.
             state.awake.clear()
-            ends = [self._held[0].seen + self.patience] if self._held else []
+            ends = [self._undelivered[0].seen_at + self.patience] if self._undelivered else []
             ends += [] if self._waits_since is None else [self._waits_since + self.patience]
             ends += [
-                found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)
+                events[0].seen_at + delay
+                for events in self._outcomes.values()
+                for delay in (self.linger, WINDOW)
             ]
-            left = min((end for end in ends if end > state.now()), default=0.0) - state.now()
+            timeout = min((end for end in ends if end > state.now()), default=0.0) - state.now()
             with suppress(TimeoutError):
-                async with asyncio.timeout(max(left, SHORTEST) if ends else None):
+                async with asyncio.timeout(max(timeout, SHORTEST) if ends else None):
                     await state.awake.wait()
 
     def _first_outcome(self) -> float:
         """The event of the first outcome that is not judged."""
-        return min((found[0].number for found in self._outcomes.values()), default=inf)
+        return min((events[0].number for events in self._outcomes.values()), default=inf)
 
     def _step(self) -> bool:
         """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
         outcomes = self._outcomes
         now = self.state.now()
-        tried = dict[str, ShadowTrial]()
-        for key in self._next():
+        trials = dict[str, ShadowTrial]()
+        for key in self._next_candidates():
             if key not in outcomes:
                 # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
                 if self._waits_since is None:
@@ -405,10 +405,10 @@ class Shadow:
                     return False
                 self._backlog.waiting.pop(key, None)
                 return True
-            seen = outcomes[key][0].seen
-            if not tried and seen + self.linger > now:
+            seen_at = outcomes[key][0].seen_at
+            if not trials and seen_at + self.linger > now:
                 return False
-            if tried and seen > outcomes[next(iter(tried))][0].seen + APART:
+            if trials and seen_at > outcomes[next(iter(trials))][0].seen_at + APART:
                 continue
             # Our decision as things stand; None if there is none.
             if key not in self._tries:
@@ -421,45 +421,45 @@ class Shadow:
             if not trial.judgement.differs:
                 self._count(key, trial)
                 return True
-            tried[key] = trial
-        if not tried:
+            trials[key] = trial
+        if not trials:
             return False
         # The likeliest decision differs as things stand: it does differ, or the order is unknown, unless more
         # has to be seen first.
-        key, trial = next(iter(tried.items()))
-        if self._held and self._held[0].number < self._first_outcome():
+        key, trial = next(iter(trials.items()))
+        if self._undelivered and self._undelivered[0].number < self._first_outcome():
             self._deliver()
             return True
         outcome = outcomes[key][0]
         pod = self.state.pod(key)
-        if pod is None or outcome.seen + WINDOW > self.state.now():
+        if pod is None or outcome.seen_at + WINDOW > self.state.now():
             return False
         if self._may_agree(trial, pod, outcome):
             trial = evolve(trial, judgement=replace(trial.judgement, verdict=ORDER_UNKNOWN))
         self._count(key, trial)
         return True
 
-    def _next(self) -> Iterator[str]:
+    def _next_candidates(self) -> Iterator[str]:
         """The pods on which the other one may have decided next; those that it tried once more stand where
         their outcome was seen."""
         candidates = self._backlog.candidates()
         again = [key for key in self._outcomes if key not in self._backlog.waiting]
-        first = candidates[0].outcome if candidates else inf
+        first_outcome = candidates[0].outcome if candidates else inf
         for key in again:
-            if self._outcomes[key][0].number < first:
+            if self._outcomes[key][0].number < first_outcome:
                 yield key
-        yield from (each.key for each in candidates)
-        yield from (key for key in again if self._outcomes[key][0].number > first)
+        yield from (candidate.key for candidate in candidates)
+        yield from (key for key in again if self._outcomes[key][0].number > first_outcome)
 
     # --- one decision ---------------------------------------------------------------------------------------
 
-    def _decide(self, pod: Pod, seen: Pod) -> ShadowTrial | None:
-        """Our decision on *pod* beside what became of it, *seen*, without an effect on the state; None if
+    def _decide(self, pod: Pod, outcome: Pod) -> ShadowTrial | None:
+        """Our decision on *pod* beside what became of it, *outcome*, without an effect on the state; None if
         there is none."""
         engine = self.state.engine
         try:
             with engine.savepoint():
-                judgement = judged(engine, engine.schedule(pod), seen.node_name, message(seen))
+                judgement = judged(engine, engine.schedule(pod), outcome.node_name, message(outcome))
                 return ShadowTrial(judgement, engine.position)
         except KubeclassicError as error:
             self.state.log.warning(f"pod {pod.key}: {error}")
@@ -474,34 +474,34 @@ class Shadow:
         self.tally.add(trial.judgement)
         self.report(trial.judgement)
         # All that came before the pod was known when it was decided on.
-        found = self._backlog.waiting.pop(key, None)
-        if found is not None:
-            self._backlog.reached = max(self._backlog.reached, found.came)
+        waiting = self._backlog.waiting.pop(key, None)
+        if waiting is not None:
+            self._backlog.reached = max(self._backlog.reached, waiting.came)
         self._tries.clear()
-        self._since[key] = outcome.seen
+        self._since[key] = outcome.seen_at
         if outcome.item.node_name:
             self._forget(key)
         elif not outcomes:
             del self._outcomes[key]
-        self._take_effect(self.state.put, outcome.item, outcome.seen, turn)
+        self._take_effect(self.state.put, outcome.item, outcome.seen_at, turn)
 
     # --- possible states ------------------------------------------------------------------------------------
 
     def _may_agree(self, trial: ShadowTrial, pod: Pod, outcome: SeenEvent) -> bool:
         """Whether our decision on *pod*, which by *trial* is different as things stand, is no different in a
         possible state."""
-        since = max(outcome.seen - WINDOW, self._since.get(pod.key, -inf))
+        since = max(outcome.seen_at - WINDOW, self._since.get(pod.key, -inf))
         turn = self._backlog.turn(pod.key)
-        ours = trial.judgement.ours
-        theirs = trial.judgement.cluster
+        our_node = trial.judgement.ours
+        cluster_node = trial.judgement.cluster
 
         def is_other(change: SeenChange) -> bool:
             item = change.new or change.old
             return not isinstance(item, Pod) or item.key != pod.key
 
         def on_two_nodes(change: SeenChange) -> bool | None:
-            if change.is_on(ours) or change.is_on(theirs):
-                return change.takes_room == change.is_on(ours)
+            if change.is_on(our_node) or change.is_on(cluster_node):
+                return change.takes_room == change.is_on(our_node)
             return None
 
         # What has an effect here and may have had none yet, the last first, undone; and what was seen later
@@ -509,14 +509,14 @@ class Shadow:
         before = [
             change
             for change in self._changes
-            if change.seen >= since and is_other(change) and not _precedes(change.turn, turn)
+            if change.seen_at >= since and is_other(change) and not _precedes(change.turn, turn)
         ]
         undone = [change.reversed() for change in reversed(before)]
         later = [
             change
-            for change in self._later()
+            for change in self._pending_changes()
             if change.matters
-            and change.seen <= outcome.seen + WINDOW
+            and change.seen_at <= outcome.seen_at + WINDOW
             and is_other(change)
             and not _precedes(turn, change.turn)
         ]
@@ -542,23 +542,27 @@ class Shadow:
             return True
         return False
 
-    def _later(self) -> Iterator[SeenChange]:
+    def _pending_changes(self) -> Iterator[SeenChange]:
         """The changes that were seen and have no effect yet, in the order in which they were seen."""
-        events = [(one, self._backlog.turn(key)) for key, found in self._outcomes.items() for one in found]
+        events = [
+            (event, self._backlog.turn(key))
+            for key, seen_events in self._outcomes.items()
+            for event in seen_events
+        ]
         last: dict[tuple[str, str], KubeObject | None] = {}
-        for one, turn in sorted(
-            [*events, *((held, None) for held in self._held)], key=lambda pair: pair[0].number
+        for event, turn in sorted(
+            [*events, *((event, None) for event in self._undelivered)], key=lambda pair: pair[0].number
         ):
-            name = one.item.identity
-            old = last[name] if name in last else self._known(one.item)
-            last[name] = None if one.tell == self.state.delete else one.item
-            yield SeenChange(one.seen, old, last[name], turn)
+            name = event.item.identity
+            old = last[name] if name in last else self._object_now(event.item)
+            last[name] = None if event.tell == self.state.delete else event.item
+            yield SeenChange(event.seen_at, old, last[name], turn)
 
-    def _agrees_after(self, changes: Sequence[SeenChange], at_each: bool, pod: Pod, seen: Pod) -> bool:
+    def _agrees_after(self, changes: Sequence[SeenChange], at_each: bool, pod: Pod, outcome: Pod) -> bool:
         """Whether we agree after *changes*; *at_each*: after one of the first of them."""
 
         def agrees() -> bool:
-            trial = self._decide(pod, seen)
+            trial = self._decide(pod, outcome)
             return trial is not None and not trial.judgement.differs
 
         with self.state.engine.savepoint():

@@ -55,7 +55,7 @@ def wait_for(stream, text):
 )
 def test_it_says_how_far_it_is(work, told):
     """What is done, of how much, and the latest word, as far as they are known."""
-    assert work.told() == told
+    assert work.text() == told
 
 
 # --- Bar ----------------------------------------------------------------------------------------------------

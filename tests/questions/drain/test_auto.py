@@ -151,14 +151,14 @@ def state_of(trial):
     requested = {name: engine.table.requested[:, row].tolist() for name, row in engine.table.row_of.items()}
     nodes = {name: info.node for name, info in engine.cache.infos.items()}
     left = {
-        name: [allowance.left for _, allowance in found]
+        name: [allowance.remaining for _, allowance in found]
         for name, found in trial.budgets._by_namespace.items()
     }
     nominated = {name: [pod.key for pod in engine.nominations.on(name)] for name in engine.nominations}
     place = (
         engine.flow.order.position,
         engine.ties.last_node_index,
-        set(trial.replacements.taken),
+        set(trial.replacements.keys_in_use),
         trial.rounds,
     )
     return (

@@ -21,25 +21,25 @@ class FakeTrials:
 
     good: set
     job: bool = False
-    known: dict = attrs.field(factory=dict)
+    by_mix: dict = attrs.field(factory=dict)
 
     @property
-    def wanted(self):
+    def pod_count(self):
         """As the real one."""
         return 1 + self.job
 
     def of(self, mix):
         """As the real one."""
         missing = (*(() if mix in self.good else (WEB,)), *([JOB] if self.job else []))
-        return self.known.setdefault(
-            mix, MixTrial(mix=mix, wanted=self.wanted, missing=missing, nodes=(), evicted={})
+        return self.by_mix.setdefault(
+            mix, MixTrial(mix=mix, pod_count=self.pod_count, missing=missing, nodes=(), evicted={})
         )
 
     def leave_out(self, keys):
         """As the real one."""
         assert list(keys) == [JOB.pod]
         self.job = False
-        self.known.clear()
+        self.by_mix.clear()
 
 
 @attrs.define

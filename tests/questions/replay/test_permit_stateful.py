@@ -182,7 +182,7 @@ class Waits(RuleBasedStateMachine):
         """Those wait that should, for the same plugins; each has one timer and nothing else is to come."""
         waits = {one.pod.name: set(one.pending_plugins) for one in waits_of(self.replay.engine)}
         assert waits == {name: set(one.timeouts) for name, one in self.waiting.items()}
-        assert len(self.replay.cluster.agenda) == self.replay.pods.held == len(self.waiting)
+        assert len(self.replay.cluster.agenda) == self.replay.pods.waiting_on_permit == len(self.waiting)
 
     @invariant()
     def what_is_reserved(self):

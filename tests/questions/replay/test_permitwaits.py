@@ -85,7 +85,7 @@ def test_another_pod_of_its_name():
     steps_to(made, 2)
     made.pods.arrive(asking("one", Doorman="10"), EVER)
     played(made)
-    assert made.pods.held == 0
+    assert made.pods.waiting_on_permit == 0
 
 
 def test_it_is_tried_again_when_the_cluster_changes():

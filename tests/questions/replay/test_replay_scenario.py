@@ -175,7 +175,9 @@ def test_nobody_waits_where_nothing_waits(operations, until):
         if replay.workload.deadline is not None:
             at = operations[replay.workload.position - 1]
             spaces = {at.namespace} - {None} or set(at.namespaces) or {"x", "y"}
-            coming = {key for keys in replay.workload.created.values() for key in keys} - {*replay.pods.seen}
+            coming = {key for keys in replay.workload.created.values() for key in keys} - {
+                *replay.pods.replacements
+            }
             assert any(
                 key.partition("/")[0] in spaces for key in coming | {life.key for life in replay.waiting}
             )

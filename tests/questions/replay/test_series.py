@@ -105,8 +105,8 @@ def test_the_sample_is_bounded_and_fair():
     lost = Fragmentation(ledger, random.Random(2))
     for number in range(20 * SAMPLE):
         lost.see(ledger.vector({"cpu": number}))
-    assert len(lost.asked) == SAMPLE
-    assert abs(float(lost.asked[:, 0].mean()) / (10 * SAMPLE) - 1) < 0.15
+    assert len(lost.sample) == SAMPLE
+    assert abs(float(lost.sample[:, 0].mean()) / (10 * SAMPLE) - 1) < 0.15
 
 
 def test_percentiles():

@@ -67,7 +67,7 @@ def test_an_error_of_the_input(monkeypatch):
     def refuse(asked):
         raise kubeclassic.KubeclassicError("no such thing")
 
-    monkeypatch.setattr(Upgrade, "led", refuse)
+    monkeypatch.setattr(Upgrade, "leader", refuse)
     assert repr(_asked("locked").run(["steps", 1])) == "KubeclassicError('no such thing')"
 
 
@@ -87,7 +87,7 @@ def test_a_copy_comes_to_the_same():
     after = asked.pair(1)[1]
     copy = pickle.loads(pickle.dumps(asked))
     assert len(pickle.dumps(copy)) < len(pickle.dumps([asked, led]))
-    bare = attrs.evolve(led, each=[attrs.evolve(step, decision=None) for step in led.each])
+    bare = attrs.evolve(led, steps=[attrs.evolve(step, decision=None) for step in led.steps])
     assert copy.run(["moved", 1, bare, after]) == asked.moved(1, led, after) != ()
 
 

@@ -280,11 +280,11 @@ def test_the_only_fact_that_fits_need_not_be_the_cause(monkeypatch):
     monkeypatch.setattr(facts, "FEW", 4)
     monkeypatch.setattr(
         UpgradeTrial,
-        "_explained",
+        "_steps_explained",
         lambda self, fact, numbers, among, end=None: [at for at in among if at % 2],
     )
     trial = UpgradeTrial([fact], [fact], None, None, None)
-    assert list(trial._at_once(dict.fromkeys(range(10)))) == [1, 3, 5, 7, 9]
+    assert list(trial._facts_by_step(dict.fromkeys(range(10)))) == [1, 3, 5, 7, 9]
 
 
 # --- Way ----------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from kubeclassic.api.view import (
     Verbatim,
     Words,
 )
-from kubeclassic.cli.report.page.clustermap import FEW, MOST_ROWS, SHOWN, UseScale, _step
+from kubeclassic.cli.report.page.clustermap import FEW, MOST_ROWS, SHOWN, UseScale, _axis_step
 from kubeclassic.cli.report.page.document import MOST_LINES, NAMED, About
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse, labels_of, share_of
 from tests.support.pages import data_of_page, part_html
@@ -236,10 +236,10 @@ def test_columns_are_as_high_as_their_numbers():
 @given(least=st.floats(1e-6, 1e9))
 def test_steps_are_round(least):
     """A step is a round number, as large as it has to be and at most two and a half times that."""
-    step = _step(least, whole=False)
+    step = _axis_step(least, whole=False)
     assert f"{step:e}"[0] in "125"
     assert least * (1 - 1e-6) <= step <= 2.5 * least
-    assert _step(least, whole=True) >= 1
+    assert _axis_step(least, whole=True) >= 1
 
 
 def test_no_values_no_picture():
