@@ -109,28 +109,32 @@ def node_has_room(
 
     Of resources that *devices* give a node may have none.
     """
-    wanted = requests(pod)
+    requested = requests(pod)
     room = of_node(new.status.allocatable)
-    given = devices()
-    asked = {name: number for name, number in wanted.items() if number}
-    counted = {name: number for name, number in asked.items() if room.get(name, 0) > 0 or name not in given}
-    if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in counted.items()):
+    device_resources = devices()
+    positive = {name: number for name, number in requested.items() if number}
+    compared = {
+        name: number
+        for name, number in positive.items()
+        if room.get(name, 0) > 0 or name not in device_resources
+    }
+    if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in compared.items()):
         return False
     if not compares or old is None:
         return True
-    before = of_node(old.status.allocatable)
-    return len(counted) < len(asked) or any(
-        room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted)
+    old_room = of_node(old.status.allocatable)
+    return len(compared) < len(positive) or any(
+        room.get(name, 0) > old_room.get(name, 0) for name in (PODS, *compared)
     )
 
 
 def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
     """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
     explicit = new.spec.extended_resource_name
-    asked = requests(pod)
+    requested = requests(pod)
     if old is None:
-        return explicit in asked or IMPLICIT + new.name in asked
-    return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in asked
+        return explicit in requested or IMPLICIT + new.name in requested
+    return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in requested
 
 
 def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: RequestsOf | None, nominated: bool) -> bool:
@@ -218,7 +222,7 @@ def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
     """A pod of the namespace is gone that used a disk or a claim which the pod wants for itself."""
     return old.namespace == pod.namespace and (
         not set(claim_keys(pod)).isdisjoint(claim_keys(old))
-        or any(disks_conflict(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
+        or any(disks_conflict(disk, old_disk) for disk in pod.spec.volumes for old_disk in old.spec.volumes)
     )
 
 
@@ -258,12 +262,14 @@ ClaimsOf = Callable[[Pod], Sequence[ResourceClaim] | str]
 def claim_changes(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
     """A claim gave its devices back, or one of the pod's claims is new or has another status. Upstream:
     isSchedulableAfterClaimChange."""
-    found = claims(pod)
-    if isinstance(found, str):
+    pod_claims = claims(pod)
+    if isinstance(pod_claims, str):
         return False
     if old is not None and old.status.allocation is not None and new.status.allocation is None:
         return True
-    return any(claim.uid == new.uid for claim in found) and (old is None or bool(old.status != new.status))
+    return any(claim.uid == new.uid for claim in pod_claims) and (
+        old is None or bool(old.status != new.status)
+    )
 
 
 def claims_are_made(pod: Pod, old: Any, new: Pod, *, claims: ClaimsOf) -> bool:
@@ -278,7 +284,7 @@ def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
     """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted
     of NodePorts."""
     return was_on_node(old, nominated) and any(
-        ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old)
+        ports_clash(port, used) for port in host_ports(pod) for used in host_ports(old)
     )
 
 
@@ -301,12 +307,12 @@ def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> 
         return True
     if not all(other is None or was_on_node(other, wider) for other in (old, new)):
         return False
-    wanted, avoided = affinity_terms(pod)
+    required, avoided = affinity_terms(pod)
     if old is None:
-        return _matches_all(wanted, pod, new)
+        return _matches_all(required, pod, new)
     if new is None:
         return _matches_all(avoided, pod, old) or (wider and _matches_all(affinity_terms(old)[1], old, pod))
-    begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)
+    begins = not _matches_all(required, pod, old) and _matches_all(required, pod, new)
     return begins or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
 
 
@@ -316,12 +322,12 @@ def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool
 
     Upstream: isSchedulableAfterNodeChange of InterPodAffinity.
     """
-    wanted, avoided = affinity_terms(pod)
+    required, avoided = affinity_terms(pod)
     if not compares:
-        return any(term.topology_key in new.labels for term in (*wanted, *avoided))
+        return any(term.topology_key in new.labels for term in (*required, *avoided))
     if old is None:
-        return bool(avoided) or any(term.topology_key in new.labels for term in wanted)
-    comes = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in wanted)
+        return bool(avoided) or any(term.topology_key in new.labels for term in required)
+    comes = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in required)
     return comes or any(term.topology_key in old.labels and _has_changed(term, old, new) for term in avoided)
 
 
@@ -385,30 +391,30 @@ def spread_pod_changes(
         for other in (old, new)
     ):
         return False
-    found = constraints(pod)
-    if found is None:
+    pod_constraints = constraints(pod)
+    if pod_constraints is None:
         return True
     if old is None or new is None:
-        return any(each.matches((old or new).labels) for each in found)
+        return any(constraint.matches((old or new).labels) for constraint in pod_constraints)
     if (
         sees_itself
         and pod.uid == new.uid
         and old.spec.tolerations != new.spec.tolerations
-        and any(each.honors_taints for each in found)
+        and any(constraint.honors_taints for constraint in pod_constraints)
     ):
         return True
     return bool(old.labels != new.labels) and any(
-        each.matches(old.labels) != each.matches(new.labels) for each in found
+        constraint.matches(old.labels) != constraint.matches(new.labels) for constraint in pod_constraints
     )
 
 
 def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, compares: bool) -> bool:
     """A node with all topology keys comes, goes, or changes its domains or taints. Upstream:
     isSchedulableAfterNodeChange."""
-    found = constraints(pod)
-    if found is None:
+    pod_constraints = constraints(pod)
+    if pod_constraints is None:
         return True
-    keys = [each.topology_key for each in found]
+    keys = [constraint.topology_key for constraint in pod_constraints]
     had, has = (node is not None and all(key in node.labels for key in keys) for node in (old, new))
     if old is None or not compares:
         return has if new is not None else had

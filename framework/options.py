@@ -94,24 +94,24 @@ _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 """Type of a default -> what the option takes."""
 
 
-def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
+def _check_value(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     declared = declared_of(field)
     if value is field.default:
         return
-    types, wanted = TAKEN.get(declared.takes, ((object,), ""))
+    types, expected = TAKEN.get(declared.takes, ((object,), ""))
     check_type(
         field.name,
         value,
         (declared.types() if callable(declared.types) else declared.types) or types,
-        declared.wanted or wanted,
+        declared.wanted or expected,
     )
     if declared.choices and value not in declared.choices:
         raise UnknownNameError(f'{field.name}: expected {", ".join(declared.choices)}, got "{value}"')
     least = declared.least
     most = declared.most
     if value is not None and ((least is not None and value < least) or (most is not None and value > most)):
-        wanted = f"{least} or more" if most is None else f"{least} to {most}"
-        raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
+        expected = f"{least} or more" if most is None else f"{least} to {most}"
+        raise UnknownNameError(f"{field.name}: expected {expected}, got {value}")
 
 
 def option(
@@ -124,7 +124,7 @@ def option(
     """A field that is an option: its default, and what :class:`Declared` has."""
     return attrs.field(
         default=default,
-        validator=_checked,
+        validator=_check_value,
         converter=converter,
         kw_only=True,
         metadata={"declared": Declared(help=help, **declared)},
@@ -133,14 +133,14 @@ def option(
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
     """The declaration of the option that *field* is, with what follows from its name and default."""
-    found: Declared = field.metadata["declared"]
+    declared: Declared = field.metadata["declared"]
     takes = (
-        found.takes
-        or ("choice" if found.choices else "whole" if found.least is not None else "")
+        declared.takes
+        or ("choice" if declared.choices else "whole" if declared.least is not None else "")
         or ("no-flag" if field.default is True else _TAKES.get(type(field.default), "text"))
     )
     flag = f"--{'no-' * (takes == 'no-flag')}{field.name.replace('_', '-')}"
-    return attrs.evolve(found, takes=takes, flags=(flag,) if found.flags == ("--",) else found.flags)
+    return attrs.evolve(declared, takes=takes, flags=(flag,) if declared.flags == ("--",) else declared.flags)
 
 
 # --- what options take that is not a plain type -------------------------------------------------------------
@@ -412,12 +412,12 @@ class Framework(SchedulerOptions):
     def version(self) -> str:
         from .releases import FRAMEWORK_RELEASES, framework_release
 
-        found = framework_release(
+        release = framework_release(
             self.release or default_release(attrs.asdict(self, recurse=False), among=FRAMEWORK_RELEASES)
         )
-        if found is None:
+        if release is None:
             raise UnknownNameError(f'release: expected {", ".join(FRAMEWORK_RELEASES)}, got "{self.release}"')
-        return found.version
+        return release.version
 
 
 OLDER = ("policy", "policy_configmap", "provider", "hard_pod_affinity_weight")
@@ -431,7 +431,7 @@ def check_older(values: OptionValues, version: str, called: Called = str) -> Non
     """
     from .releases import FRAMEWORK_RELEASES
 
-    given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
+    names_given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
     policies = FRAMEWORK_RELEASES[version].policies
     has = {
         "policy": policies,
@@ -440,16 +440,20 @@ def check_older(values: OptionValues, version: str, called: Called = str) -> Non
         "hard_pod_affinity_weight": policies and policies.weight_is_argument,
     }
     for name in OLDER:
-        if name in given and not has[name]:
-            raise _lacked(name, values[name], version, called)
+        if name in names_given and not has[name]:
+            raise _lacking_error(name, values[name], version, called)
     for name in OLDER:
-        for other in BESIDE_POLICY if name in given else ():
-            if other in given and name != other and (name, other) != ("hard_pod_affinity_weight", "provider"):
+        for other in BESIDE_POLICY if name in names_given else ():
+            if (
+                other in names_given
+                and name != other
+                and (name, other) != ("hard_pod_affinity_weight", "provider")
+            ):
                 why = f"release {version} is started with one of them"
                 raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {why}")
 
 
-def _lacked(name: str, value: object, version: str, called: Called) -> UnknownNameError:
+def _lacking_error(name: str, value: object, version: str, called: Called) -> UnknownNameError:
     instead = declared_of(FIELDS[name]).instead
     shown = value if isinstance(value, str | int | os.PathLike) and not isinstance(value, bool) else "one"
     return UnknownNameError(
@@ -491,14 +495,14 @@ def options_of(values: OptionValues, called: Called = str) -> GivenOptions:
                 f'got an option "{name}", which a scheduler does not have{did_you_mean(name, FIELDS)}'
             )
     for name in ("release", "profile"):
-        _checked(None, FIELDS[name], values.get(name))
+        _check_value(None, FIELDS[name], values.get(name))
     version = version_of(values)
     kind = Framework if version in FRAMEWORK_RELEASES else Classic
     given = {name: value for name, value in values.items() if _is_given(name, value)}
-    ours = attrs.fields_dict(kind)
+    fields = attrs.fields_dict(kind)
     for name in given:
-        if name not in ours:
-            raise _lacked(name, given[name], version, called)
+        if name not in fields:
+            raise _lacking_error(name, given[name], version, called)
     for (one, other), why in EXCLUDES.items():
         if one in given and other in given:
             raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {why}")
@@ -534,12 +538,12 @@ def follows_nodes(values: OptionValues) -> bool:
     given = values.get("release")
     if given is not None or values.get("profile") is not None:
         return given in (None, AUTO)
-    theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
-    config = _written(values.get("config"))
+    older_options = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
+    config = _document_of(values.get("config"))
     return not (
         config.get("apiVersion") in API_VERSIONS
         or "algorithmSource" in config
-        or any(_is_given(name, values.get(name)) for name in theirs)
+        or any(_is_given(name, values.get(name)) for name in older_options)
         or names_catalogue(values.get("rules") or ())
     )
 
@@ -565,8 +569,8 @@ def settled_options(
         return scheduler
     from .releases import FRAMEWORK_RELEASES
 
-    found = default_release(attrs.asdict(scheduler, recurse=False), kubelet_versions(), FRAMEWORK_RELEASES)
-    return attrs.evolve(scheduler, release=found)
+    release = default_release(attrs.asdict(scheduler, recurse=False), kubelet_versions(), FRAMEWORK_RELEASES)
+    return attrs.evolve(scheduler, release=release)
 
 
 def default_release(
@@ -583,36 +587,36 @@ def default_release(
     from ..core.release import Release
     from .releases import ALL_RELEASES, FRAMEWORK_RELEASES, nearest_release
 
-    known = list(ALL_RELEASES if among is None else among)
+    releases = list(ALL_RELEASES if among is None else among)
     if not follows_nodes(values):
-        return DEFAULT_RELEASE if DEFAULT_RELEASE in known else known[0]
+        return DEFAULT_RELEASE if DEFAULT_RELEASE in releases else releases[0]
     profile = values.get("config") if values.get("profile") is None else values.get("profile")
     if isinstance(read_for := getattr(profile, "release", None), Release):
         return read_for.version
-    version = str(_written(profile).get("apiVersion", ""))
+    version = str(_document_of(profile).get("apiVersion", ""))
     older = version in API_VERSIONS and values.get("profile") is None
     reading = [
         name
-        for name in known
+        for name in releases
         if (
-            version.rpartition("/")[2] in found.configuration.api_versions
-            if (found := FRAMEWORK_RELEASES.get(name))
+            version.rpartition("/")[2] in release.configuration.api_versions
+            if (release := FRAMEWORK_RELEASES.get(name))
             else older
         )
     ]
-    nearest = nearest_release(kubelet_versions, reading or known)
-    return (reading or known)[-1] if nearest is None else nearest[0].version
+    nearest = nearest_release(kubelet_versions, reading or releases)
+    return (reading or releases)[-1] if nearest is None else nearest[0].version
 
 
-def _written(given: object) -> Mapping[str, Any]:
+def _document_of(source: object) -> Mapping[str, Any]:
     """A configuration as it is written; empty where there is none, or none can be read: its reader says why."""
     from ..algorithmprovider.config import configuration_document
 
-    if isinstance(given, Mapping):
-        return given
-    if not isinstance(given, str | os.PathLike) or os.fspath(given) == "-":
-        return {"apiVersion": given.api_version} if hasattr(given, "api_version") else {}
+    if isinstance(source, Mapping):
+        return source
+    if not isinstance(source, str | os.PathLike) or os.fspath(source) == "-":
+        return {"apiVersion": source.api_version} if hasattr(source, "api_version") else {}
     try:
-        return configuration_document(given).data
+        return configuration_document(source).data
     except KubeclassicError:
         return {}

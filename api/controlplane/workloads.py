@@ -229,12 +229,12 @@ class Ownership:
     """Namespace -> labels -> pods without a controller."""
     _workloads_by_owner: dict[_Place, list[Workload]] = Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _workloads: dict[_Place, Workload] = Factory(dict)
+    _workload_by_key: dict[_Place, Workload] = Factory(dict)
     """Namespace, kind and name -> the workload."""
 
     def __attrs_post_init__(self) -> None:
         for workload in self.workloads:
-            self._workloads[workload.namespace, workload.kind, workload.name] = workload
+            self._workload_by_key[workload.namespace, workload.kind, workload.name] = workload
             owner = workload.metadata.controller
             if owner is not None:
                 self._workloads_by_owner.setdefault((workload.namespace, owner.kind, owner.name), []).append(
@@ -273,7 +273,9 @@ class Ownership:
         """The workload that controls *workload*, if it is among them."""
         owner = workload.metadata.controller
         controller = (
-            self._workloads.get((workload.namespace, owner.kind, owner.name)) if owner is not None else None
+            self._workload_by_key.get((workload.namespace, owner.kind, owner.name))
+            if owner is not None
+            else None
         )
         return controller if controller is not None and controller.controls(workload.metadata) else None
 
@@ -304,7 +306,7 @@ class Ownership:
                 deployments.setdefault(workload.namespace, {})[workload.name] = workload
 
         def add(namespace: str, name: str, pods: list[Pod], owner: Workload | None) -> None:
-            if owner is not None and (namespace, "ReplicaSet", name) not in self._workloads:
+            if owner is not None and (namespace, "ReplicaSet", name) not in self._workload_by_key:
                 controller = pods[0].controller
                 lost = LostReplicaSet(
                     name,

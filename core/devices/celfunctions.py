@@ -87,10 +87,10 @@ class Version:
     @cache
     def parse(cls, text: str) -> Version:
         """The version that *text* says. Raises ValueError."""
-        found = _SEMVER.fullmatch(text)
-        if found is None:
+        match = _SEMVER.fullmatch(text)
+        if match is None:
             raise ValueError(f"invalid semantic version {text!r}")
-        major, minor, patch, labels = found.groups()
+        major, minor, patch, labels = match.groups()
         return cls((int(major), int(minor), int(patch)), tuple(labels.split(".")) if labels else ())
 
     def __lt__(self, other: Version) -> bool:
@@ -128,11 +128,11 @@ def _version(value: Value) -> Version:
 
 
 def _compare(value: Value, other: Value) -> int:
-    one, two = (_version(value), _version(other)) if SEMVER in value else (_nanos(value), _nanos(other))
-    return (one > two) - (one < two)  # type: ignore[operator]
+    left, right = (_version(value), _version(other)) if SEMVER in value else (_nanos(value), _nanos(other))
+    return (left > right) - (left < right)  # type: ignore[operator]
 
 
-def _says(value_of: Callable[..., Value]) -> Callable[..., bool]:
+def _validator(value_of: Callable[..., Value]) -> Callable[..., bool]:
     """Whether a text says a value, which *value_of* makes of it."""
 
     def says(*arguments: Any) -> bool:
@@ -148,11 +148,11 @@ Overloads = tuple[tuple[tuple[str, ...], str, Callable[..., Any]], ...]
 """The types of what an overload takes, of what it gives, and what it does."""
 FUNCTIONS: Mapping[str, Overloads] = {
     "quantity": ((("string",), "value", quantity),),
-    "isQuantity": ((("string",), "bool", _says(quantity)),),
+    "isQuantity": ((("string",), "bool", _validator(quantity)),),
     "semver": ((("string",), "value", semver_value), (("string", "bool"), "value", semver_value)),
     "isSemver": (
-        (("string",), "bool", _says(semver_value)),
-        (("string", "bool"), "bool", _says(semver_value)),
+        (("string",), "bool", _validator(semver_value)),
+        (("string", "bool"), "bool", _validator(semver_value)),
     ),
 }
 """Function -> its overloads."""

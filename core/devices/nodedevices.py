@@ -58,13 +58,13 @@ MOST_KEPT = 1 << 10
 
 
 @attrs.define(eq=False, repr=False)
-class _Kept:
+class _Outcomes:
     """The outcomes of searches for some claims, by look: int8[looks]."""
 
     by_look: Ints
-    seen: Hashable
+    revisions: Hashable
     """The revisions of looks and of classes."""
-    worth: dict[int, int] = attrs.Factory(dict)
+    scores: dict[int, int] = attrs.Factory(dict)
     """Look -> the score of what was found, where it is above 0."""
 
 
@@ -85,7 +85,7 @@ class Devices:
     """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
-    _kept: dict[Hashable, _Kept] = attrs.Factory(dict)
+    _outcomes_by_claims: dict[Hashable, _Outcomes] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.pools = Pools(self.table, self.listings, self.cells)
@@ -93,38 +93,38 @@ class Devices:
     def outcomes(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
         """The outcome of a search for all *claims* on each of *rows*: NONE, FOUND, ERROR, TOO_LATE or
         INVALID."""
-        return self._kept_of(claims, rows).by_look[self.pools.looks[rows]]
+        return self._outcomes_of(claims, rows).by_look[self.pools.looks[rows]]
 
     def scores(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
         """The scores of the alternatives that a search for all *claims* finds on each of *rows*:
         int64[len(rows)]."""
-        worth = self._kept_of(claims, rows).worth
-        if not worth:
+        scores = self._outcomes_of(claims, rows).scores
+        if not scores:
             return np.zeros(len(rows), np.int64)
-        return np.array([worth.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
+        return np.array([scores.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
 
-    def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
+    def _outcomes_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Outcomes:
         """The outcomes of searches for *claims*, among others on *rows*."""
         pools = self.pools
         pools.refresh()
         key = tuple([claim.spec for claim in claims])
-        seen = pools.epoch, self.listings.device_classes.version
-        kept = self._kept.get(key)
+        revisions = pools.epoch, self.listings.device_classes.version
+        kept = self._outcomes_by_claims.get(key)
         size = int(pools.looks.max(initial=0)) + 1
-        if kept is None or kept.seen != seen:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
-            kept = self._kept[key] = _Kept(np.full(size, UNKNOWN, np.int8), seen)
+        if kept is None or kept.revisions != revisions:
+            if len(self._outcomes_by_claims) >= MOST_KEPT:
+                self._outcomes_by_claims.clear()
+            kept = self._outcomes_by_claims[key] = _Outcomes(np.full(size, UNKNOWN, np.int8), revisions)
         elif len(kept.by_look) < size:
             more = np.full(max(size, 2 * len(kept.by_look)) - len(kept.by_look), UNKNOWN, np.int8)
             kept.by_look = np.concatenate([kept.by_look, more])
-        found = kept.by_look[pools.looks[rows]]
-        if (found == UNKNOWN).any():
+        outcomes = kept.by_look[pools.looks[rows]]
+        if (outcomes == UNKNOWN).any():
             # Search on one of the rows for each look.
-            unknown = rows[found == UNKNOWN]
-            looks, first = np.unique(pools.looks[unknown], return_index=True)
+            unknown = rows[outcomes == UNKNOWN]
+            looks, first_places = np.unique(pools.looks[unknown], return_index=True)
             ends_at = time.monotonic() + self.seconds
-            for look, at in zip(looks.tolist(), first.tolist(), strict=True):
+            for look, at in zip(looks.tolist(), first_places.tolist(), strict=True):
                 row = int(unknown[at])
                 try:
                     plan = self._search(claims, row, ends_at)
@@ -135,10 +135,10 @@ class Devices:
                         kept.by_look[look] = INVALID if is_invalid else NONE
                         continue
                     kept.by_look[look] = FOUND
-                    names = ({one.option.result_name for one in taken} for taken in plan)
-                    worth = sum(map(score_of, claims, names))
-                    if worth:
-                        kept.worth[look] = worth
+                    names = ({device.option.result_name for device in devices} for devices in plan)
+                    score = sum(map(score_of, claims, names))
+                    if score:
+                        kept.scores[look] = score
                 except AllocationError:
                     kept.by_look[look] = ERROR
                 except SearchTimeout:
@@ -157,17 +157,20 @@ class Devices:
         """The allocation of each of *claims* on *row*; None where they cannot have all devices. Raises
         AllocationError."""
         self.pools.refresh()
-        found = self._search(claims, row)
-        if found is None:
+        plan = self._search(claims, row)
+        if plan is None:
             return None
         return [
             AllocationResult(
                 devices=DeviceAllocationResult(
-                    results=tuple(self._result(claim, number, one) for number, one in enumerate(taken))
+                    results=tuple(
+                        self._allocation_result(claim, number, device)
+                        for number, device in enumerate(devices)
+                    )
                 ),
-                node_selector=_node_selector(taken, self.table.names[row]),
+                node_selector=_node_selector(devices, self.table.names[row]),
             )
-            for claim, taken in zip(claims, found, strict=True)
+            for claim, devices in zip(claims, plan, strict=True)
         ]
 
     def _search(
@@ -191,23 +194,25 @@ class Devices:
             listings.device_classes.get, self.cells, self.judge, listings.resource_claims.consumed
         )
 
-    def _result(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
-        driver, pool, name = one.device.id
-        device = one.device.device
+    def _allocation_result(
+        self, claim: ResourceClaim, number: int, taken: Taken
+    ) -> DeviceRequestAllocationResult:
+        driver, pool, name = taken.device.id
+        device = taken.device.device
         waits = self.cells.waits_for_conditions
         share = None
-        if one.consumed is not None:
-            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
+        if taken.consumed is not None:
+            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(taken.device.id)}"))
         return DeviceRequestAllocationResult(
-            request=one.option.result_name,
+            request=taken.option.result_name,
             driver=driver,
             pool=pool,
             device=name,
-            admin_access=True if one.option.admin else None,
-            tolerations=one.option.request.tolerations if self.cells.taints else (),
+            admin_access=True if taken.option.admin else None,
+            tolerations=taken.option.request.tolerations if self.cells.taints else (),
             share_id=share,
             consumed_capacity=Map(
-                {name: Quantity.parse(f"{nanos}n") for name, nanos in (one.consumed or {}).items()}
+                {name: Quantity.parse(f"{nanos}n") for name, nanos in (taken.consumed or {}).items()}
             ),
             binding_conditions=device.binding_conditions if waits else (),
             binding_failure_conditions=device.binding_failure_conditions if waits else (),
@@ -218,10 +223,10 @@ def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
     """The score of the alternatives of *claim* that devices were allocated for. Upstream: computeScore of the
     plugin."""
     alternatives = (
-        (f"{one.name}/{each.name}", at)
-        for one in claim.spec.devices.requests
-        if one.exactly is None
-        for at, each in enumerate(one.first_available)
+        (f"{request.name}/{alternative.name}", at)
+        for request in claim.spec.devices.requests
+        if request.exactly is None
+        for at, alternative in enumerate(request.first_available)
     )
     return sum(BEST_ALTERNATIVE - at for name, at in alternatives if name in names)
 
@@ -230,9 +235,9 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
     """The nodes from which all devices can be reached; None: from all. Upstream: createNodeSelector."""
     fields: list[Requirement] = []
     expressions: list[Requirement] = []
-    for one in taken:
-        selector = one.device.own("node_selector")
-        if one.device.own("node_name") or one.device.device.binds_to_node:
+    for device in taken:
+        selector = device.device.own("node_selector")
+        if device.device.own("node_name") or device.device.device.binds_to_node:
             field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
             return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         # A slice's node selector has one term: the API server sees to it.
@@ -248,13 +253,14 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
     )
 
 
-def _add(there: list[Requirement], more: Sequence[Requirement]) -> None:
-    for one in more:
+def _add(requirements: list[Requirement], added: Sequence[Requirement]) -> None:
+    for requirement in added:
         if not any(
-            (one.key, one.operator, set(one.values)) == (other.key, other.operator, set(other.values))
-            for other in there
+            (requirement.key, requirement.operator, set(requirement.values))
+            == (known.key, known.operator, set(known.values))
+            for known in requirements
         ):
-            there.append(one)
+            requirements.append(requirement)
 
 
 # --- Devices of a class by node -----------------------------------------------------------------------------
@@ -277,47 +283,47 @@ class DeviceTotals:
     listings: Listings
     judge: Judge = attrs.Factory(Judge)
     makes: Makes = attrs.Factory(Makes)
-    _known: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
+    _totals: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
 
     def of(self, resource: str, rows: Rows) -> Totals:
         """The number of devices that give *resource* on each of *rows*, and of those in use."""
-        found = self.listings.device_classes.by_resource[resource]
-        seen = (
-            id(found),
+        device_class = self.listings.device_classes.by_resource[resource]
+        revisions = (
+            id(device_class),
             self.listings.slices.version,
             self.listings.resource_claims.log.revision,
             self.table.changed.node_revision,
             self.table.size,
         )
-        kept = self._known.get(resource)
-        if kept is None or kept[0] != seen:
-            kept = self._known[resource] = seen, self._count(found)
+        kept = self._totals.get(resource)
+        if kept is None or kept[0] != revisions:
+            kept = self._totals[resource] = revisions, self._count(device_class)
         return kept[1][0][rows], kept[1][1][rows]
 
     def _count(self, device_class: DeviceClass) -> Totals:
         size = self.table.size
         reached = ReachedRows(self.table)
         errs = np.zeros(size, np.bool_)
-        there = np.zeros(size, np.int64)
+        counts = np.zeros(size, np.int64)
         used = np.zeros(size, np.int64)
-        for one in self.listings.slices:
-            mask = None if one.spec.per_device_node_selection else reached.of(one.spec)
-            for device in one.spec.devices:
+        for device_slice in self.listings.slices:
+            mask = None if device_slice.spec.per_device_node_selection else reached.of(device_slice.spec)
+            for device in device_slice.spec.devices:
                 rows = reached.of(device) if mask is None else mask
                 try:
-                    make = self.makes.of(one.spec.driver, device)
+                    make = self.makes.of(device_slice.spec.driver, device)
                     selectors = device_class.spec.selectors
-                    if self.judge.refusing(make, selectors, device_class.name) is None:
-                        there[rows] += 1
+                    if self.judge.first_mismatch(make, selectors, device_class.name) is None:
+                        counts[rows] += 1
                         used[rows] += (
-                            one.spec.driver,
-                            one.spec.pool.name,
+                            device_slice.spec.driver,
+                            device_slice.spec.pool.name,
                             device.name,
                         ) in self.listings.resource_claims.holders
                 except AllocationError:
                     errs |= rows
-        there[errs] = 0
-        return there, used
+        counts[errs] = 0
+        return counts, used
 
 
 # --- The reason against each device that a node reaches -----------------------------------------------------
@@ -354,7 +360,7 @@ class DeviceAccount(Record):
     @property
     def matching(self) -> Names:
         """The devices that match, free or not."""
-        others = (one.devices for one in self.refused if not one.why.startswith(UNMATCHED))
+        others = (refusal.devices for refusal in self.refused if not refusal.why.startswith(UNMATCHED))
         return (*self.usable, *(device for devices in others for device in devices))
 
 
@@ -369,13 +375,13 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
         return ()
     reached = [(pool, device) for pool in pools for device in pool.devices]
     ids = {device.id for _, device in reached}
-    known = devices.listings.resource_claims
+    resource_claims = devices.listings.resource_claims
     # Device -> the claim that has it for itself.
     users = {
-        one.id: claim.key
-        for claim in (*known, *known.pending.values())
-        for one in held_by(claim)
-        if one.id in ids
+        device.id: claim.key
+        for claim in (*resource_claims, *resource_claims.pending.values())
+        for device in held_by(claim)
+        if device.id in ids
     }
     return tuple(
         _account(devices, claim, option, reached, users)
@@ -406,7 +412,7 @@ def _account(
         wanted=option.count,
         takes_all=option.all_devices is not None,
         usable=tuple(usable),
-        refused=tuple(RefusedDevices(why, tuple(found)) for why, found in refused.items()),
+        refused=tuple(RefusedDevices(why, tuple(device_ids)) for why, device_ids in refused.items()),
     )
 
 
@@ -437,8 +443,8 @@ def _objections(
         yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""
-        concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
-        if concerned and make.attribute(attribute) is None:
+        is_concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
+        if is_concerned and make.attribute(attribute) is None:
             yield f"it has no attribute {attribute}, which a constraint compares"
 
 
@@ -446,7 +452,7 @@ def _unmatched(
     devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str
 ) -> Iterator[str]:
     try:
-        number = devices.judge.refusing(device.make, selectors, where)
+        number = devices.judge.first_mismatch(device.make, selectors, where)
     except AllocationError as error:
         yield str(error)
         return

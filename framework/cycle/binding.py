@@ -30,14 +30,14 @@ from ..queue.queue import FrameworkQueue
 PREEMPTION = "DefaultPreemption"
 
 
-def _told(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
+def _report_phase(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
     """*status*, after *on_phase* was called with that end of the part."""
     if on_phase is not None:
         on_phase(part, SUCCESS if status is None else status.code.value)
     return status
 
 
-def _failed(status: Status | None) -> TypeGuard[Status]:
+def _has_failed(status: Status | None) -> TypeGuard[Status]:
     return status is not None and not status.is_success
 
 
@@ -134,24 +134,24 @@ class FrameworkBinding(BindingCycle):
         A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
         """
         host = bound.spec.node_name
-        unassumed = None
+        failed_assumption = None
         if self.engine.release.framework.assumes_volumes_first and cycle.template.claims:
-            unassumed = assume_volumes(bound, host, cycle)
-        unassumed = unassumed or self._assume(pod, bound, self.engine.latest_template(pod))
-        if unassumed is not None:
-            return unassumed
+            failed_assumption = assume_volumes(bound, host, cycle)
+        failed_assumption = failed_assumption or self._assume(pod, bound, self.engine.latest_template(pod))
+        if failed_assumption is not None:
+            return failed_assumption
         on_phase = self.engine.on_phase
         for plugin in profile.points["reserve"]:
             status = plugin.reserve(bound, host, cycle)
-            if _failed(status):
-                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
-                return _told(on_phase, Phase.RESERVE, self._undone(bound, profile, cycle, told))
-        _told(on_phase, Phase.RESERVE, None)
-        refused = self._permit(bound, profile, cycle) if profile.points["permit"] else None
-        _told(on_phase, Phase.PERMIT, refused)
-        if refused is None:
+            if _has_failed(status):
+                failure = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
+                return _report_phase(on_phase, Phase.RESERVE, self._undone(bound, profile, cycle, failure))
+        _report_phase(on_phase, Phase.RESERVE, None)
+        refusal = self._permit(bound, profile, cycle) if profile.points["permit"] else None
+        _report_phase(on_phase, Phase.PERMIT, refusal)
+        if refusal is None:
             self._activate(cycle)
-        return refused
+        return refusal
 
     def _activate(self, cycle: FrameworkCycle) -> None:
         if cycle.pods_to_activate and self.queue is not None:
@@ -237,7 +237,7 @@ class FrameworkBinding(BindingCycle):
             status = plugin.permit(pod, pod.spec.node_name, cycle)
             if status is not None and status.code is Code.WAIT:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
-            elif _failed(status):
+            elif _has_failed(status):
                 return self._undone(
                     pod,
                     profile,
@@ -254,7 +254,7 @@ class FrameworkBinding(BindingCycle):
         """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`_reserve`."""
         for plugin in plugins:
             status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
-            if _failed(status):
+            if _has_failed(status):
                 return self._undone(pod, profile, cycle, _refusal(status, "PreBind", plugin))
         return None
 
@@ -267,7 +267,7 @@ class FrameworkBinding(BindingCycle):
             status = plugin.bind(pod, host, cycle)
             if status is not None and status.is_skip:
                 continue
-            if _failed(status):
+            if _has_failed(status):
                 return self._undone(pod, profile, cycle, _refusal(status, "Bind", plugin))
             break
         if status is not None and status.is_skip:

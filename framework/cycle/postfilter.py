@@ -29,12 +29,12 @@ def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bo
 def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[Plugin, ...]) -> Decision:
     """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption
     finds no pod that could leave."""
-    never = refuses_to_preempt(cycle)
+    is_never = refuses_to_preempt(cycle)
     preempts = bool(post_filters)
-    told = kept.errors.get((preempts, never))
-    if told is None:
+    cached = kept.errors.get((preempts, is_never))
+    if cached is None:
         idle = NEVER
-        if not never:
+        if not is_never:
             counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
             idle = str(FitError(kept.nodes, {text: count for text, count in counts.items() if count}))
         texts = [
@@ -42,14 +42,14 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
             f"preemption: {idle}",
         ]
         cells = cycle.release.framework
-        last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
+        post_filter_text = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
         plugins = frozenset(name for name, count in kept.predicates.items() if count)
-        told = kept.errors[preempts, never] = (
-            FitError(kept.nodes, dict(kept.tally), last, cells.post_filter_full_stop),
+        cached = kept.errors[preempts, is_never] = (
+            FitError(kept.nodes, dict(kept.tally), post_filter_text, cells.post_filter_full_stop),
             plugins,
         )
-    error, plugins = told
-    if never or not preempts:
+    error, plugins = cached
+    if is_never or not preempts:
         plan = Preemption() if preempts else None
         nominated = None
     else:
@@ -79,7 +79,7 @@ def run_post_filter(
     cycle.post_filter = PostFilterContext(
         profile.points["preFilter"], nominations, extenders, shortlists, runs
     )
-    found = PostFilterResult()
+    combined = PostFilterResult()
     messages = []
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
@@ -97,9 +97,9 @@ def run_post_filter(
             or not (result.message or isinstance(answer, Status))
         ):
             return result
-        if result.nominated is not None or found.plan is None or not isinstance(answer, Status):
-            found.nominated = result.nominated
-            found.plan = result.plan
+        if result.nominated is not None or combined.plan is None or not isinstance(answer, Status):
+            combined.nominated = result.nominated
+            combined.plan = result.plan
         messages.append(result.message)
-    found.message = ", ".join(filter(None, messages))
-    return found
+    combined.message = ", ".join(filter(None, messages))
+    return combined

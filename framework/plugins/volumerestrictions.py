@@ -66,16 +66,20 @@ class VolumeRestrictions(Plugin):
             rejects = cells.sole_users_reject and not cells.trials_change_users
             if rejects and SOLE_USER in claim.spec.access_modes and _used(frozenset((name,)), pod, cycle):
                 return unresolvable(cells.sole_user_text)
-        if self._looks_at_claims and cells.trials_change_users and _used(self._sole(pod, cycle), pod, cycle):
+        if (
+            self._looks_at_claims
+            and cells.trials_change_users
+            and _used(self._sole_user_claims(pod, cycle), pod, cycle)
+        ):
             return unresolvable(cells.sole_user_text)
         if not cells.idle_restrictions_skip or has_disks(pod):
             return None
-        sole = self._sole(pod, cycle)
+        sole = self._sole_user_claims(pod, cycle)
         return None if sole and _used(sole, pod, cycle) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         conflict = no_disk_conflict.check(pod, nodes, cycle)
-        sole = frozenset[str]() if self.cells.sole_users_reject else self._sole(pod, cycle)
+        sole = frozenset[str]() if self.cells.sole_users_reject else self._sole_user_claims(pod, cycle)
         if not sole:
             return conflict
         free = nodes.every() if conflict is None else conflict.passed
@@ -88,13 +92,13 @@ class VolumeRestrictions(Plugin):
             count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
         return Failures.joined([conflict, Failures.where(self._in_use, free & (count > 0))])
 
-    def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
+    def _sole_user_claims(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
         """The names of *pod*'s claims that only one pod may use."""
         if not self._looks_at_claims:
             return frozenset()
-        found = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
+        claims = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
         return frozenset(
-            claim.name for claim in found if claim is not None and SOLE_USER in claim.spec.access_modes
+            claim.name for claim in claims if claim is not None and SOLE_USER in claim.spec.access_modes
         )
 
     def events_to_register(self) -> Events:
@@ -116,12 +120,12 @@ def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str
     if cycle.claim_users is not None:
         return {name for name in sole if cycle.claim_users.in_use(f"{pod.namespace}/{name}")}
     cluster = Batch(cycle.table)
-    others = (
+    cluster_pods = (
         entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i)
     )
     return {
         name
-        for other in others
-        if other.namespace == pod.namespace
-        for name in sole.intersection(_claims(other))
+        for pod_template in cluster_pods
+        if pod_template.namespace == pod.namespace
+        for name in sole.intersection(_claims(pod_template))
     }
