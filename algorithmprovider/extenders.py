@@ -140,7 +140,7 @@ fields."""
 
 def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     """The faults that upstream's validation finds in *extenders*, in its words and order."""
-    seen = set()
+    names = set()
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
             text = "have a positive weight applied to it"
@@ -154,10 +154,10 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
             if not wrong and not is_extended_resource(name):
                 text = "is an invalid extended resource name"
                 yield path, name, text, f"{name} {text}"
-            if name in seen:
+            if name in names:
                 text = "duplicate extender managed resource name"
                 yield path, name, text, f"{text.capitalize()} {name}"
-            seen.add(name)
+            names.add(name)
     binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:
         text = "only one extender can implement bind"
@@ -186,7 +186,7 @@ def in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> t
 
 def names_in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> tuple[str, ...]:
     """The names of *extenders*, in that order."""
-    return tuple(one.name for one in in_calling_order(extenders, release))
+    return tuple(extender.name for extender in in_calling_order(extenders, release))
 
 
 def ignored_resources(extenders: Sequence[ExtenderConfig]) -> frozenset[str]:

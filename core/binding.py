@@ -84,8 +84,10 @@ class Finding:
         bindings = tuple(
             (self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0
         )
-        made = tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
-        return VolumeDecision(bindings, made)
+        provisionings = (
+            tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
+        )
+        return VolumeDecision(bindings, provisionings)
 
 
 @attrs.frozen(repr=False)

@@ -64,11 +64,11 @@ class EventFeed:
             return False
         for name, info in engine.cache.infos.items():
             if name in mixed or info.is_reordered:
-                there = placed.get(name, [])
-                if name in mixed or [entry.pod for entry in info.pods] != there:
-                    for pod in there:
+                pods = placed.get(name, [])
+                if name in mixed or [entry.pod for entry in info.pods] != pods:
+                    for pod in pods:
                         self.delete(pod)
-                    self.put_all(there)
+                    self.put_all(pods)
                 info.is_reordered = False
         engine.fresh_table().transient[:] = 0
         engine.look_for_huge()
@@ -91,15 +91,15 @@ class EventFeed:
     def _note(self, item: KubeObject, new: KubeObject | None) -> None:
         """*new* is about to be put, or *item* deleted."""
         note = self.engine.on_undo
-        known = self.known(item)
-        if isinstance(item, Node) and self._zone(known) != self._zone(new):
+        current = self.known(item)
+        if isinstance(item, Node) and self._zone(current) != self._zone(new):
             note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
         if isinstance(item, DeviceClass):
             # What a class gave before another one took it does not follow from the classes that are there.
             classes = self.engine.listings.device_classes
             note(classes.restore, dict(classes.by_resource))
-        if known is not None:
-            note(self.put, known)
+        if current is not None:
+            note(self.put, current)
         elif new is not None:
             note(self.delete, new)
 
@@ -250,9 +250,9 @@ class Run:
             self.engine.nominations.remove(waiting)
 
     def _stop_holding(self, key: str) -> None:
-        held = self._held.get(key)
-        if held is not None:
-            self.engine.flow.binding.removed(held.pod)
+        decision = self._held.get(key)
+        if decision is not None:
+            self.engine.flow.binding.removed(decision.pod)
             self._end_waits()
 
     # --- trying and taking back -----------------------------------------------------------------------------
@@ -274,9 +274,9 @@ class Run:
                 if (
                     isinstance(after, Pod)
                     and self.engine.is_assumed(after)
-                    and (known := self.feed.known(after)) is not None
+                    and (confirmed := self.feed.known(after)) is not None
                 ):
-                    self.feed.put(known)  # the event that confirms a pod changes nothing else of it
+                    self.feed.put(confirmed)  # the event that confirms a pod changes nothing else of it
                 leaves = after is None
                 if isinstance(before, Pod) and isinstance(
                     after, Pod
@@ -299,12 +299,12 @@ class Run:
         )
 
     def _restore(self, key: str, *before: Any) -> None:
-        all_known: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
-        for known, value in zip(all_known, before, strict=True):
+        tables: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
+        for table, value in zip(tables, before, strict=True):
             if value is None:
-                known.pop(key, None)
+                table.pop(key, None)
             else:
-                known[key] = value
+                table[key] = value
 
     # --- cycles ---------------------------------------------------------------------------------------------
 
@@ -322,43 +322,43 @@ class Run:
             self._end_waits()
         return decision
 
-    def follow(self, pod: Pod, led: Decision) -> Decision:
-        """One cycle for *pod*, but *led*, another scheduler's decision on it, is applied to the cluster."""
+    def follow(self, pod: Pod, other_decision: Decision) -> Decision:
+        """One cycle for *pod*, but another scheduler's decision on it is applied to the cluster."""
         decision, waiting = self._decide(pod)
-        self._carry_out(decision, waiting, led)
+        self._carry_out(decision, waiting, other_decision)
         return decision
 
     @contextmanager
-    def following(self, pod: Pod, led: Decision) -> Iterator[Decision]:
-        """A context with the decision of :meth:`follow`; *led* is applied at its end."""
+    def following(self, pod: Pod, other_decision: Decision) -> Iterator[Decision]:
+        """A context with the decision of :meth:`follow`; *other_decision* is applied at its end."""
         decision, waiting = self._decide(pod)
         yield decision
-        self._carry_out(decision, waiting, led)
+        self._carry_out(decision, waiting, other_decision)
 
-    def carry_out(self, pod: Pod, led: Decision) -> None:
-        """*led*, another scheduler's decision on *pod*, is applied to the cluster without a cycle; *pod* must
-        not have claims."""
+    def carry_out(self, pod: Pod, other_decision: Decision) -> None:
+        """Another scheduler's decision on *pod*, applied to the cluster without a cycle; *pod* must not have
+        claims."""
         pod, waiting = self._begin(pod)
-        self._carry_out(Decision(pod), waiting, led)
+        self._carry_out(Decision(pod), waiting, other_decision)
 
-    def _carry_out(self, decision: Decision, waiting: str, led: Decision) -> None:
-        if led.host is None:
+    def _carry_out(self, decision: Decision, waiting: str, other_decision: Decision) -> None:
+        if other_decision.host is None:
             self._wait(
-                replace(decision, preemption=led.preemption, nominated=led.nominated),
+                replace(decision, preemption=other_decision.preemption, nominated=other_decision.nominated),
                 waiting,
                 tries_again=False,
             )
             return
         if self.engine.point is not None:
-            self._note_assumption(decision.pod, led.host)
-        self.engine.assume(decision.pod, led.host)
-        held = self.engine.flow.binding.waiting(decision.pod)
-        if held is not None:  # a pod whose host somebody else decided does not wait
-            for plugin in held.pending_plugins:
-                held.allow(plugin)
-            self._finish(decision.pod, led.host)
+            self._note_assumption(decision.pod, other_decision.host)
+        self.engine.assume(decision.pod, other_decision.host)
+        waiting_pod = self.engine.flow.binding.waiting(decision.pod)
+        if waiting_pod is not None:  # a pod whose host somebody else decided does not wait
+            for plugin in waiting_pod.pending_plugins:
+                waiting_pod.allow(plugin)
+            self._finish(decision.pod, other_decision.host)
         if self.engine.cache.state(decision.pod) is None:
-            self.engine.cache.assume(decision.pod.bound_to(led.host))
+            self.engine.cache.assume(decision.pod.bound_to(other_decision.host))
             self.engine.nominations.remove(decision.pod)
 
     def give_back(self, pod: Pod) -> None:
@@ -441,8 +441,8 @@ class Run:
     def _unassume(self, pod: Pod, host: str) -> None:
         if pod.spec.volumes:
             self.engine.binder.revert(pod, host)
-        if (made := self.engine.listings.resource_claims.extended_of(pod)) is not None:
-            self.feed.delete(made)
+        if (extended_claim := self.engine.listings.resource_claims.extended_of(pod)) is not None:
+            self.feed.delete(extended_claim)
         self.delete(pod)
 
     def _end_waits(self) -> None:
@@ -479,8 +479,8 @@ class Run:
                         self._stop_holding(victim.key)
                         self.feed.delete(victim)
                         self.evicted[victim.key] = pod.key
-            for other in (*((pod,) if plan.drops_own else ()), *plan.clear_nominations):
-                self._withdraw(other)
+            for cleared in (*((pod,) if plan.drops_own else ()), *plan.clear_nominations):
+                self._withdraw(cleared)
         if decision.nominated == "":
             self._withdraw(pod)
         if plan is not None and plan.node is not None and tries_again:

@@ -75,7 +75,7 @@ class ConfiguredExtenders:
         return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
 
 
-def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
+def asked_extenders(extenders: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
     """The meaning of Python's option ``extenders``: extenders themselves, or the way to call configured
     ones."""
-    return ConfiguredExtenders(given) if given is None or isinstance(given, str) else given
+    return ConfiguredExtenders(extenders) if extenders is None or isinstance(extenders, str) else extenders

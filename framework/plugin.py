@@ -517,8 +517,8 @@ class Handle:
         return self.enabled("SchedulerQueueingHints")
 
     def node_event(self, changes: Action, earlier: Action, hint: Hint | None = None) -> ClusterEvent:
-        """The event for a plugin that reads these *changes* of nodes, and waited for *earlier* ones where events
-        are not narrow."""
+        """The event for a plugin that reads these *changes* of nodes, and waited for *earlier* ones where
+        events are not narrow."""
         if not self.queueing.narrow_events:
             return ClusterEvent("Node", changes if self.queueing.own_changes_of_nodes else earlier, hint=hint)
         # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of

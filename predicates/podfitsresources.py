@@ -83,10 +83,10 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
     if nodes.rows is None:
-        taken = np.add(counted, sought.amounts, workspace(nodes, "counted", len(sought.resources)))
+        requested = np.add(counted, sought.amounts, workspace(nodes, "counted", len(sought.resources)))
     else:
-        taken = counted + sought.amounts
-    return Failures.by_row(sought.reasons, taken > nodes.limits_of(sought.resources))
+        requested = counted + sought.amounts
+    return Failures.by_row(sought.reasons, requested > nodes.limits_of(sought.resources))
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:

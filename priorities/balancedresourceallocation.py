@@ -63,8 +63,8 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         evenness = 1 - np.abs(used[0] - used[1])
         room = (used[0] < 1) & (used[1] < 1)
     else:
-        found: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
-        return found
+        scores: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
+        return scores
     # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
     return whole(np.where(room, evenness * best, 0))
 
@@ -75,8 +75,8 @@ def _parts(used: Floats, best: int) -> Scores:
     np.abs(evenness, evenness)
     evenness = 1 - evenness
     evenness *= best
-    found: Scores = evenness.astype(np.int64)
-    return found
+    parts: Scores = evenness.astype(np.int64)
+    return parts
 
 
 def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:

@@ -54,8 +54,10 @@ class Sparseness(msgspec.Struct, frozen=True):
         best = float(MAX_PRIORITY)
         if not spread:
             return [MAX_PRIORITY] * len(raw)
-        left = [total - own for own in raw] if total >= 0 else [_int32(total - own) for own in raw]
-        return [int(best * (one / spread)) for one in left]
+        remaining = (
+            [total - count for count in raw] if total >= 0 else [_int32(total - count) for count in raw]
+        )
+        return [int(best * (number / spread)) for number in remaining]
 
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
@@ -79,24 +81,24 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
         # An error where a pod in a domain of a candidate has to be matched against an invalid selector.
         candidates = nodes.some(np.flatnonzero(with_all_keys(constraints, nodes)))
         everywhere = Batch.everywhere(cycle.table)
-        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
+        counted_rows = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
         for constraint in constraints:
             text = selector_error(constraint.label_selector)
-            domains = everywhere.label(constraint.topology_key).codes[met]
-            theirs = candidates.label(constraint.topology_key).codes
-            if text is not None and np.isin(domains, theirs).any():
+            domains = everywhere.label(constraint.topology_key).codes[counted_rows]
+            candidate_domains = candidates.label(constraint.topology_key).codes
+            if text is not None and np.isin(domains, candidate_domains).any():
                 raise PriorityError(text)
     lacks = without_a_key(pod, constraints, nodes)
-    own = raw
+    own_raw = raw
     if nodes.rows is not None and nodes.n > 1:
         # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
-        often = np.bincount(nodes.rows)[nodes.rows]
-        own = raw if often.max() == 1 else raw * often
-    if not lacks and own is raw and _is_plain(pod, cycle):
+        occurrences = np.bincount(nodes.rows)[nodes.rows]
+        own_raw = raw if occurrences.max() == 1 else raw * occurrences
+    if not lacks and own_raw is raw and _is_plain(pod, cycle):
         return None
-    counted = raw[with_all_keys(constraints, nodes)] if lacks else raw
-    scale = Sparseness(_int32(int(counted.sum())), int(counted.min(initial=NO_MINIMUM)))
-    scores = np.array(scale.each(own.tolist()), np.int64)
+    counted_raw = raw[with_all_keys(constraints, nodes)] if lacks else raw
+    scale = Sparseness(_int32(int(counted_raw.sum())), int(counted_raw.min(initial=NO_MINIMUM)))
+    scores = np.array(scale.each(own_raw.tolist()), np.int64)
     return scores * with_all_keys(constraints, nodes) if lacks else scores
 
 
@@ -121,13 +123,16 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
         return None
     by_key = sums_by_key(pod, constraints, None, cycle.table)
     # Constraints of one key share their count, and each of them adds it.
-    often = Counter(constraint.topology_key for constraint in constraints)
+    times_by_key = Counter(constraint.topology_key for constraint in constraints)
     return Sums(
         [
             attrs.evolve(
-                found, counts=[msgspec.structs.replace(each, weight=often[key]) for each in found.counts]
+                domain_sum,
+                counts=[
+                    msgspec.structs.replace(term, weight=times_by_key[key]) for term in domain_sum.counts
+                ],
             )
-            for key, found in by_key.items()
+            for key, domain_sum in by_key.items()
         ]
     )
 
@@ -152,9 +157,11 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     if not constraints:
         return nodes.zeros()
     domains = domains_by_key(pod, constraints, None, cycle.table)
-    met = [
+    counts_by_constraint = [
         domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes)
         for constraint in constraints
     ]
-    found = met[0] if len(met) == 1 else np.add.reduce(met)
-    return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else found
+    counts = (
+        counts_by_constraint[0] if len(counts_by_constraint) == 1 else np.add.reduce(counts_by_constraint)
+    )
+    return counts * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else counts

@@ -367,7 +367,7 @@ def expand(
     cron_jobs: bool = False,
     strict: bool = True,
 ) -> Made:
-    """The additions by the controllers of *workloads*, manifests in JSON form, to a cluster of *existing* objects.
+    """The additions by the controllers of *workloads*, manifests in JSON form, to *existing* objects.
 
     These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The
     names are deterministic. Existing pods of a workload count, unless they have finished or are being

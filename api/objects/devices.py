@@ -266,8 +266,8 @@ class DeviceAttribute(HashedPart):
 
     @property
     def value(self) -> int | bool | str:
-        found: int | bool | str = getattr(self, f"as_{self.type}") if self.type else ""
-        return found
+        value: int | bool | str = getattr(self, f"as_{self.type}") if self.type else ""
+        return value
 
 
 class CapacityRequestPolicyRange(HashedPart):

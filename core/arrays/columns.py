@@ -187,8 +187,8 @@ class Revisions(Generic[Step]):
 
 def distinct(rows: Sequence[int]) -> Rows:
     """Each of *rows* once, ascending: intp[k]."""
-    found = sorted(set(rows)) if len(rows) > 1 else rows
-    return np.fromiter(found, np.intp, len(found))
+    ascending = sorted(set(rows)) if len(rows) > 1 else rows
+    return np.fromiter(ascending, np.intp, len(ascending))
 
 
 # --- Columns ------------------------------------------------------------------------------------------------
@@ -230,11 +230,11 @@ class NodeColumn(Generic[_T]):
 
     def code(self, value: _T) -> int:
         """The code of *value*, a new one where it was not seen before."""
-        found = self._code_of.get(value)
-        if found is None:
-            found = self._code_of[value] = len(self.values)
+        code = self._code_of.get(value)
+        if code is None:
+            code = self._code_of[value] = len(self.values)
             self.values.append(value)
-        return found
+        return code
 
     def coded(self, values: Collection[_T]) -> ValueCodes:
         """The codes of *values*: intp[k]."""
@@ -274,14 +274,14 @@ class ColumnView(Generic[_T]):
 
     def equals(self, value: _T) -> Mask:
         """The nodes with *value*: bool[n]."""
-        found: Mask = self.codes == self.column.known(value)
-        return found
+        mask: Mask = self.codes == self.column.known(value)
+        return mask
 
     @property
     def present(self) -> Mask:
         """The nodes with any value: bool[n]."""
-        found: Mask = self.codes != 0
-        return found
+        mask: Mask = self.codes != 0
+        return mask
 
     def at(self, i: int) -> _T:
         """The value of node *i* of the batch."""
@@ -325,10 +325,10 @@ class Postings:
 
     def drop(self, value: Hashable, row: int) -> None:
         """Forget *value* on *row*, if it is there."""
-        held = self.rows.get(value)
-        if held is not None:
-            held.discard(row)
-            if not held:
+        rows = self.rows.get(value)
+        if rows is not None:
+            rows.discard(row)
+            if not rows:
                 del self.rows[value]
 
     def of(self, value: Hashable) -> Collection[int]:

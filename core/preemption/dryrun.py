@@ -380,8 +380,8 @@ class Outcomes:
                 self.known[row] = False
 
     def put(self, rows: Rows, occupied: Mask, candidates: Candidates) -> None:
-        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and the
-        *candidates* among them."""
+        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and the *candidates*
+        among them."""
         self.known[rows], self.occupied[rows], self.fits[rows] = True, occupied, False
         self.fits[candidates.rows], self.started[candidates.rows] = True, candidates.started
         self.criteria[:, candidates.rows] = candidates.criteria

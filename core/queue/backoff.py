@@ -101,12 +101,12 @@ class QueuedPod:
 
         None: the attempts count.
         """
-        found = initial
+        backoff = initial
         for _ in range(1, self.attempts if times is None else times):
-            if found > maximum - found:
+            if backoff > maximum - backoff:
                 return maximum
-            found += found
-        return found
+            backoff += backoff
+        return backoff
 
 
 def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
@@ -326,16 +326,16 @@ class Timer:
     spent: int = field(default=Factory(lambda self: self.start, takes_self=True))
     """The time up to which ticks are over; the first one is when the timer is made."""
 
-    def next(self, wanted: float, *, after: bool = False) -> float:
-        """The first tick that is not over and not before *wanted*; with *after*, that is later than *wanted*.
+    def next(self, earliest: float, *, after: bool = False) -> float:
+        """The first tick that is not over and not before *earliest*; with *after*, that is later.
 
         >>> Timer(start=0, period=30).next(60), Timer(start=0, period=30).next(60, after=True)
         (60, 90)
         """
-        if wanted <= self.spent:
+        if earliest <= self.spent:
             return self._later(self.spent)
-        is_tick = (wanted - self.start) % self.period == 0
-        return wanted if is_tick and not after else self._later(wanted)
+        is_tick = (earliest - self.start) % self.period == 0
+        return earliest if is_tick and not after else self._later(earliest)
 
     def _later(self, time: float) -> float:
         return time - (time - self.start) % self.period + self.period
@@ -423,18 +423,20 @@ class BackoffHeaps:
 
     def put(self, key: str, item: QueuedPod) -> None:
         """Add a pod, or replace its entry; the plugins that rejected it say where it belongs."""
-        here, there = (self.rejected, self.errors) if item.plugins else (self.errors, self.rejected)
-        there.remove(key)
-        here.put(key, item)
+        own_heap, other_heap = (self.rejected, self.errors) if item.plugins else (self.errors, self.rejected)
+        other_heap.remove(key)
+        own_heap.put(key, item)
 
     def remove(self, key: str) -> QueuedPod | None:
         return self.rejected.remove(key) or self.errors.remove(key)
 
     def peek(self) -> QueuedPod | None:
         """The pod whose backoff ends first."""
-        one = self.rejected.peek()
-        other = self.errors.peek()
-        return other if one is None or (other is not None and self.by_end(other, one)) else one
+        rejected = self.rejected.peek()
+        failed = self.errors.peek()
+        return (
+            failed if rejected is None or (failed is not None and self.by_end(failed, rejected)) else rejected
+        )
 
     def pop(self) -> QueuedPod:
         """Take out the pod of :meth:`peek`."""

@@ -267,7 +267,7 @@ class QueueBase(SchedulingQueue):
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         self.tick()
         pod = item.pod
-        self._refuse_known(pod.key)
+        self._refuse_duplicate(pod.key)
         item.timestamp = self._time_of(pod)
         if self.cells.has_backoff:
             self._count_failure(pod.key)
@@ -281,15 +281,15 @@ class QueueBase(SchedulingQueue):
             self._note(BACKOFF, "ScheduleAttemptFailure")
         self.nominations.add(pod, holder=item)
 
-    def _refuse_known(self, key: str) -> None:
+    def _refuse_duplicate(self, key: str) -> None:
         place = self._place_of(key)
         if place is not None:
             raise CacheError(self.cells.refusals[place].format(key))
 
     def _place_of(self, key: str) -> int | None:
         """The place of a pod: parked (0), active (1), backing off (2); None if it is not in the queue."""
-        found = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
-        return next((place for place, item in enumerate(found) if item is not None), None)
+        entries = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
+        return next((place for place, item in enumerate(entries) if item is not None), None)
 
     def pop(self) -> QueuedPod | None:
         self.tick()
@@ -399,8 +399,11 @@ class QueueBase(SchedulingQueue):
             else:
                 self._flush_parked(due)
                 parked_timer.spent = due
-        held = self._parked.oldest(held=True)
-        if held is not None and parked_timer.next(held + self._parked_at_most, after=True) <= now:
+        oldest_gated = self._parked.oldest(held=True)
+        if (
+            oldest_gated is not None
+            and parked_timer.next(oldest_gated + self._parked_at_most, after=True) <= now
+        ):
             self._flushed_held()
         self._backoff_timer.spent = parked_timer.spent = now
 
@@ -441,8 +444,8 @@ def scheduled_condition(pod: Pod) -> Condition | None:
 
 def is_unschedulable(pod: Pod) -> bool:
     """Whether the condition PodScheduled of *pod* is False with reason Unschedulable."""
-    found = scheduled_condition(pod)
-    return found is not None and (found.status, found.reason) == ("False", "Unschedulable")
+    condition = scheduled_condition(pod)
+    return condition is not None and (condition.status, condition.reason) == ("False", "Unschedulable")
 
 
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
@@ -648,11 +651,11 @@ def pod_timestamp(pod: Pod) -> float:
     ``-inf`` if absent."""
     condition = scheduled_condition(pod)
     if condition is None:
-        found = seconds_since_1970(pod.metadata.creation_timestamp)
+        seconds = seconds_since_1970(pod.metadata.creation_timestamp)
     else:
         probed = seconds_since_1970(condition.last_probe_time)
-        found = probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
-    return nanoseconds(found) if found > -inf else found
+        seconds = probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
+    return nanoseconds(seconds) if seconds > -inf else seconds
 
 
 def wants(item: QueuedPod, other: Pod) -> bool:

@@ -14,10 +14,10 @@ from ...predicates.matchinterpodaffinity import (
     affinity_unmet,
     anti_affinity_violated,
     change_of,
+    clauses_of_existing,
     first_of,
     refused_by_existing,
     refused_in_trial,
-    refusing,
     unmet_clauses,
 )
 from ...predicates.rule import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
@@ -163,7 +163,7 @@ class InterPodAffinity(Plugin):
         )
         if unmet is None:
             return None
-        existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
+        existing = clauses_of_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
         if self.cells.existing_pods_refuse_first:
             return [*existing, *unmet, *anti.clauses(table, self._violated)]
         return [*unmet, *anti.clauses(table, self._violated), *existing]

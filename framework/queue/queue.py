@@ -255,7 +255,7 @@ class FrameworkQueue(QueueBase):
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         self.tick()
         try:
-            self._refuse_known(item.pod.key)
+            self._refuse_duplicate(item.pod.key)
             item.rejections += bool(item.plugins)
             item.errors = 0 if item.plugins else item.errors + 1
             item.timestamp = self.clock.now
