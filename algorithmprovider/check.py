@@ -141,12 +141,12 @@ def check(
 
 
 def refused_check(
-    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Attempt, gates: Gates
+    policy: Document | JsonObject | None, release: Release, refusal: str, attempt: Attempt, gates: Gates
 ) -> PolicyCheck:
-    """The report on a Policy that was *refused*; *attempt* as for :func:`faults_of`."""
-    faults = faults_of(policy, release, refused, attempt)
+    """The report on a refused Policy, with the text of its *refusal*; *attempt* as for :func:`faults_of`."""
+    faults = faults_of(policy, release, refusal, attempt)
     hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, gates))
-    return PolicyCheck(release=release.version, refused=refused, faults=faults, warnings=tuple(hints))
+    return PolicyCheck(release=release.version, refused=refusal, faults=faults, warnings=tuple(hints))
 
 
 def faults_of(
@@ -164,7 +164,7 @@ def faults_of(
     if of_form := tuple(PolicyFault(*fault) for fault in faults_of_form(parsed, release)):
         return of_form
     parts: dict[str, list[Any]] = {name: [] for name in ("predicates", "priorities", "extenders")}
-    entry_faults = []
+    refused = []
     for part, accepted in parts.items():
         for i, entry in enumerate(getattr(parsed, part) or ()):
             text = _refusal(attempt, replace(parsed, **{**dict.fromkeys(parts, ()), part: (entry,)}))
@@ -173,14 +173,10 @@ def faults_of(
             else:
                 is_weight = "weight" in text and "Invalid value" not in text
                 weight = f"weight {entry.weight}" if is_weight else None
-                entry_faults.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
-    rest_refusal = _refusal(attempt, replace(parsed, **{name: tuple(right) for name, right in parts.items()}))
-    bare_refusal = _refusal(attempt, replace(parsed, **dict.fromkeys(parts, ())))
-    return (
-        tuple(entry_faults)
-        if rest_refusal is None
-        else (PolicyFault("", rest_refusal), *(entry_faults if bare_refusal is None else ()))
-    )
+                refused.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
+    rest = _refusal(attempt, replace(parsed, **{name: tuple(entries) for name, entries in parts.items()}))
+    bare = _refusal(attempt, replace(parsed, **dict.fromkeys(parts, ())))
+    return tuple(refused) if rest is None else (PolicyFault("", rest), *(refused if bare is None else ()))
 
 
 def _refusal(attempt: Attempt, policy: Policy) -> str | None:
@@ -242,11 +238,7 @@ def hint_of_rules(refusal: str) -> str | None:
 
 
 def _warnings(
-    policy: Policy,
-    selection: Selection,
-    running: list[str],
-    never_run: Names,
-    upstream_predicates: frozenset[str],
+    policy: Policy, selection: Selection, running: list[str], never_run: Names, upstream: frozenset[str]
 ) -> Iterator[str]:
     yield from notes_on_form(policy, selection.registry.release)
     entries = policy.predicates or ()
@@ -264,7 +256,7 @@ def _warnings(
         if times > 1:
             yield f"predicate {name}: named {times} times; the last one with an argument counts, and it runs once"
     for predicate in entries:
-        if predicate.argument is not None and predicate.name in upstream_predicates:
+        if predicate.argument is not None and predicate.name in upstream:
             yield f"predicate {predicate.name}: its argument replaces upstream's predicate of that name"
     if not any(name in running for name in REQUESTS_CHECKED_BY):
         yield f"neither {' nor '.join(REQUESTS_CHECKED_BY)} runs: no predicate checks what pods request"

@@ -66,13 +66,13 @@ def has_profiles(configuration: JsonObject) -> bool:
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
-def documents_in(path: PathLike, begins: str = "") -> list[Document]:
+def documents_in(path: PathLike, prefix: str = "") -> list[Document]:
     """The documents in *path* (``-``: standard input): items of lists, and Policies and component configurations in
     ConfigMaps.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError`, which *begins* so.
+    Raises :class:`~kubeclassic.exceptions.PolicyError`, which begins with *prefix*.
     """
-    with _refusal_prefix(begins):
+    with _refusal_prefix(prefix):
         # Upstream: what is called JSON may be YAML.
         if Path(path).is_fifo():
             status = os.stat(path)
@@ -120,15 +120,13 @@ def policy_among(documents: Sequence[Document], path: PathLike) -> Document:
     ]
     if len(candidates) == 1:
         return candidates[0]
-    description = f"{len(candidates)} documents that may be a Policy"
+    got = f"{len(candidates)} documents that may be a Policy"
     configurations = configurations_among(documents)
     if not candidates and len(configurations) == 1:
-        description = (
-            f"a {KIND}, which {'--profile' if has_profiles(configurations[0].data) else '--config'} takes"
-        )
+        got = f"a {KIND}, which {'--profile' if has_profiles(configurations[0].data) else '--config'} takes"
     elif not candidates and [*map(_is_config_map, documents)] == [True]:
         raise _without_policy(documents[0])
-    raise PolicyError(f"invalid policy: {path}: expected one Policy or one ConfigMap, got {description}")
+    raise PolicyError(f"invalid policy: {path}: expected one Policy or one ConfigMap, got {got}")
 
 
 def _items(document: Document) -> Iterator[Document]:
@@ -137,18 +135,18 @@ def _items(document: Document) -> Iterator[Document]:
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
         yield document
         return
-    like = {"apiVersion": document.data.get("apiVersion"), "kind": kind.removesuffix("List")}
+    type_meta = {"apiVersion": document.data.get("apiVersion"), "kind": kind.removesuffix("List")}
     for index, item in enumerate(items):
         if isinstance(item, dict):
-            within = f"items[{index}]."
-            repeated = tuple(
-                path.removeprefix(within) for path in document.repeated if path.startswith(within)
+            prefix = f"items[{index}]."
+            item_repeats = tuple(
+                path.removeprefix(prefix) for path in document.repeated if path.startswith(prefix)
             )
             yield attrs.evolve(
                 document,
-                data={**like, **item},
+                data={**type_meta, **item},
                 where=f"{document.where}, item {index + 1}",
-                repeated=repeated,
+                repeated=item_repeats,
             )
 
 
@@ -183,12 +181,12 @@ def _without_policy(config_map: Document) -> PolicyError:
 
 
 @contextmanager
-def _refusal_prefix(begins: str) -> Iterator[None]:
-    """Refuses unreadable input in the block, with *begins* before the message."""
+def _refusal_prefix(prefix: str) -> Iterator[None]:
+    """Refuses unreadable input in the block, with *prefix* before the message."""
     try:
         yield
     except ManifestError as error:
-        raise PolicyError(f"{begins}{error}") from None
+        raise PolicyError(f"{prefix}{error}") from None
 
 
 def policy_document(path: PathLike) -> Document:
@@ -334,8 +332,8 @@ class AlgorithmConfiguration:
         name = source.config_map.name
         manifest = {**self.beside, **(config_maps or {})}.get((namespace, name))
         if manifest is None:
-            missing = f'configmaps "{name}" not found'
-            raise PolicyError(f"couldn't get policy config map {namespace}/{name}: {missing}")
+            reason = f'configmaps "{name}" not found'
+            raise PolicyError(f"couldn't get policy config map {namespace}/{name}: {reason}")
         config_map = Document(manifest, f"ConfigMap {namespace}/{name}")
         with _refusal_prefix("invalid policy: "):
             for document in _embedded_documents(config_map):

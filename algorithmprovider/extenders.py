@@ -103,13 +103,14 @@ def _any_case(kind: Callable[..., V], changes: Table = MappingProxyType({})) -> 
     # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised
     # fields of TLSConfig.
     table = {**table_of(kind), **changes}
-    spelled = {name.lower(): name for name in table}
+    spelling_by_name = {name.lower(): name for name in table}
     read_exact = record(kind, table)
 
     def read_any_case(value: Any) -> V:
         exact = {key: item for key, item in entries(value).items() if key in table}
         return read_exact(
-            {spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact
+            {spelling_by_name.get(str(key).lower(), key): item for key, item in entries(value).items()}
+            | exact
         )
 
     return read_any_case
@@ -144,8 +145,8 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
             text = "have a positive weight applied to it"
-            older = f"Priority for extender {extender.name} should {text}"
-            yield f"extenders[{i}].weight", extender.weight, f"must {text}", older
+            older_text = f"Priority for extender {extender.name} should {text}"
+            yield f"extenders[{i}].weight", extender.weight, f"must {text}", older_text
         for j, resource in enumerate(extender.managed_resources):
             path = f"extenders[{i}].managedResources[{j}].name"
             name = resource.name

@@ -67,8 +67,10 @@ def resolved_gates(release: Release, changes: GivenGates = None) -> Gates:
         if gate is None:
             raise PolicyError(f"{UNKNOWN_GATE}{name}")
         if gate.locked and gate.default != value:
-            changes, kept = (str(setting).lower() for setting in (value, gate.default))
-            raise PolicyError(f"cannot set feature gate {name} to {changes}, feature is locked to {kept}")
+            new_value, default_value = (str(setting).lower() for setting in (value, gate.default))
+            raise PolicyError(
+                f"cannot set feature gate {name} to {new_value}, feature is locked to {default_value}"
+            )
     gates = KnownGates.fromkeys(sorted(release.configuration.settled_gates), True)
     gates.update({name: gate.default for name, gate in release.gates.items()})
     for everything, stage in ALL_OF_STAGE.items():

@@ -263,13 +263,15 @@ def check_arguments(
     number = sum(kind is not None for kind in astuple(entry.argument)) if entry.argument is not None else 1
     if number == 1:
         return
-    kind, whole = (
+    kind, entry_text = (
         ("priority", f"{entry.name} {entry.weight}")
         if isinstance(entry, PriorityEntry)
         else ("predicate", entry.name)
     )
     # Upstream: the whole entry is printed, and its argument as an address.
-    raise PolicyError(form.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole))
+    raise PolicyError(
+        form.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=entry_text)
+    )
 
 
 def unknown_keys(document: JsonObject) -> Iterator[str]:
@@ -354,9 +356,9 @@ class Registry:
         :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
         if name not in PROVIDERS:
             raise PolicyError(f'plugin "{name}" has not been registered')
-        instead = PROVIDERS[name]
+        replacements = PROVIDERS[name]
         return self.default_predicates, [
-            instead.get(priority, priority) for priority in self.default_priorities
+            replacements.get(priority, priority) for priority in self.default_priorities
         ]
 
 

@@ -121,12 +121,8 @@ def _in_turn() -> Iterator[Release]:
             parts[name] = MappingProxyType(value) if isinstance(value, dict) else value
     groups = {name: convert(parts[name], group) for name, group in _GROUPS.items()}
     yield (release := Release(**{**parts, **groups}, version=first, gates=gates_of(first).known))
-    for version, functions_of_version in later:
-        values = (
-            *text_of(version).cells,
-            functions_of_version,
-            {"version": version, "gates": gates_of(version).known},
-        )
+    for version, extra in later:
+        values = (*text_of(version).cells, extra, {"version": version, "gates": gates_of(version).known})
         yield (release := changed_by(release, values))
 
 

@@ -205,8 +205,8 @@ class Cluster:
     def of(self, kind: str) -> tuple[KubeObject, ...]: ...
     def of(self, kind: type[KubeObject] | str) -> tuple[KubeObject, ...]:
         """The objects of one kind: a class, or a word as for kubectl: ``Pod``, ``pods``, ``po``."""
-        searched = kind_of(kind)
-        return tuple(item for item in self._objects.values() if type(item) is searched)
+        kind_class = kind_of(kind)
+        return tuple(item for item in self._objects.values() if type(item) is kind_class)
 
     @overload
     def find(self, kind: type[K], name: str) -> K: ...
@@ -224,14 +224,18 @@ class Cluster:
         """
         if isinstance(kind, str) and name is None:
             kind, _, name = kind.partition("/")
-        searched = kind_of(kind)
+        kind_class = kind_of(kind)
         if not isinstance(name, str):
             raise wrong_type("name", name, "the object's name, or namespace/name")
-        key = name if "/" in name or not searched.namespaced else f"default/{name}"
-        item = self._objects.get((searched.kind, key))
+        key = name if "/" in name or not kind_class.namespaced else f"default/{name}"
+        item = self._objects.get((kind_class.kind, key))
         if item is None:
-            near = did_you_mean(name, [item.key if "/" in name else item.name for item in self.of(searched)])
-            raise UnknownNameError(f'{searched.kind}: got "{name}", which the cluster does not have{near}')
+            suggestion = did_you_mean(
+                name, [item.key if "/" in name else item.name for item in self.of(kind_class)]
+            )
+            raise UnknownNameError(
+                f'{kind_class.kind}: got "{name}", which the cluster does not have{suggestion}'
+            )
         return item
 
     # --- changes --------------------------------------------------------------------------------------------
@@ -345,8 +349,8 @@ class Cluster:
         parts = list[Loaded]()
         for number, item in enumerate(tuple[object, ...](items), 1):
             if not isinstance(item, KubeObject | Mapping):
-                reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
-                raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
+                advice = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
+                raise wrong_type(f"object {number}", item, f"an object or its manifest{advice}")
             parts.append(load_given(item, number, defaults=self.defaults))
         inventory = take_in(
             parts,

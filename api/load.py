@@ -279,10 +279,10 @@ class _Loading:
         """Add a document, or each item of a list."""
         data = document.data
         where = document.where
-        whole = _Place.of(data, where)
+        item_place = _Place.of(data, where)
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
-            place = whole.item(int(in_item[1])) if in_item else whole
+            place = item_place.item(int(in_item[1])) if in_item else item_place
             self.odd.note_repeated([in_item[2] if in_item else path], place, place.about)
         kind = data.get("kind")
         if isinstance(kind, str) and kind:
@@ -468,7 +468,9 @@ def take_in(
     )
     new = tuple({item.identity: item for item in (*claims, *loaded)}.values())
     admitted = admit(new, existing, priorities=priorities) if defaults else Admitted(new)
-    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused)
+    refused = tuple(
+        Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
+    )
     objects = with_device_claims(admitted.objects, existing)
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
@@ -487,7 +489,7 @@ def take_in(
         ignored=ignored,
         warnings=tuple(warnings),
         refused=refused,
-        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)),
+        refused_pods=tuple((item, reason) for item, reason in admitted.refused if isinstance(item, Pod)),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
@@ -508,9 +510,9 @@ def made_by_workloads(
     documents, repeated = each_once(
         document
         for part in parts
-        for kind, documents in part.raw.items()
+        for kind, of_kind in part.raw.items()
         if kind in WORKLOADS
-        for document in documents
+        for document in of_kind
     )
     if not documents:
         return Made()
@@ -548,8 +550,10 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
         raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in waiting)}, got "{name}"')
     if namesakes:
         raise is_placed(name, namesakes[0].node_name)
-    near = did_you_mean(name, [key for pod in candidates if not pod.node_name for key in (pod.key, pod.name)])
-    raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
+    suggestion = did_you_mean(
+        name, [key for pod in candidates if not pod.node_name for key in (pod.key, pod.name)]
+    )
+    raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{suggestion}')
 
 
 def is_placed(name: str, node_name: str) -> UnknownNameError:

@@ -74,11 +74,13 @@ def _merged(written: Any, was: Any, now: Any) -> Any:
             if isinstance(written, list) and isinstance(was, tuple) and len(written) == len(was)
             else []
         )
-        named = {previous.name: (item, previous) for item, previous in pairs if getattr(previous, "name", "")}
+        pair_by_name = {
+            previous.name: (item, previous) for item, previous in pairs if getattr(previous, "name", "")
+        }
         items = []
         for place, value in enumerate(now):
-            item, previous = named.get(getattr(value, "name", "")) or (
-                pairs[place] if not named and place < len(pairs) else (None, None)
+            item, previous = pair_by_name.get(getattr(value, "name", "")) or (
+                pairs[place] if not pair_by_name and place < len(pairs) else (None, None)
             )
             items.append(
                 item if previous is not None and previous == value else _merged(item, previous, value)
@@ -120,16 +122,16 @@ def with_status(
     With *names_requests* what a class tells drivers names the requests that it is for.
     """
     status = dict(manifest.get("status") or {})
-    before = status.pop("allocation", None)
+    old_allocation = status.pop("allocation", None)
     status.pop("reservedFor", None)
     allocation = claim.status.allocation
     if allocation is not None:
         since = allocation.allocation_timestamp
-        result = before
+        result = old_allocation
         if result is None:
             # What the classes of the requests that were chosen tell drivers, and then what the claim does.
             devices = manifest.get("spec", {}).get("devices", {})
-            chosen = {
+            result_by_request = {
                 device_result.request.partition("/")[0]: device_result.request
                 for device_result in allocation.results
             }
@@ -137,7 +139,7 @@ def with_status(
             class_and_name = []
             for request in devices.get("requests", ()):
                 # Its class, or that of the alternative of it that was chosen.
-                name = chosen.get(request["name"], "")
+                name = result_by_request.get(request["name"], "")
                 alternatives = {
                     f"{request['name']}/{alternative['name']}": alternative
                     for alternative in request.get("firstAvailable", ())
@@ -146,16 +148,18 @@ def with_status(
                 class_and_name.append((exact.get("deviceClassName", ""), name or request["name"]))
             names = [name for name, _ in class_and_name]
             for name in dict.fromkeys(names) if names_requests else names:
-                named = {}
+                requests_field = {}
                 if names_requests:
-                    named = {
+                    requests_field = {
                         "requests": [request for class_name, request in class_and_name if class_name == name]
                     }
                 class_configs = classes.get(name, {}).get("spec", {}).get("config", ())
-                configs += [{"source": "FromClass", **config, **named} for config in class_configs]
+                configs += [{"source": "FromClass", **config, **requests_field} for config in class_configs]
             for config in devices.get("config", ()):
                 concerned = set(config.get("requests") or ())
-                times = sum(bool({name, whole} & concerned) for name, whole in chosen.items())
+                times = sum(
+                    bool({name, result_name} & concerned) for name, result_name in result_by_request.items()
+                )
                 configs += [{"source": "FromClaim", **config}] * (times if concerned else 1)
             result = own_fields(allocation)
             result["devices"] = {

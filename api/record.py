@@ -157,8 +157,8 @@ def schema_of(
             "$defs": kinds,
         }
     is_nested = any(f"{references[0]['$ref']}'" in str(schema) for schema in kinds.values())
-    whole = kinds[name] if is_nested else kinds.pop(name)
-    return {**whole, "$defs": kinds} if kinds else whole
+    top_schema = kinds[name] if is_nested else kinds.pop(name)
+    return {**top_schema, "$defs": kinds} if kinds else top_schema
 
 
 def _below(kind: type[Record]) -> Iterator[type[Record]]:
@@ -188,14 +188,11 @@ def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]
     required = [
         name for name, field in fields.items() if name in schema.get("required", ()) or "default" in field
     ]
-    shown = {
+    properties = {
         name: {word: value for word, value in field.items() if word != "default"}
         for name, field in fields.items()
     }
     if "description" in schema:  # a paragraph is one line, however the source is wrapped
         paragraphs = schema["description"].split("\n\n")
-        schema = {
-            **schema,
-            "description": "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
-        }
-    return {**schema, "properties": shown, "required": required} if fields else schema
+        schema = {**schema, "description": "\n\n".join(" ".join(part.split()) for part in paragraphs)}
+    return {**schema, "properties": properties, "required": required} if fields else schema

@@ -36,15 +36,15 @@ def rows_of(record: Row) -> dict[str, list[JsonDict]]:
             not isinstance(value, Sequence)
             or isinstance(value, str)
             or not value
-            or not all(isinstance(value, Mapping) for value in value)
+            or not all(isinstance(item, Mapping) for item in value)
         ):
             continue
         flat = [dict(_flat("", row)) for row in value]
-        inside: dict[str, set[str]] = {}
+        fields: dict[str, set[str]] = {}
         for name in (name for row in flat for name in row):
-            inside.setdefault(name.partition(".")[0], set()).add(name)
-        kept = {name for names in inside.values() if len(names) <= MOST_COLUMNS for name in names}
-        tables[table] = [{name: value for name, value in row.items() if name in kept} for row in flat]
+            fields.setdefault(name.partition(".")[0], set()).add(name)
+        kept_names = {name for names in fields.values() if len(names) <= MOST_COLUMNS for name in names}
+        tables[table] = [{name: value for name, value in row.items() if name in kept_names} for row in flat]
     return tables
 
 
@@ -56,7 +56,7 @@ def _flat(start: str, row: Row) -> Iterator[tuple[str, Any]]:
             yield from _flat(f"{start}{name}.", value)
         elif not isinstance(value, Sequence) or isinstance(value, str):
             yield f"{start}{name}", value
-        elif not any(isinstance(value, Mapping) for value in value):
+        elif not any(isinstance(item, Mapping) for item in value):
             yield f"{start}{name}", ", ".join(map(str, value))
 
 
@@ -234,12 +234,12 @@ class Column:
         return self.kind in NUMBERS
 
 
-def columns_of(table: str, colours: Mapping[str, str] | None = None, **placeholders: str) -> list[Column]:
+def columns_of(table: str, colours: Mapping[str, str] | None = None, **texts: str) -> list[Column]:
     """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars between.
 
     The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and of a
     bar its meaning, perhaps with that of negative ones. *colours* are those of tags. Names out of manifests
-    are *placeholders* in braces, in titles and in names of fields: they may have any character.
+    are *texts* in braces, in titles and in names of fields: they may have any character.
 
     >>> [(one.title, one.kind, one.filter, one.forms) for one in columns_of("node | name | filter; why || text")]
     [('node', 'name', True, ('table', 'wide', 'page', 'data', 'csv')), ('why', 'text', False, ('table', 'wide'))]
@@ -250,18 +250,14 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None, **placehold
     for line in filter(str.strip, re.split("[;\n]", table)):
         title, kind, text = (*map(str.strip, line.split("|")), "", "")[:3]
         words = text.split()
-        has = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
+        forms = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
         meanings = [word for word in words if word in MEANINGS]
         meaning = (
             dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
         )
-        names = {
-            key: name.format(**placeholders)
-            for key, by, name in (word.partition("=") for word in words)
-            if by
-        }
-        title = title.format(**placeholders)
-        columns.append(Column(title, kind or "text", "filter" in words, meaning, has, **names))
+        names = {key: name.format(**texts) for key, by, name in (word.partition("=") for word in words) if by}
+        title = title.format(**texts)
+        columns.append(Column(title, kind or "text", "filter" in words, meaning, forms, **names))
     return columns
 
 
@@ -317,11 +313,11 @@ class Table:
         >>> Table("t", [Column("a"), Column("b", forms="wide")], [(1, 2)]).of_form("page").rows
         [[1]]
         """
-        kept = [at for at, column in enumerate(self.columns) if form in column.forms]
+        indexes = [at for at, column in enumerate(self.columns) if form in column.forms]
         return attrs.evolve(
             self,
-            columns=[self.columns[at] for at in kept],
-            rows=[[row[at] for at in kept] for row in self.rows],
+            columns=[self.columns[at] for at in indexes],
+            rows=[[row[at] for at in indexes] for row in self.rows],
         )
 
     def records(self, form: str = "data") -> list[JsonDict]:
@@ -623,9 +619,9 @@ def block(*parts: Item | str) -> Section:
     return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms="text")
 
 
-def tables(*given: Table) -> list[Section]:
+def tables(*contents: Table) -> list[Section]:
     """A section without a heading for each table."""
-    return [Section(parts=[table]) for table in given]
+    return [Section(parts=[table]) for table in contents]
 
 
 @attrs.frozen(kw_only=True)
@@ -692,11 +688,9 @@ class View:
                 f'table: expected {" or ".join(dict.fromkeys([*tables, *lists]))}, got "{name}"'
             )
         rows, columns = tables.get(name, ([{} for _ in lists.get(name, ())], []))
-        more = lists.get(name, [])
+        records = lists.get(name, [])
         key = columns[:1]
-        if [[row[name] for name in key] for row in rows] == [
-            [record.get(name) for name in key] for record in more
-        ]:
-            rows = [{**record, **row} for row, record in zip(rows, more, strict=True)]
-            columns = list(dict.fromkeys([*columns, *(key for record in more for key in record)]))
+        if [[row[c] for c in key] for row in rows] == [[record.get(c) for c in key] for record in records]:
+            rows = [{**record, **row} for row, record in zip(rows, records, strict=True)]
+            columns = list(dict.fromkeys([*columns, *(key for record in records for key in record)]))
         return make_frame(rows, columns, library)

@@ -84,10 +84,8 @@ class Finding:
         bindings = tuple(
             (self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0
         )
-        provisionings = (
-            tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
-        )
-        return VolumeDecision(bindings, provisionings)
+        claims = tuple(claim for claim, mask in self.provisions if mask[i]) if self.provided[i] else ()
+        return VolumeDecision(bindings, claims)
 
 
 @attrs.frozen(repr=False)

@@ -144,10 +144,10 @@ class ClassicFlow:
     # --- one cycle ------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
-        refused = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
-        if refused is None and not self.engine.cache.node_count:
-            refused = NO_NODES
-        return None if refused is None else Decision(pod, error=refused)
+        refusal = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
+        if refusal is None and not self.engine.cache.node_count:
+            refusal = NO_NODES
+        return None if refusal is None else Decision(pod, error=refusal)
 
     def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         engine = self.engine
@@ -177,10 +177,10 @@ class ClassicFlow:
         engine = self.engine
         algorithm = cycle.algorithm
         order = self.order.one_pass()
-        wanted = algorithm.wanted(len(order))
+        enough = algorithm.wanted(len(order))
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
         verdict = self.details.verdict(cycle) if engine.reads_details_at_once(cycle) else None
-        result = search(cycle, engine.nominations, order, wanted, view, verdict)
+        result = search(cycle, engine.nominations, order, enough, view, verdict)
         if algorithm.has_predicates:
             self.order.take(result.consumed)
         if algorithm.has_effects and verdict is None:
@@ -189,7 +189,7 @@ class ClassicFlow:
             view.keep(result.verdict.plain, order[: result.consumed])
         errors = sorted(Counter(result.errors()).items())
         if errors:
-            messages = [text if often == 1 else f"{text} (repeated {often} times)" for text, often in errors]
+            messages = [text if count == 1 else f"{text} (repeated {count} times)" for text, count in errors]
             raise FilterError(algorithm.release.error_joiner(messages))
         engine.table.shared_names = True
         return Details(engine.table.names, result.feasible, result)
@@ -230,15 +230,15 @@ class ClassicFlow:
     def _cached_failure(self, cycle: Cycle) -> Decision | None:
         if min(cycle.table.priorities, default=cycle.pod.priority) < cycle.pod.priority:
             return None  # a pod of lower priority could leave
-        kept = self.refusals.again(cycle)
-        if kept is None or kept.nodes != len(self._rows_by_name()):
+        cached = self.refusals.again(cycle)
+        if cached is None or cached.nodes != len(self._rows_by_name()):
             return None
         decision = Decision(cycle.pod)
-        decision.fail(self._fit_error(kept.tally))
+        decision.fail(self._fit_error(cached.tally))
         if self._may_preempt(cycle):
-            is_hopeless = kept.unresolvable == kept.nodes and is_eligible(cycle)
+            is_hopeless = cached.unresolvable == cached.nodes and is_eligible(cycle)
             decision.preemption = Preemption(clear_nominations=[cycle.pod] if is_hopeless else [])
-        self.order.take(kept.nodes)
+        self.order.take(cached.nodes)
         self.refusals.count()
         return decision
 
@@ -252,18 +252,13 @@ class ClassicFlow:
         )
 
     def victims(
-        self, cycle: Cycle, rows: Rows, unresolvable: Mask, required_uids: Collection[str]
+        self, cycle: Cycle, rows: Rows, unresolvable: Mask, uids: Collection[str]
     ) -> dict[str, Victims]:
         if not (self._may_preempt(cycle) and is_eligible(cycle)):
             return {}
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
         return victims_beside(
-            cycle,
-            self.engine.nominations,
-            potential,
-            exhausted(cycle.listings.budgets),
-            required_uids,
-            cycle.pod,
+            cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), uids, cycle.pod
         )
 
     def _rows_by_name(self) -> Rows:

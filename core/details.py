@@ -110,7 +110,7 @@ def _ranking(
     cycle: Cycle, board: Board, rows: Rows, reduced: Mapping[str, Scores], skipped: Collection[str]
 ) -> Ranking:
     nodes = Batch(cycle.table, rows)
-    near = {rule.name for rule, _ in board.plan.worth}
+    near_names = {rule.name for rule, _ in board.plan.worth}
     totals = np.zeros(len(rows), np.int64)
     offset = 0
     by_priority = dict[str, Scores]()
@@ -118,7 +118,7 @@ def _ranking(
         name = rule.name
         if name in skipped:
             continue
-        if name in reduced or name in near:
+        if name in reduced or name in near_names:
             scores = reduced[name] if name in reduced else rule.score(cycle.template, nodes, cycle)
             by_priority[name] = scores
             totals += scores if weight == 1 else scores * weight

@@ -103,9 +103,9 @@ class Engine:
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        before = self.reuse_snapshot_of
+        reused = self.reuse_snapshot_of
         self.reuse_snapshot_of = None
-        if before is None:
+        if reused is None:
             # Begin without any node.
             release = self.algorithm.release
             self.templates = Templates(release, self.algorithm.gates)
@@ -127,19 +127,19 @@ class Engine:
                 keeps_ghosts=release.snapshot_keeps_ghosts,
             )
         else:
-            self.templates = before.templates
-            self.cache = before.cache
-            self.table = before.table
-            self.snapshot = before.snapshot
-            self.listings = before.listings if self.reuse_answers else self.listings
+            self.templates = reused.templates
+            self.cache = reused.cache
+            self.table = reused.table
+            self.snapshot = reused.snapshot
+            self.listings = reused.listings if self.reuse_answers else self.listings
             self.templates.begin_anew()
         self.templates.device_classes = self.listings.device_classes.by_resource
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
-        if before is not None and self.reuse_answers:
+        if reused is not None and self.reuse_answers:
             for name, path in flow.quick_paths.items():
-                path.boards.answers.take_over(before.flow.quick_paths[name].boards.answers)
+                path.boards.answers.take_over(reused.flow.quick_paths[name].boards.answers)
         self.binder = flow.binder
         self._nominated = flow.nominated_after
         self._plugins = flow.plugins_without
@@ -161,13 +161,9 @@ class Engine:
         if (refusal := flow.pre_check(pod)) is not None:
             return refusal
         cycle = flow.begin(pod, details=details)
-        cached_failure = flow.cached_failure
-        if (
-            cached_failure is not None
-            and self.on_phase is None
-            and (repeated := cached_failure(cycle)) is not None
-        ):
-            return repeated
+        refuse = flow.cached_failure
+        if refuse is not None and self.on_phase is None and (decision := refuse(cycle)) is not None:
+            return decision
         if (row := flow.quick(cycle)) is not None:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCOREBOARD, SUCCESS)

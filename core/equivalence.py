@@ -160,11 +160,11 @@ def _of_changed_node(old: Node, new: Node) -> set[str]:
     }
     if old.labels != new.labels:
         # Upstream: a label that the node did not have before invalidates neither of the two below.
-        changed = {key for key, value in old.labels.items() if value != new.labels.get(key, "")}
+        changed_labels = {key for key, value in old.labels.items() if value != new.labels.get(key, "")}
         ended |= {GENERAL, SERVICES}
-        if changed:
+        if changed_labels:
             ended.add(AFFINITY)
-        if changed.intersection(BETA_PLACES):
+        if changed_labels.intersection(BETA_PLACES):
             ended.add(ZONE)
     if _forms(old) != _forms(new):
         ended.add(GENERAL)
@@ -188,7 +188,7 @@ def _counts(gates: Gates) -> set[str]:
     return {EBS, GCE, AZURE, CSI} if gates.get("AttachVolumeLimit", False) else {EBS, GCE, AZURE}
 
 
-Kept = NDArray[np.int32]
+CachedRows = NDArray[np.int32]
 """The cached result of each row: 0 none, 1 it fits, 2 and more the number of its reasons."""
 FITS = 1
 
@@ -229,11 +229,11 @@ def _container_form(container: Container) -> Hashable:
 class Results:
     """The cached results of one predicate: class -> rows."""
 
-    _rows_by_class: dict[int, Kept] = attrs.Factory(dict)
+    _rows_by_class: dict[int, CachedRows] = attrs.Factory(dict)
     _numbers: dict[Reasons, int] = attrs.Factory(dict)
     _reasons: dict[int, Reasons] = attrs.Factory(dict)
 
-    def of(self, number: int, size: int) -> Kept | None:
+    def of(self, number: int, size: int) -> CachedRows | None:
         """The results for class *number*: int32[size]; None where there are none."""
         results = self._rows_by_class.get(number)
         if results is None:
@@ -260,7 +260,7 @@ class Results:
         self._reasons[number] = reasons
         return number
 
-    def over(self, fresh: Failures | None, cached: Kept, hits: Mask) -> Failures | None:
+    def over(self, fresh: Failures | None, cached: CachedRows, hits: Mask) -> Failures | None:
         """*fresh*, with cached results in place of it on *hits*."""
         base = fresh if fresh is not None else Failures(np.zeros(len(cached), np.int64), {})
         offset = max(base.sequences, default=0)

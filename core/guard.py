@@ -90,10 +90,8 @@ class RuleGuard:
 
     def _warn_missing(self, resource: str, resources: Collection[str]) -> None:
         if resources:
-            near = did_you_mean(resource, resources)
-            text = (
-                f"{self.name}: asks for {resource}, which no node has; there are {', '.join(resources)}{near}"
-            )
+            suggestion = did_you_mean(resource, resources)
+            text = f"{self.name}: asks for {resource}, which no node has; there are {', '.join(resources)}{suggestion}"
             warnings.warn(text, RuleWarning, stacklevel=3)
 
 
@@ -119,12 +117,12 @@ def _rule_error(name: str, method: Method, error: BaseException) -> RuleError:
     where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
     text = str(error)
     if text:
-        what = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}"
+        description = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}"
     else:
-        what = type(error).__name__
+        description = type(error).__name__
     if isinstance(error, SystemExit):
-        what = "expected an answer, got a call of sys.exit"
-    return RuleError(f"{name}{where}: {what}", "".join(traceback.format_list(frames)))
+        description = "expected an answer, got a call of sys.exit"
+    return RuleError(f"{name}{where}: {description}", "".join(traceback.format_list(frames)))
 
 
 def _definition(method: Method) -> str:

@@ -59,8 +59,8 @@ class EventFeed:
         """
         engine = self.engine
         _, states, assumed = engine.cache.counts
-        waits = any(profile.points["permit"] for profile in engine.flow.profiles.values())
-        if waits or assumed or states != sum(map(len, placed.values())):
+        has_permit_plugins = any(profile.points["permit"] for profile in engine.flow.profiles.values())
+        if has_permit_plugins or assumed or states != sum(map(len, placed.values())):
             return False
         for name, info in engine.cache.infos.items():
             if name in mixed or info.is_reordered:
@@ -298,9 +298,9 @@ class Run:
             self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key)
         )
 
-    def _restore(self, key: str, *before: Any) -> None:
+    def _restore(self, key: str, *values: Any) -> None:
         tables: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
-        for table, value in zip(tables, before, strict=True):
+        for table, value in zip(tables, values, strict=True):
             if value is None:
                 table.pop(key, None)
             else:
@@ -310,42 +310,42 @@ class Run:
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
         """One scheduling cycle for *pod*; its decision is applied to the cluster."""
-        pod, waiting = self._begin(pod)
+        pod, nominated_node = self._begin(pod)
         decision = self.engine.schedule(pod, details=self.details)
         decision.is_retry = retry
         if decision.host is not None:
             self._place(decision, decision.host)
         if decision.host is None:
             evicts = decision.preemption is not None and bool(decision.preemption.victims)
-            self._wait(decision, waiting, tries_again=not retry or (evicts and not self.retries_once))
+            self._wait(decision, nominated_node, tries_again=not retry or (evicts and not self.retries_once))
         if self._held:
             self._end_waits()
         return decision
 
     def follow(self, pod: Pod, other_decision: Decision) -> Decision:
         """One cycle for *pod*, but another scheduler's decision on it is applied to the cluster."""
-        decision, waiting = self._decide(pod)
-        self._carry_out(decision, waiting, other_decision)
+        decision, nominated_node = self._decide(pod)
+        self._carry_out(decision, nominated_node, other_decision)
         return decision
 
     @contextmanager
     def following(self, pod: Pod, other_decision: Decision) -> Iterator[Decision]:
         """A context with the decision of :meth:`follow`; *other_decision* is applied at its end."""
-        decision, waiting = self._decide(pod)
+        decision, nominated_node = self._decide(pod)
         yield decision
-        self._carry_out(decision, waiting, other_decision)
+        self._carry_out(decision, nominated_node, other_decision)
 
     def carry_out(self, pod: Pod, other_decision: Decision) -> None:
         """Another scheduler's decision on *pod*, applied to the cluster without a cycle; *pod* must not have
         claims."""
-        pod, waiting = self._begin(pod)
-        self._carry_out(Decision(pod), waiting, other_decision)
+        pod, nominated_node = self._begin(pod)
+        self._carry_out(Decision(pod), nominated_node, other_decision)
 
-    def _carry_out(self, decision: Decision, waiting: str, other_decision: Decision) -> None:
+    def _carry_out(self, decision: Decision, nominated_node: str, other_decision: Decision) -> None:
         if other_decision.host is None:
             self._wait(
                 replace(decision, preemption=other_decision.preemption, nominated=other_decision.nominated),
-                waiting,
+                nominated_node,
                 tries_again=False,
             )
             return
@@ -370,8 +370,8 @@ class Run:
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
         """The decision, and the node that the pod was nominated to before the cycle."""
-        pod, waiting = self._begin(pod)
-        return self.engine.schedule(pod, details=self.details), waiting
+        pod, nominated_node = self._begin(pod)
+        return self.engine.schedule(pod, details=self.details), nominated_node
 
     def _begin(self, pod: Pod) -> tuple[Pod, str]:
         """*pod* as it is now, and the node that it was nominated to."""
@@ -379,13 +379,13 @@ class Run:
             self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
         nominations = self.engine.nominations
-        waiting = ""
+        nominated_node = ""
         if nominations.by_node or nominations.by_uid:
-            waiting = nominations.node_of(pod)
+            nominated_node = nominations.node_of(pod)
             # Else the equivalence cache, which leaves out each node with any nomination, would leave out the
             # one that waits for this pod.
             nominations.remove(pod)
-        return pod, waiting
+        return pod, nominated_node
 
     def ask(self, pod: Pod) -> Decision:
         """The decision of a cycle for *pod* now; the scheduler and the cluster do not change."""
@@ -461,13 +461,13 @@ class Run:
         binding = self.engine.flow.binding
         return binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
 
-    def _wait(self, decision: Decision, waiting: str, *, tries_again: bool) -> None:
+    def _wait(self, decision: Decision, nominated_node: str, *, tries_again: bool) -> None:
         pod = decision.pod
         plan = decision.preemption
-        if waiting:
+        if nominated_node:
             # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of
             # nominated pods.
-            self.engine.nominations.add(pod, waiting)
+            self.engine.nominations.add(pod, nominated_node)
         if plan is not None:
             if plan.node is not None:
                 self.engine.nominations.remove(pod)

@@ -114,7 +114,9 @@ def _lowered(value: Json) -> Json:
             lowered[name] = _lowered(lowered[name])
     victims = lowered.get("nodenametometavictims")
     if isinstance(victims, Mapping):
-        lowered["nodenametometavictims"] = {node: _lowered(chosen) for node, chosen in victims.items()}
+        lowered["nodenametometavictims"] = {
+            node: _lowered(node_victims) for node, node_victims in victims.items()
+        }
     return lowered
 
 

@@ -80,20 +80,18 @@ class ScriptedPost:
 def _filter_answer(request: Json, reply: Json) -> Json:
     names = _names(request)
     dropped = {name: reason for name, reason in (reply.get("drop") or {}).items() if name in names}
-    remaining = [name for name in names if name not in dropped]
+    fits = [name for name in names if name not in dropped]
     if reply.get("order") == "reversed":
-        remaining.reverse()
-    remaining += reply.get("extra") or []
+        fits.reverse()
+    fits += reply.get("extra") or []
     form = reply.get("form", "asked")
     if form == "asked":
         form = "nodes" if request["Nodes"] is not None else "names"
     failed = {**dropped, **(reply.get("alsoFailed") or {})}
-    nodes = (
-        {"metadata": {}, "items": [_node(request, name) for name in remaining]} if form == "nodes" else None
-    )
+    nodes = {"metadata": {}, "items": [_node(request, name) for name in fits]} if form == "nodes" else None
     return {
         "Nodes": nodes,
-        "NodeNames": remaining if form == "names" else None,
+        "NodeNames": fits if form == "names" else None,
         "FailedNodes": failed,
         "Error": reply.get("error") or "",
     }
@@ -117,20 +115,20 @@ def _prioritize_answer(request: Json, reply: Json) -> list[Json]:
     scores = reply.get("scores") or {}
     omitted = reply.get("omit") or ()
     otherwise = reply.get("otherwise", 0)
-    score_by_name = [(name, scores.get(name, otherwise)) for name in _names(request) if name not in omitted]
-    score_by_name += sorted((reply.get("extra") or {}).items())
-    return [{"Host": name, "Score": score} for name, score in score_by_name]
+    name_scores = [(name, scores.get(name, otherwise)) for name in _names(request) if name not in omitted]
+    name_scores += sorted((reply.get("extra") or {}).items())
+    return [{"Host": name, "Score": score} for name, score in name_scores]
 
 
 def _preempt_answer(request: Json, reply: Json) -> Json:
     candidates = request["NodeNameToMetaVictims"] or request["NodeNameToVictims"] or {}
     dropped = reply.get("drop") or ()
-    chosen = reply.get("victims") or {}
+    victims_by_node = reply.get("victims") or {}
     remaining = {}
     for name, victims in candidates.items():
         if name not in dropped:
             uids = [pod["UID"] if "UID" in pod else pod["metadata"]["uid"] for pod in victims["Pods"] or ()]
-            remaining[name] = chosen.get(name, uids)
+            remaining[name] = victims_by_node.get(name, uids)
     remaining |= reply.get("extraNodes") or {}
     violations = {name: victims["NumPDBViolations"] for name, victims in candidates.items()}
     return {

@@ -134,15 +134,15 @@ def _freeze(state: Any, named_parts: Named) -> Frozen:
     return Frozen(stream.getvalue(), foreign)
 
 
-def _thaw(frozen: Frozen, named: Named) -> Any:
-    return _Unpickler(io.BytesIO(frozen.data), named, frozen.foreign).load()
+def _thaw(frozen: Frozen, parts_by_name: Named) -> Any:
+    return _Unpickler(io.BytesIO(frozen.data), parts_by_name, frozen.foreign).load()
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
+    def __init__(self, stream: io.BytesIO, parts_by_name: Named, foreign: list[Any]) -> None:
         super().__init__(stream, protocol=5)
         self._names: dict[int, str | int] = {
-            id(part): name for name, part in named.items() if part is not None
+            id(part): name for name, part in parts_by_name.items() if part is not None
         }
         self._foreign = foreign
 
@@ -163,9 +163,9 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
+    def __init__(self, stream: io.BytesIO, parts_by_name: Named, foreign: list[Any]) -> None:
         super().__init__(stream)
-        self._names = named
+        self._names = parts_by_name
         self._foreign = foreign
 
     def persistent_load(self, name: Any) -> Any:

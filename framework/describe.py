@@ -209,13 +209,13 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     release = find_any_release(name)
     version = release.version
     parts = _parts(release, all_gates)
-    like = ALL_PATCH_LEVELS[version]
+    patch_level = ALL_PATCH_LEVELS[version]
     rest = (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, ""))
     if has_plugins(version):
-        return PluginRelease(version, like, "plugins", _plugins(release), parts["gates"], *rest)
+        return PluginRelease(version, patch_level, "plugins", _plugins(release), parts["gates"], *rest)
     return ClassicRelease(
         version,
-        like,
+        patch_level,
         "predicates and priorities",
         parts["predicates"],
         parts["priorities"],
@@ -227,7 +227,7 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
 def _predicates(release: Release) -> Iterator[tuple[str, str]]:
     """Each predicate in running order, and when it runs, in a few words."""
     effects = release.gate_effects
-    added = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
+    added_names = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
     for name in dict.fromkeys(
         (*release.ordering, *release.predicates, *(name for effect in effects for name in effect.registers))
     ):
@@ -235,7 +235,7 @@ def _predicates(release: Release) -> Iterator[tuple[str, str]]:
         switch = f" {'without' if name in gate.unregisters else 'with'} {gate.gate}" if gate else ""
         if name not in release.ordering:
             yield name, "accepted, never runs"
-        elif name in release.default_predicates or (gate and name in added):
+        elif name in release.default_predicates or (gate and name in added_names):
             yield name, f"default{switch}"
         elif name in release.predicates:
             yield name, f"named by a Policy{switch}"
@@ -261,19 +261,15 @@ def _priorities(release: Release) -> Iterator[tuple[str, str]]:
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
     """Each plugin, in the order of the default profile; not the priorities that some releases run as if they
     were plugins."""
-    default_weights = weights(release)
+    defaults = weights(release)
     priorities = {name for name, rule in rule_facts().items() if rule.kind == "priority"}
-    names = dict.fromkeys(
-        [*default_weights, *(name for name in registry_of(release) if name not in priorities)]
-    )
+    names = dict.fromkeys([*defaults, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
         name: DescribedPlugin(
-            plugin_points,
-            (default_weights.get(name) or 1) if "score" in plugin_points else None,
-            name in default_weights,
+            joined, (defaults.get(name) or 1) if "score" in joined else None, name in defaults
         )
-        for name, plugin_points in points.items()
+        for name, joined in points.items()
     }
 
 
@@ -319,11 +315,11 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     differ = sides[0].keys() != sides[1].keys()
     rules = tuple(successors(older, _parts(older, all_gates), newer)) if differ else ()
     differences = tuple(
-        ReleaseDifference(part, what, gate_words(what) if part == "gates" else None, old_words, new_words)
+        ReleaseDifference(part, name, gate_words(name) if part == "gates" else None, old_words, new_words)
         for part in sides[0]
         if part in sides[1]
-        for what in dict.fromkeys((*sides[0][part], *sides[1][part]))
-        if (old_words := sides[0][part].get(what)) != (new_words := sides[1][part].get(what))
+        for name in dict.fromkeys((*sides[0][part], *sides[1][part]))
+        if (old_words := sides[0][part].get(name)) != (new_words := sides[1][part].get(name))
     )
     return ReleaseDiff(releases[0].version, releases[1].version, differences, rules, facts)
 
@@ -385,7 +381,7 @@ def successors(
 ) -> Iterator[Successor]:
     """The successors in *newer* of each rule that *older* knows; *described*: its ``predicates`` and
     ``priorities``."""
-    default_weights = weights(newer)
+    defaults = weights(newer)
     rules = rule_facts()
     status_by_rule = {
         **described["predicates"],
@@ -394,9 +390,9 @@ def successors(
     }
     for name, status in status_by_rule.items():
         if name in rules:
-            yield _successor(rules[name], status, older, newer, default_weights)
+            yield _successor(rules[name], status, older, newer, defaults)
     for name, rule in rules.items():
-        if rule.kind == "built in" and name in default_weights:
+        if rule.kind == "built in" and name in defaults:
             yield Successor(
                 "built in",
                 None,
@@ -408,35 +404,35 @@ def successors(
 
 
 def _successor(
-    rule: RuleFact, status: str, older: Release, newer: Release, default_weights: Mapping[str, int]
+    rule: RuleFact, status: str, older: Release, newer: Release, defaults: Mapping[str, int]
 ) -> Successor:
-    """The successor of one rule; *default_weights*: default plugin -> weight."""
+    """The successor of one rule; *defaults*: default plugin -> weight."""
     filters = rule.kind == "predicate"
     points = ("preFilter", "filter") if filters else ("preScore", "score")
-    plugins = _replacing_plugins(rule, newer, default_weights)
+    plugins = _replacing_plugins(rule, newer, defaults)
     gone_plugins = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
     plugin_points = tuple(
         PluginPoints(plugin, points_in(newer, plugin, points))
         for plugin in plugins
         if plugin not in gone_plugins
     )
-    new_status: str | None = (
-        f"default, weight {default_weights.get(plugins[0])}" if plugins and not filters else "default"
+    after: str | None = (
+        f"default, weight {defaults.get(plugins[0])}" if plugins and not filters else "default"
     )
     if not plugin_points:
-        new_status = None
+        after = None
     elif rule.kind == "argument" or (rule.rule in STRATEGIES and plugins == rule.plugins):
-        new_status = "by an argument of the plugin"
-    elif any(entry.plugin not in default_weights for entry in plugin_points):
-        new_status = "named by a profile"
+        after = "by an argument of the plugin"
+    elif any(entry.plugin not in defaults for entry in plugin_points):
+        after = "named by a profile"
     if gone_plugins:
         words = f"gone with plugin {', '.join(gone_plugins)}: {COUNTED_ELSEWHERE}"
     else:
         words = _words(rule, plugins, older, newer)
-    return Successor(KINDS[rule.kind], rule.rule, status, plugin_points, new_status, words)
+    return Successor(KINDS[rule.kind], rule.rule, status, plugin_points, after, words)
 
 
-def _replacing_plugins(rule: RuleFact, newer: Release, default_weights: Mapping[str, int]) -> Names:
+def _replacing_plugins(rule: RuleFact, newer: Release, defaults: Mapping[str, int]) -> Names:
     """The plugins in place of a rule: those of a Policy, but where a later one scores by default already."""
     policies = newer.policies or PolicyCells()
     if rule.kind == "predicate":
@@ -446,10 +442,10 @@ def _replacing_plugins(rule: RuleFact, newer: Release, default_weights: Mapping[
     plugin = next((policies.priorities[name] for name in names if name in policies.priorities), None)
     later = (
         rule.plugins[:1]
-        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in default_weights
+        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in defaults
         else ()
     )
-    if plugin is None or any(name in default_weights and "score" in points_in(newer, name) for name in later):
+    if plugin is None or any(name in defaults and "score" in points_in(newer, name) for name in later):
         return rule.plugins
     return (plugin,)
 

@@ -284,7 +284,7 @@ def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
     """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted
     of NodePorts."""
     return was_on_node(old, nominated) and any(
-        ports_clash(port, used) for port in host_ports(pod) for used in host_ports(old)
+        ports_clash(port, used_port) for port in host_ports(pod) for used_port in host_ports(old)
     )
 
 
@@ -312,8 +312,8 @@ def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> 
         return _matches_all(required, pod, new)
     if new is None:
         return _matches_all(avoided, pod, old) or (wider and _matches_all(affinity_terms(old)[1], old, pod))
-    begins = not _matches_all(required, pod, old) and _matches_all(required, pod, new)
-    return begins or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
+    is_new_match = not _matches_all(required, pod, old) and _matches_all(required, pod, new)
+    return is_new_match or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
 
 
 def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
@@ -327,8 +327,10 @@ def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool
         return any(term.topology_key in new.labels for term in (*required, *avoided))
     if old is None:
         return bool(avoided) or any(term.topology_key in new.labels for term in required)
-    comes = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in required)
-    return comes or any(term.topology_key in old.labels and _has_changed(term, old, new) for term in avoided)
+    has_new_match = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in required)
+    return has_new_match or any(
+        term.topology_key in old.labels and _has_changed(term, old, new) for term in avoided
+    )
 
 
 def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
@@ -338,9 +340,9 @@ def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
 def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAffinityTerm]]:
     """The required terms of affinity and of anti-affinity."""
     affinity = pod.spec.affinity or Affinity()
-    near = affinity.pod_affinity
-    away = affinity.pod_anti_affinity
-    return near.required if near else (), away.required if away else ()
+    affine = affinity.pod_affinity
+    anti = affinity.pod_anti_affinity
+    return affine.required if affine else (), anti.required if anti else ()
 
 
 def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bool:
@@ -348,8 +350,8 @@ def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bo
         own_space = not term.namespaces and term.namespace_selector is None
         # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches
         # no labels at all.
-        reached = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
-        if not (reached or compile_selector(term.namespace_selector)({})):
+        in_namespace = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
+        if not (in_namespace or compile_selector(term.namespace_selector)({})):
             return False
         if not compile_selector(term.label_selector)(other.labels):
             return False
@@ -415,11 +417,13 @@ def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: Constraint
     if pod_constraints is None:
         return True
     keys = [constraint.topology_key for constraint in pod_constraints]
-    had, has = (node is not None and all(key in node.labels for key in keys) for node in (old, new))
+    old_has_keys, new_has_keys = (
+        node is not None and all(key in node.labels for key in keys) for node in (old, new)
+    )
     if old is None or not compares:
-        return has if new is not None else had
-    if new is None or had != has:
-        return had or new is not None
-    return has and (
+        return new_has_keys if new is not None else old_has_keys
+    if new is None or old_has_keys != new_has_keys:
+        return old_has_keys or new is not None
+    return new_has_keys and (
         any(old.labels[key] != new.labels[key] for key in keys) or old.spec.taints != new.spec.taints
     )

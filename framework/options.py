@@ -431,7 +431,7 @@ def check_older(values: OptionValues, version: str, called: Called = str) -> Non
     """
     from .releases import FRAMEWORK_RELEASES
 
-    names_given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
+    named = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
     policies = FRAMEWORK_RELEASES[version].policies
     has = {
         "policy": policies,
@@ -440,17 +440,13 @@ def check_older(values: OptionValues, version: str, called: Called = str) -> Non
         "hard_pod_affinity_weight": policies and policies.weight_is_argument,
     }
     for name in OLDER:
-        if name in names_given and not has[name]:
+        if name in named and not has[name]:
             raise _lacking_error(name, values[name], version, called)
     for name in OLDER:
-        for other in BESIDE_POLICY if name in names_given else ():
-            if (
-                other in names_given
-                and name != other
-                and (name, other) != ("hard_pod_affinity_weight", "provider")
-            ):
-                why = f"release {version} is started with one of them"
-                raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {why}")
+        for other in BESIDE_POLICY if name in named else ():
+            if other in named and name != other and (name, other) != ("hard_pod_affinity_weight", "provider"):
+                reason = f"release {version} is started with one of them"
+                raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {reason}")
 
 
 def _lacking_error(name: str, value: object, version: str, called: Called) -> UnknownNameError:
@@ -498,17 +494,17 @@ def options_of(values: OptionValues, called: Called = str) -> GivenOptions:
         _check_value(None, FIELDS[name], values.get(name))
     version = version_of(values)
     kind = Framework if version in FRAMEWORK_RELEASES else Classic
-    given = {name: value for name, value in values.items() if _is_given(name, value)}
+    given_values = {name: value for name, value in values.items() if _is_given(name, value)}
     fields = attrs.fields_dict(kind)
-    for name in given:
+    for name in given_values:
         if name not in fields:
-            raise _lacking_error(name, given[name], version, called)
-    for (one, other), why in EXCLUDES.items():
-        if one in given and other in given:
-            raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {why}")
+            raise _lacking_error(name, given_values[name], version, called)
+    for (one, other), reason in EXCLUDES.items():
+        if one in given_values and other in given_values:
+            raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {reason}")
     if kind is Framework:
-        check_older(given, version, called)
-    return kind(**given)
+        check_older(given_values, version, called)
+    return kind(**given_values)
 
 
 def _is_given(name: str, value: object) -> bool:
@@ -535,9 +531,9 @@ def follows_nodes(values: OptionValues) -> bool:
     from .releases import AUTO
     from .userrules import names_catalogue
 
-    given = values.get("release")
-    if given is not None or values.get("profile") is not None:
-        return given in (None, AUTO)
+    version = values.get("release")
+    if version is not None or values.get("profile") is not None:
+        return version in (None, AUTO)
     older_options = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
     config = _document_of(values.get("config"))
     return not (
@@ -594,18 +590,18 @@ def default_release(
     if isinstance(read_for := getattr(profile, "release", None), Release):
         return read_for.version
     version = str(_document_of(profile).get("apiVersion", ""))
-    older = version in API_VERSIONS and values.get("profile") is None
-    reading = [
+    is_older = version in API_VERSIONS and values.get("profile") is None
+    reading_releases = [
         name
         for name in releases
         if (
             version.rpartition("/")[2] in release.configuration.api_versions
             if (release := FRAMEWORK_RELEASES.get(name))
-            else older
+            else is_older
         )
     ]
-    nearest = nearest_release(kubelet_versions, reading or releases)
-    return (reading or releases)[-1] if nearest is None else nearest[0].version
+    nearest = nearest_release(kubelet_versions, reading_releases or releases)
+    return (reading_releases or releases)[-1] if nearest is None else nearest[0].version
 
 
 def _document_of(source: object) -> Mapping[str, Any]:

@@ -236,15 +236,9 @@ class FrameworkCycle(Cycle, eq=False, kw_only=True):
 
     @property
     def predicates(self) -> Sequence[Predicate]:
-        applicable = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(
-            self.template
-        )
+        rules = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
         skipped = self.skipped
-        return (
-            [predicate for predicate in applicable if predicate.name not in skipped]
-            if skipped
-            else applicable
-        )
+        return [predicate for predicate in rules if predicate.name not in skipped] if skipped else rules
 
 
 # --- Pods that have a node, and wait until Permit plugins allow or reject their binding ---------------------
@@ -336,10 +330,10 @@ class WaitingPods:
 
     def reject(self, uid: str) -> bool:
         """Reject a pod that is deleted; answers whether it was waiting. Upstream: RejectWaitingPod."""
-        waiting = self.by_uid.get(uid)
-        if waiting is not None:
-            waiting.reject("", "removed")
-        return waiting is not None
+        waiting_pod = self.by_uid.get(uid)
+        if waiting_pod is not None:
+            waiting_pod.reject("", "removed")
+        return waiting_pod is not None
 
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
@@ -476,7 +470,7 @@ class Plugin:
         return {point for point, method in POINTS.items() if hasattr(cls, method)}
 
 
-def prepare_nothing(*asked: Any) -> None:
+def prepare_nothing(*arguments: Any) -> None:
     """A PreFilter or PreScore with nothing to prepare; but a profile can disable it, and then the filter or the
     score fails."""
 
@@ -523,8 +517,8 @@ class Handle:
             return ClusterEvent("Node", changes if self.queueing.own_changes_of_nodes else earlier, hint=hint)
         # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of
         # taints or labels has to.
-        more = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
-        return ClusterEvent("Node", changes if self.gives_hints else changes | more, hint=hint)
+        label_changes = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
+        return ClusterEvent("Node", changes if self.gives_hints else changes | label_changes, hint=hint)
 
     @property
     def hints_see_pods(self) -> bool:

@@ -247,9 +247,9 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
 
 def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> Iterator[str]:
     """The fault of a weight that is not that of the latest entry of its *kind*, which the entry becomes."""
-    before = latest.get(kind, entry)
-    if before.weight != entry.weight:
-        yield f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
+    previous = latest.get(kind, entry)
+    if previous.weight != entry.weight:
+        yield f'{kind}  priority "{entry.name}" has a different weight with "{previous.name}"'
     else:
         latest[kind] = entry
 

@@ -67,15 +67,15 @@ from .plugin import (
 
 def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predicate:
     """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
-    missing = None if pre_filters else plugin.without_pre_filter
-    clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
+    error_text = None if pre_filters else plugin.without_pre_filter
+    clauses = None if error_text is not None else getattr(plugin, "filter_clauses", None)
     is_ours = type(plugin).__module__.startswith(OURS)
     # Upstream's plugins with clauses see to it themselves that a node has one reason.
     has_one_reason = cells.one_reason and is_ours and getattr(plugin, "filter_clauses", None) is None
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
-        if missing is not None:
-            return Failures.error(missing, nodes.has_node)
+        if error_text is not None:
+            return Failures.error(error_text, nodes.has_node)
         try:
             failures: Failures | None = plugin.filter(pod, nodes, cycle)
         except PriorityError as error:
@@ -84,9 +84,9 @@ def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predi
 
     return Predicate(
         name=plugin.name,
-        check=plugin.filter if is_ours and missing is None and not has_one_reason else check,
+        check=plugin.filter if is_ours and error_text is None and not has_one_reason else check,
         reads=plugin.filter_reads,
-        concerns=every_pod if missing is not None else plugin.concerns,
+        concerns=every_pod if error_text is not None else plugin.concerns,
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
@@ -96,20 +96,20 @@ def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predi
 
 def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
-    missing = None if pre_scores else plugin.without_pre_score
+    error_text = None if pre_scores else plugin.without_pre_score
 
     def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
-        raise PriorityError(missing or "")
+        raise PriorityError(error_text or "")
 
     return Priority(
         name=plugin.name,
-        score=plugin.score if missing is None else fails,
+        score=plugin.score if error_text is None else fails,
         reads=plugin.score_reads,
         key=plugin.score_key,
         reduce=getattr(plugin, "normalize_score", None),
         whole_list=plugin.scores_together,
-        concerns=every_pod if missing is not None else plugin.score_concerns,
-        sums=None if missing is not None else getattr(plugin, "score_sums", None),
+        concerns=every_pod if error_text is not None else plugin.score_concerns,
+        sums=None if error_text is not None else getattr(plugin, "score_sums", None),
         reads_devices=getattr(plugin, "score_devices", None),
     )
 
@@ -123,9 +123,9 @@ def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool) -> Priority:
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
         # What is kept is not the score itself, so it has a key of its own.
         key = plugin.score_key
-        kept = plugin.kept_score
+        raw = plugin.kept_score
         rule = attrs.evolve(
-            rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod))
+            rule, score=raw, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (raw, key(pod))
         )
     if type(plugin).__module__.startswith(OURS):
         return rule
@@ -163,9 +163,9 @@ def check_methods(plugin: type[Plugin]) -> None:
     expected = (*CHECKS, *REDUCES, "joined")
     unexpected = [name for name in methods if name not in expected]
     for name in unexpected:
-        if near := get_close_matches(name.lower(), expected, n=1, cutoff=0.8):
+        if similar := get_close_matches(name.lower(), expected, n=1, cutoff=0.8):
             raise PolicyError(
-                f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?'
+                f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{similar[0]}"?'
             )
     if unexpected and not any(hasattr(plugin, method) for method in POINTS.values()):
         raise PolicyError(
@@ -406,7 +406,7 @@ class _Builder:
     config: KubeSchedulerConfiguration
     registry: Registry
     handle: Handle
-    made: dict[str, Any] = attrs.Factory(dict)
+    plugin_by_name: dict[str, Any] = attrs.Factory(dict)
     """Name -> plugin, at whichever points it runs."""
     joined: dict[str, Set[str]] = attrs.Factory(dict)
     """Name -> the extension points that the plugin joins."""
@@ -451,12 +451,12 @@ class _Builder:
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         predicates = [
-            as_predicate(self.made[rule], rule in points["preFilter"], self.handle.cells)
+            as_predicate(self.plugin_by_name[rule], rule in points["preFilter"], self.handle.cells)
             for rule in points["filter"]
         ]
         # Each with whether it runs where its score reads what was prepared.
         scorers = [
-            (self.made[rule], rule in points[self.made[rule].scores_after], weights[rule])
+            (self.plugin_by_name[rule], rule in points[self.plugin_by_name[rule].scores_after], weights[rule])
             for rule in points["score"]
         ]
         priorities = [(as_priority(plugin, is_prepared), weight) for plugin, is_prepared, weight in scorers]
@@ -477,7 +477,7 @@ class _Builder:
             max_pd_vols=self.handle.max_pd_vols,
             unread=(*(unread_field(path, release) for path in self.config.unread), *self.config.notes),
         )
-        plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
+        plugins = {point: tuple(self.plugin_by_name[name] for name in points[point]) for point in POINTS}
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None
         if not (algorithm.leaves_counts or repeats):
@@ -487,8 +487,10 @@ class _Builder:
             ]
             cacheable = attrs.evolve(algorithm, priorities=weighed)
         joined = {plugin.name: plugin for members in plugins.values() for plugin in members}
-        waiting = self.handle.waiting_pods
-        return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
+        waiting_pods = self.handle.waiting_pods
+        return Profile(
+            name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting_pods
+        )
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(name for members in self.names.values() for name in members)
@@ -514,14 +516,14 @@ class _Builder:
             plugin = made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
-        self.made[name] = plugin
+        self.plugin_by_name[name] = plugin
         self.joined[name] = plugin.joined()
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
         checked = set()
         for name in self.names.get(point, ()):
-            if name not in self.made:
+            if name not in self.plugin_by_name:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
             elif not self._joins(name, point):
                 yield name, f'plugin "{name}" does not extend {_type_of(point)} plugin'
@@ -543,7 +545,7 @@ class _Builder:
                 self._construct(name)
         for point in _EXPANSION:
             for name, text in self._objections(point):
-                if name in self.made or name not in self.registry:
+                if name in self.plugin_by_name or name not in self.registry:
                     faults.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
         for name in self.names.get("multiPoint", ()):
             if name not in self.registry:
@@ -564,28 +566,28 @@ class _Builder:
         disabled = self.disabled.get(point, frozenset())
         if "*" in disabled:
             return explicit
-        added = []
+        added_names = []
         overridden = set()
         for name in self.names.get("multiPoint", ()):
-            if name not in self.made:
+            if name not in self.plugin_by_name:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
             if not self._joins(name, point) or name in disabled:
                 continue
             if name in explicit:
                 overridden.add(name)
-            elif name in added:
+            elif name in added_names:
                 raise PolicyError(f'plugin "{name}" already registered as "{_type_of(point)}"')
             else:
-                added.append(name)
+                added_names.append(name)
         order = self.config.release.configuration.multi_point
         if order == "single points":
-            return [*explicit, *added]
+            return [*explicit, *added_names]
         if order == "shifting overrides":
             leading, trailing = _split_by_shifting(explicit, overridden)
         else:
             leading = [name for name in explicit if name in overridden]
             trailing = [name for name in explicit if name not in overridden]
-        return [*leading, *added, *trailing]
+        return [*leading, *added_names, *trailing]
 
     def _weights(self) -> dict[str, int]:
         entries = [*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled]

@@ -235,10 +235,12 @@ def judged_as(name: str) -> str:
     """
     patch = name.removeprefix("v")
     version = _version_of(name)
-    like = ALL_PATCH_LEVELS.get(version, "")
-    if patch == version or re.match(rf"{re.escape(patch)}(?![\d])", like):
+    patch_level = ALL_PATCH_LEVELS.get(version, "")
+    if patch == version or re.match(rf"{re.escape(patch)}(?![\d])", patch_level):
         return ""
-    return ". ".join([f"release {patch} is evaluated as {like}", *filter(None, [OTHER_PATCHES.get(version)])])
+    return ". ".join(
+        [f"release {patch} is evaluated as {patch_level}", *filter(None, [OTHER_PATCHES.get(version)])]
+    )
 
 
 def is_auto(name: str | None) -> bool:
@@ -395,8 +397,8 @@ def release_before(release: str) -> Release:
 def undone(release: Release, facts: Iterable[Fact]) -> Release:
     """*release* as it would be without *facts*: with the cells that the release before each of them has."""
     for fact in reversed(list(facts)):
-        before = release_before(fact.release)
-        release = changed(release, {cell: value_of(before, cell) for cell in fact.cells})
+        previous_release = release_before(fact.release)
+        release = changed(release, {cell: value_of(previous_release, cell) for cell in fact.cells})
     return release
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def build_engine(
-    chosen: Algorithm | KubeSchedulerConfiguration,
+    config: Algorithm | KubeSchedulerConfiguration,
     *,
     plugins: Sequence[type[Plugin]] = (),
     preempts: bool = True,
@@ -55,7 +55,7 @@ def build_engine(
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone.
     *tie_break* is a name of :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a
-    function. *extenders* are called, or those that the function makes of the ones that *chosen* names.
+    function. *extenders* are called, or those that the function makes of the ones that *configuration* names.
     *leaves_uncalled*: nothing says that these are to be called, so that answers say that they are not.
     *options* are fields of the Engine. *max_pd_vols*: how many cloud disks of each type a node can have that
     does not say so itself; upstream reads KUBE_MAX_PD_VOLS. Raises
@@ -67,21 +67,21 @@ def build_engine(
         )
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
         raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
-    release = chosen.release
+    release = config.release
     options["pick_host"] = TIE_BREAKS[tie_break](release, seed) if isinstance(tie_break, str) else tie_break
-    options["extenders"] = tuple(extenders(chosen.extenders, release) if callable(extenders) else extenders)
-    if leaves_uncalled and chosen.extenders:
-        chosen = attrs.evolve(chosen, extenders=tuple(map(UncalledExtender.of, chosen.extenders)))
-    if isinstance(chosen, Algorithm):
-        chosen = chosen if max_pd_vols is None else attrs.evolve(chosen, max_pd_vols=max_pd_vols)
-        return classic_engine(chosen, **options)
+    options["extenders"] = tuple(extenders(config.extenders, release) if callable(extenders) else extenders)
+    if leaves_uncalled and config.extenders:
+        config = attrs.evolve(config, extenders=tuple(map(UncalledExtender.of, config.extenders)))
+    if isinstance(config, Algorithm):
+        config = config if max_pd_vols is None else attrs.evolve(config, max_pd_vols=max_pd_vols)
+        return classic_engine(config, **options)
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
     from .registry import registry_of, with_plugins
 
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to
     # begin.
     return framework_engine(
-        chosen,
+        config,
         registry=with_plugins(registry_of(release), plugins),
         preempts=preempts,
         shortlists=False,
@@ -334,14 +334,13 @@ class SchedulerSpec:
             )
         return attrs.evolve(self, profiles=profiles, config=classic.AlgorithmConfiguration(), file=place)
 
-    def engine_of(self, chosen: Algorithm | KubeSchedulerConfiguration, **options: Any) -> Engine:
-        """A new scheduler of *chosen*, in place of the spec's own algorithm or profiles; *options* as for the
-        Engine."""
+    def engine_of(self, configuration: Algorithm | KubeSchedulerConfiguration, **options: Any) -> Engine:
+        """A new scheduler of *configuration*, in place of the spec's own; *options* as for the Engine."""
         # In a cluster that runs, kubelets have updated every node since the scheduler's start, and with it
         # the counts of its images.
         options = {"counts_images_late": None if self.fresh_start else True, **options}
         return build_engine(
-            chosen,
+            configuration,
             plugins=self.plugins,
             preempts=self.preemption,
             tie_break=self.tie_break,
@@ -407,12 +406,12 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
         "source": _source(options),
         "folder": Path() if options.policy is not None else None,
     }
-    changed: classic.AlgorithmConfiguration = attrs.evolve(
+    changed_config: classic.AlgorithmConfiguration = attrs.evolve(
         config,
         gates={**config.gates, **_gates(options.gates)},
         **{name: value for name, value in changes.items() if value is not None},
     )
-    return changed
+    return changed_config
 
 
 def _source(options: GivenOptions) -> classic.AlgorithmSource | None:

@@ -34,11 +34,11 @@ def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Cat
     """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE``
     each."""
     for place in places:
-        added = _load_object(place, Catalogue, "Catalogue")
-        for name in added.added_predicates:
-            catalogue = catalogue.with_(added.predicates[name])
-        for name, weight in added.added_priorities.items():
-            catalogue = catalogue.with_(added.priorities[name], weight)
+        user_catalogue = _load_object(place, Catalogue, "Catalogue")
+        for name in user_catalogue.added_predicates:
+            catalogue = catalogue.with_(user_catalogue.predicates[name])
+        for name, weight in user_catalogue.added_priorities.items():
+            catalogue = catalogue.with_(user_catalogue.priorities[name], weight)
     return catalogue
 
 
@@ -100,22 +100,24 @@ def _is_plugin(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Plugin)
 
 
-def _load_object(place: str, kind: type[Any], called: str) -> Any:
+def _load_object(place: str, kind: type[Any], noun: str) -> Any:
     """The object called NAME in MODULE or FILE.py, which must be of *kind*."""
     home, colon, name = place.rpartition(":")
     if not (home and colon and name):
         raise UnknownNameError(
-            f'--rules: expected FILE.py:{called.upper()} or MODULE:{called.upper()}, got "{place}"'
+            f'--rules: expected FILE.py:{noun.upper()} or MODULE:{noun.upper()}, got "{place}"'
         )
     module = _module(home, place)
     value = getattr(module, name, None)
     if value is None or not isinstance(value, kind):
-        near = [
+        similar_names = [
             similar
             for similar, value in vars(module).items()
             if (_is_plugin(value) if kind is object else isinstance(value, kind))
         ]
-        raise UnknownNameError(f'--rules: got "{place}", which is no {called}{did_you_mean(name, near)}')
+        raise UnknownNameError(
+            f'--rules: got "{place}", which is no {noun}{did_you_mean(name, similar_names)}'
+        )
     return value
 
 
@@ -132,16 +134,16 @@ def _module(home: str, place: str) -> ModuleType:
             if not os.path.isfile(real):
                 reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
                 raise UnknownNameError(f'--rules: got "{place}": {reason}')
-            known = next(
-                (one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == real), None
+            module = next(
+                (m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == real), None
             )
-            if known is None or known.__name__ == "__main__":
+            if module is None or module.__name__ == "__main__":
                 _look_in(os.path.dirname(real), last=True)
                 stem = Path(real).stem
                 is_found = _is_found_as(stem, real)
-                known = importlib.import_module(stem) if is_found else _executed(real, stem + _GIVEN)
-            _files[known.__name__] = real
-            return known
+                module = importlib.import_module(stem) if is_found else _executed(real, stem + _GIVEN)
+            _files[module.__name__] = real
+            return module
         _look_in(os.getcwd())
         return importlib.import_module(home)
     except KubeclassicError:

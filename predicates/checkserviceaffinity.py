@@ -60,19 +60,17 @@ def service_affinity_failures(
     # Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n].
     leaders = []
     peers = _Peers.of(pod, cycle)
-    usual = nodes.every()
+    unedited = nodes.every()
     if nodes.edits:
-        edited_nodes = (
-            nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
-        )
-        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(edited_nodes)}
+        moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
+        exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
         for leader in dict.fromkeys(exceptions.values()):
             at = nodes.none()
             at[[i for i, leader_there in exceptions.items() if leader_there == leader]] = True
             leaders.append((leader, at))
-        usual &= ~edited_nodes
+        unedited &= ~moved
     failures = []
-    for leader, at in (*leaders, (peers.first, usual)):
+    for leader, at in (*leaders, (peers.first, unedited)):
         required_labels = selected_labels
         if leader is not None:
             node = cycle.cache.node(leader)
@@ -138,21 +136,21 @@ class _Peers:
         """The node of the first peer after the edits of node *i*; of a peer that is only nominated the node
         in its spec, mostly empty."""
         name = nodes.name(i)
-        staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
+        remaining = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:
-            present = {entry.pod.uid for entry in nodes.pods(i)}
-            return name if any(entry.pod.uid in present for entry in staying) else self.second
+            uids = {entry.pod.uid for entry in nodes.pods(i)}
+            return name if any(entry.pod.uid in uids for entry in remaining) else self.second
         # Upstream: a pod that is put back, or only nominated, stands at the end of the list.
-        behind = []
+        appended = []
         for edit in nodes.edits_at(i):
             if edit.sign > 0:
-                behind += self._of([edit.entry])
+                appended += self._of([edit.entry])
             else:
-                staying = [entry for entry in staying if entry is not edit.entry]
-                behind = [entry for entry in behind if entry is not edit.entry]
-        if staying or self.second is not None:
-            return name if staying else self.second
-        return None if not behind else behind[0].pod.spec.node_name if behind[0].nominated else name
+                remaining = [entry for entry in remaining if entry is not edit.entry]
+                appended = [entry for entry in appended if entry is not edit.entry]
+        if remaining or self.second is not None:
+            return name if remaining else self.second
+        return None if not appended else appended[0].pod.spec.node_name if appended[0].nominated else name
 
     def _of(self, entries: Sequence[Entry]) -> list[Entry]:
         return [entry for entry in entries if self.counter.of(entry.template)]

@@ -103,8 +103,8 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
         key = constraint.topology_key
         label = nodes.label(key)
         if text is not None:
-            lacking = ~label.present
-            failed = lacking if failed is None else failed | lacking
+            lacks_key = ~label.present
+            failed = lacks_key if failed is None else failed | lacks_key
             judged_nodes = nodes.every() if judged_nodes is None else judged_nodes
             violated = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & judged_nodes)
             return Failures.joined([violated, Failures.error(text, judged_nodes & ~failed)])

@@ -78,9 +78,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
             error = [next(_unreadable_texts(nodes, i), None) for i in range(nodes.n)]
         else:
             error = [next(_unreadable_texts(nodes, 0), None)] * nodes.n
-    own_terms = (
-        _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
-    )
+    judge = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
     outcomes: list[Reasons | str | None] = []
     for i in range(nodes.n):
         if error[i] is not None:
@@ -90,7 +88,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
         elif refused[i]:
             outcomes.append(REFUSED_BY_EXISTING)
         else:
-            outcomes.append(own_terms.check(i) if own_terms is not None and nodes.has_node[i] else None)
+            outcomes.append(judge.check(i) if judge is not None and nodes.has_node[i] else None)
     return Failures.of_rows(outcomes)
 
 
@@ -314,14 +312,9 @@ def unmet_clauses(
     alone = sums if affinity.itself else ()
     return [
         Clause(
-            sum=domain_sum,
-            reasons=unmet,
-            wants=True,
-            keyless=True,
-            unless_none=alone,
-            keyless_alone=needs_keys,
+            sum=total, reasons=unmet, wants=True, keyless=True, unless_none=alone, keyless_alone=needs_keys
         )
-        for domain_sum in sums
+        for total in sums
     ]
 
 
@@ -427,17 +420,17 @@ def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[P
     """The nodes whose domain lacks a pod that *affinity* matches, bool[n]; none if no domain has one and the
     pod matches its own terms. *change*: how many of them edits add on each node, int64[n]."""
     counter = nodes.counter(affinity.wanted)
-    more = change(affinity.wanted)
+    edit_changes = change(affinity.wanted)
     unmet = nodes.none()
     has_any = nodes.none()
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
-        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + more * label.present) <= 0
+        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + edit_changes * label.present) <= 0
     if not affinity.itself:
         return unmet
     # Upstream: only collected pairs count here, so pods on nodes without any of the keys do not.
-    return unmet & (pods_with_any_key(nodes, counter, affinity.keys) + more * has_any > 0)
+    return unmet & (pods_with_any_key(nodes, counter, affinity.keys) + edit_changes * has_any > 0)
 
 
 @attrs.frozen(eq=False)

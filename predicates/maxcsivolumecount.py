@@ -229,19 +229,19 @@ def _excess(
     new: Volumes, attached: Volumes, limits: VolumeLimits, i: int, nodes: Batch, cycle: Cycle
 ) -> Iterator[Excess]:
     # The volumes of CSI drivers that VolumeAttachments attach to the node; their status does not matter.
-    others: Volumes = {}
+    volume_attachments: Volumes = {}
     counts = cycle.release.volumes.counts_attachments
     for item in cycle.listings.attachments.within(nodes.name(i)) if counts else ():
         volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
         csi = None if volume is None else volume.spec.csi
         if (driver := item.spec.attacher) and csi is not None:
-            others[driver, csi.volume_handle] = _limit_key(driver, cycle)
+            volume_attachments[driver, csi.volume_handle] = _limit_key(driver, cycle)
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
-    before = Counter({**others, **attached}.values())
+    current_counts = Counter({**volume_attachments, **attached}.values())
     for key, count in Counter(key for identity, key in new.items() if identity not in attached).items():
         limit = int(limits.by_key[key][i])
-        if limit != NO_LIMIT and before[key] + count > limit:
-            yield key.removeprefix(PREFIX), before[key], count, limit
+        if limit != NO_LIMIT and current_counts[key] + count > limit:
+            yield key.removeprefix(PREFIX), current_counts[key], count, limit
 
 
 def csi_excess(pod: Template, nodes: Batch, cycle: Cycle, i: int) -> Iterator[Excess]:
@@ -280,22 +280,18 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
         for group, volumes_of_group in enumerate(volumes_by_group)
         if isinstance(volumes_of_group, Fault)
     ]
-    counted_volumes = [new if isinstance(new, dict) else {} for new in volumes_by_group]
-    missing_drivers = (
-        _nodes_without_driver(counted_volumes, limits, nodes, cycle)
-        if cycle.enabled("VolumeLimitScaling")
-        else {}
-    )
-    for mask in missing_drivers.values():
+    counted = [new if isinstance(new, dict) else {} for new in volumes_by_group]
+    missing = _without_driver(counted, limits, nodes, cycle) if cycle.enabled("VolumeLimitScaling") else {}
+    for mask in missing.values():
         limits.limited[mask] = False
-    missing = (
+    driver_failures = (
         Failures.where(Reason(f"{driver} CSI driver is not installed on the node"), mask)
-        for driver, mask in missing_drivers.items()
+        for driver, mask in missing.items()
     )
-    return Failures.joined([*faulty, *missing, *_over_limits(counted_volumes, limits, nodes, cycle)])
+    return Failures.joined([*faulty, *driver_failures, *_over_limits(counted, limits, nodes, cycle)])
 
 
-def _nodes_without_driver(
+def _without_driver(
     volumes_by_group: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle
 ) -> dict[str, Mask]:
     """Driver -> the nodes that do not have it, but need it for the pod's volumes; of several drivers the
@@ -314,7 +310,7 @@ def _nodes_without_driver(
     for i in range(nodes.n) if required_drivers else ():
         csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
         installed = {driver.name for driver in csi_node.spec.drivers} if csi_node is not None else set[str]()
-        missing = next(
+        driver_name = next(
             (
                 name
                 for name in volumes_by_group[int(limits.plugins[i])].values()
@@ -322,8 +318,8 @@ def _nodes_without_driver(
             ),
             None,
         )
-        if missing is not None:
-            nodes_by_driver.setdefault(missing, nodes.none())[i] = True
+        if driver_name is not None:
+            nodes_by_driver.setdefault(driver_name, nodes.none())[i] = True
     return nodes_by_driver
 
 

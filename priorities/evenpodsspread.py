@@ -54,10 +54,8 @@ class Sparseness(msgspec.Struct, frozen=True):
         best = float(MAX_PRIORITY)
         if not spread:
             return [MAX_PRIORITY] * len(raw)
-        remaining = (
-            [total - count for count in raw] if total >= 0 else [_int32(total - count) for count in raw]
-        )
-        return [int(best * (number / spread)) for number in remaining]
+        rest = [total - count for count in raw] if total >= 0 else [_int32(total - count) for count in raw]
+        return [int(best * (number / spread)) for number in rest]
 
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
@@ -88,18 +86,18 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
             candidate_domains = candidates.label(constraint.topology_key).codes
             if text is not None and np.isin(domains, candidate_domains).any():
                 raise PriorityError(text)
-    lacks = without_a_key(pod, constraints, nodes)
+    lacks_keys = without_a_key(pod, constraints, nodes)
     own_raw = raw
     if nodes.rows is not None and nodes.n > 1:
         # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
         occurrences = np.bincount(nodes.rows)[nodes.rows]
         own_raw = raw if occurrences.max() == 1 else raw * occurrences
-    if not lacks and own_raw is raw and _is_plain(pod, cycle):
+    if not lacks_keys and own_raw is raw and _is_plain(pod, cycle):
         return None
-    counted_raw = raw[with_all_keys(constraints, nodes)] if lacks else raw
+    counted_raw = raw[with_all_keys(constraints, nodes)] if lacks_keys else raw
     scale = Sparseness(_int32(int(counted_raw.sum())), int(counted_raw.min(initial=NO_MINIMUM)))
     scores = np.array(scale.each(own_raw.tolist()), np.int64)
-    return scores * with_all_keys(constraints, nodes) if lacks else scores
+    return scores * with_all_keys(constraints, nodes) if lacks_keys else scores
 
 
 def _is_plain(pod: Template, cycle: Cycle) -> bool:
@@ -123,16 +121,13 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
         return None
     by_key = sums_by_key(pod, constraints, None, cycle.table)
     # Constraints of one key share their count, and each of them adds it.
-    times_by_key = Counter(constraint.topology_key for constraint in constraints)
+    times = Counter(constraint.topology_key for constraint in constraints)
     return Sums(
         [
             attrs.evolve(
-                domain_sum,
-                counts=[
-                    msgspec.structs.replace(term, weight=times_by_key[key]) for term in domain_sum.counts
-                ],
+                total, counts=[msgspec.structs.replace(term, weight=times[key]) for term in total.counts]
             )
-            for key, domain_sum in by_key.items()
+            for key, total in by_key.items()
         ]
     )
 
@@ -157,11 +152,9 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     if not constraints:
         return nodes.zeros()
     domains = domains_by_key(pod, constraints, None, cycle.table)
-    counts_by_constraint = [
+    parts = [
         domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes)
         for constraint in constraints
     ]
-    counts = (
-        counts_by_constraint[0] if len(counts_by_constraint) == 1 else np.add.reduce(counts_by_constraint)
-    )
+    counts = parts[0] if len(parts) == 1 else np.add.reduce(parts)
     return counts * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else counts

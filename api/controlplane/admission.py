@@ -123,12 +123,10 @@ def _with_priority(
     policy = spec.preemption_policy
     if not name and spec.priority is not None:
         return pod
-    priority_class = classes.get(name) if name else default
-    if name and priority_class is None:
+    chosen = classes.get(name) if name else default
+    if name and chosen is None:
         return f"no PriorityClass with name {name} was found"
-    priority, class_policy = (
-        (priority_class.value, priority_class.preemption_policy) if priority_class else (0, None)
-    )
+    priority, class_policy = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
     if spec.priority not in (None, priority):
         return (
             f"the integer value of priority ({spec.priority}) must not be provided in pod spec; "
@@ -139,7 +137,7 @@ def _with_priority(
             f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
             f"priority admission controller computed {class_policy} from the given PriorityClass name"
         )
-    name = name or (priority_class.name if priority_class else "")
+    name = name or (chosen.name if chosen else "")
     return replace(
         pod,
         spec=replace(
@@ -232,7 +230,7 @@ def _pod_amounts(pod: Pod, amounts_of: AmountsOf) -> Amounts:
         name
         for names in names_by_container
         for name in names
-        if not all(name in others for others in names_by_container)
+        if not all(name in resource_names for resource_names in names_by_container)
     }:
         amounts = [use[name] for use in uses(pod.spec, amounts_of) if name in use]
         total = (
@@ -244,14 +242,14 @@ def _pod_amounts(pod: Pod, amounts_of: AmountsOf) -> Amounts:
 
 
 def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    in_order = (("request", requests), ("limit", limits))
+    pairs = (("request", requests), ("limit", limits))
     for word, bounds, is_out, order in (
-        ("minimum", item.min, lt, in_order),
-        ("maximum", item.max, gt, in_order[::-1]),
+        ("minimum", item.min, lt, pairs),
+        ("maximum", item.max, gt, pairs[::-1]),
     ):
         for name, bound in sorted(bounds.items()):
             # Only the first of the two is required.
-            amounts = [(kind, used.get(name)) for kind, used in order]
+            amounts = [(kind, amounts_of_kind.get(name)) for kind, amounts_of_kind in order]
             out = [
                 f", but {kind} is {amount}"
                 for kind, amount in amounts
@@ -303,14 +301,14 @@ def usage(pod: Pod) -> dict[str, Quantity]:
     """The usage of quotas by *pod*: nothing but its count once it has finished."""
     if pod.is_terminal:
         return {COUNT: ONE}
-    whole = {
+    pod_level = {
         name: quantity
         for name, quantity in pod.spec.requests.items()
         if name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
     }
     return {
         COUNT: ONE,
-        **_by_quota_name({**total_of(pod.spec, requests_of), **whole}, total_of(pod.spec, limits_of)),
+        **_by_quota_name({**total_of(pod.spec, requests_of), **pod_level}, total_of(pod.spec, limits_of)),
     }
 
 
@@ -397,9 +395,9 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
 def is_best_effort(pod: Pod) -> bool:
     """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
     amounts = (
-        amounts.get(name)
+        resources.get(name)
         for container in pod.spec.all_containers
-        for amounts in (container.requests, container.limits)
+        for resources in (container.requests, container.limits)
         for name in ("cpu", "memory")
     )
     return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
@@ -422,12 +420,12 @@ def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
     """The refusal of *pod* by *quota* whatever is used: some container does not say how much it needs; None
     if there is none."""
     required = REQUIRED.intersection(_restricted_names(quota))
-    missing = {
+    names = {
         name
         for container in pod.spec.all_containers
         for name in required - _by_quota_name(container.requests, container.limits).keys()
     }
-    return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
+    return f"failed quota: {quota.name}: must specify {','.join(sorted(names))}" if names else None
 
 
 def exceeded(quota: ResourceQuota, used: Amounts, requested: Amounts) -> str | None:
@@ -454,15 +452,14 @@ def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Itera
     for pod in pods if quotas else ():
         if pod.metadata.creation_timestamp:
             continue
-        requested = usage(pod)
-        counting = [
+        amounts = usage(pod)
+        own = [
             quota
             for quota in quotas
             if quota.status.used and quota.namespace == pod.namespace and counts(quota, pod)
         ]
         refusal = next(
-            (text for quota in counting if (text := exceeded(quota, used[quota.key], requested)) is not None),
-            None,
+            (text for quota in own if (text := exceeded(quota, used[quota.key], amounts)) is not None), None
         )
         if refusal is not None:
             yield Notice(
@@ -470,9 +467,9 @@ def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Itera
                 f"the API server would refuse it ({refusal}); it is tried all the same: quotas are not the scheduler's",
             )
             continue
-        for quota in counting:
+        for quota in own:
             used[quota.key] |= {
-                name: _sum(used[quota.key], name, quantity) for name, quantity in requested.items()
+                name: _sum(used[quota.key], name, quantity) for name, quantity in amounts.items()
             }
 
 

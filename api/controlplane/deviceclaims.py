@@ -83,44 +83,45 @@ def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
     ]
 
 
-def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
+def _metadata(pod: Pod, name: str, template_metadata: TemplateMeta) -> ObjectMeta:
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     return ObjectMeta(
         name=f"{pod.name}-{name}",
         namespace=pod.namespace,
-        labels=like.labels,
-        annotations=like.annotations,
+        labels=template_metadata.labels,
+        annotations=template_metadata.annotations,
         owner_references=(owner,),
     )
 
 
-def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[ResourceSlice, ...]:
-    """The slices that the node *name* has if it is like the node *like*, out of those of the cluster."""
+def slices_like(slices: Iterable[ResourceSlice], model: str, name: str) -> tuple[ResourceSlice, ...]:
+    """The slices that the node *name* has if it is like the node *model*, out of those of the cluster."""
     copies = []
-    for device_slice in slices:
-        if device_slice.spec.node_name == like:
+    for item in slices:
+        if item.spec.node_name == model:
             pool = replace(
-                device_slice.spec.pool,
-                name=name if device_slice.spec.pool.name == like else f"{device_slice.spec.pool.name}-{name}",
+                item.spec.pool, name=name if item.spec.pool.name == model else f"{item.spec.pool.name}-{name}"
             )
             copies.append(
                 replace(
-                    device_slice,
-                    metadata=replace(device_slice.metadata, name=f"{device_slice.name}-{name}", uid=""),
-                    spec=replace(device_slice.spec, node_name=name, pool=pool),
+                    item,
+                    metadata=replace(item.metadata, name=f"{item.name}-{name}", uid=""),
+                    spec=replace(item.spec, node_name=name, pool=pool),
                     manifest=None,
                 )
             )
     return tuple(copies)
 
 
-def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
-    """A slice with *count* more devices of *driver* that are as *like*, in a pool of their own on *node*."""
-    whole = replace(like, consumes_counters=())  # the counters are those of another pool
+def slice_of_more(node: str, driver: str, model: Device, count: int) -> ResourceSlice:
+    """A slice with *count* more devices of *driver* like *model*, in a pool of their own on *node*."""
+    base_device = replace(model, consumes_counters=())  # the counters are those of another pool
     spec = ResourceSliceSpec(
         driver=driver,
         pool=ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1),
         node_name=node,
-        devices=tuple(replace(whole, name=f"{like.name}-more-{number}") for number in range(1, count + 1)),
+        devices=tuple(
+            replace(base_device, name=f"{model.name}-more-{number}") for number in range(1, count + 1)
+        ),
     )
     return ResourceSlice(metadata=ObjectMeta(name=f"{node}-more-{driver}"), spec=spec)

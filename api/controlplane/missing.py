@@ -124,9 +124,9 @@ def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True
     index = _Index.of(objects)
     for name, kind, key in dict.fromkeys(_missing_names(pod, index, devices)):
         namespace, _, short = key.rpartition("/")
-        others = (key.rpartition("/") for key in index.by_kind.get(kind, {}))
-        near = did_you_mean(short, [name for place, _, name in others if place == namespace])
-        yield f"{name} is not in the input: create it, or add it to the input{near or '.'}"
+        key_parts = (item_key.rpartition("/") for item_key in index.by_kind.get(kind, {}))
+        suggestion = did_you_mean(short, [name for place, _, name in key_parts if place == namespace])
+        yield f"{name} is not in the input: create it, or add it to the input{suggestion or '.'}"
 
 
 def _missing_names(pod: Pod, index: _Index, devices: bool) -> Iterator[tuple[str, type[KubeObject], str]]:
@@ -134,20 +134,20 @@ def _missing_names(pod: Pod, index: _Index, devices: bool) -> Iterator[tuple[str
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
         key = f"{pod.namespace}/{name}"
         claim = index.get(PersistentVolumeClaim, key)
-        lacks = _missing_part(pod, name, index) if name else ""
-        if lacks == NO_CLAIM:
+        missing_part = _missing_part(pod, name, index) if name else ""
+        if missing_part == NO_CLAIM:
             yield f"PersistentVolumeClaim {key}", PersistentVolumeClaim, key
         if claim is None:
             continue
         kind = claim.storage_class
         volume = claim.spec.volume_name
-        if lacks == NO_VOLUME:
+        if missing_part == NO_VOLUME:
             yield f"PersistentVolume {volume}, the volume of claim {key},", PersistentVolume, volume
-        elif lacks == NO_CLASS:
+        elif missing_part == NO_CLASS:
             yield f"StorageClass {kind}, the class of claim {key},", StorageClass, kind
         elif not volume and index.makes_none(kind):
-            waits = f"a free PersistentVolume of class {kind}, which claim {key} waits for,"
-            yield waits, PersistentVolume, ""
+            description = f"a free PersistentVolume of class {kind}, which claim {key} waits for,"
+            yield description, PersistentVolume, ""
     for pod_claim in pod.spec.resource_claims if devices else ():
         template = pod_claim.resource_claim_template_name
         key, template_key = (f"{pod.namespace}/{name}" for name in (pod_claim.resource_claim_name, template))

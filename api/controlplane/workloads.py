@@ -229,12 +229,12 @@ class Ownership:
     """Namespace -> labels -> pods without a controller."""
     _workloads_by_owner: dict[_Place, list[Workload]] = Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _workload_by_key: dict[_Place, Workload] = Factory(dict)
+    _by_key: dict[_Place, Workload] = Factory(dict)
     """Namespace, kind and name -> the workload."""
 
     def __attrs_post_init__(self) -> None:
         for workload in self.workloads:
-            self._workload_by_key[workload.namespace, workload.kind, workload.name] = workload
+            self._by_key[workload.namespace, workload.kind, workload.name] = workload
             owner = workload.metadata.controller
             if owner is not None:
                 self._workloads_by_owner.setdefault((workload.namespace, owner.kind, owner.name), []).append(
@@ -272,12 +272,8 @@ class Ownership:
     def owner_of(self, workload: Workload) -> Workload | None:
         """The workload that controls *workload*, if it is among them."""
         owner = workload.metadata.controller
-        controller = (
-            self._workload_by_key.get((workload.namespace, owner.kind, owner.name))
-            if owner is not None
-            else None
-        )
-        return controller if controller is not None and controller.controls(workload.metadata) else None
+        parent = self._by_key.get((workload.namespace, owner.kind, owner.name)) if owner is not None else None
+        return parent if parent is not None and parent.controls(workload.metadata) else None
 
     def has_pods_of_jobs(self, cron_job: Workload) -> bool:
         """Whether pods of a Job that is not in the input show that *cron_job* runs: Jobs are named after
@@ -306,7 +302,7 @@ class Ownership:
                 deployments.setdefault(workload.namespace, {})[workload.name] = workload
 
         def add(namespace: str, name: str, pods: list[Pod], owner: Workload | None) -> None:
-            if owner is not None and (namespace, "ReplicaSet", name) not in self._workload_by_key:
+            if owner is not None and (namespace, "ReplicaSet", name) not in self._by_key:
                 controller = pods[0].controller
                 lost = LostReplicaSet(
                     name,
@@ -332,12 +328,7 @@ def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -
     the first."""
     candidates = (deployments.get(replica_set.rpartition("-")[0]), *deployments.values())
     return next(
-        (
-            deployment
-            for deployment in candidates
-            if deployment and selects_some(deployment.effective_selector, pod.labels)
-        ),
-        None,
+        (owner for owner in candidates if owner and selects_some(owner.effective_selector, pod.labels)), None
     )
 
 
@@ -374,17 +365,17 @@ def expand(
     deleted. CronJobs make the pods of one Job with *cron_jobs*. Raises
     :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
-    controlled = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
+    parsed = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
     objects = list(existing)
     pods = [item for item in objects if isinstance(item, Pod)]
-    owners = Ownership(controlled, frozenset([item.key for item in objects if isinstance(item, ReplicaSet)]))
+    owners = Ownership(parsed, frozenset([item.key for item in objects if isinstance(item, ReplicaSet)]))
     owners.take_in(pods)
     expansion = _Expansion([item for item in objects if isinstance(item, Node)], owners, cron_jobs, strict)
     expansion.claims.update([item.key for item in objects if isinstance(item, PersistentVolumeClaim)])
     expansion.used_names.update([pod.key for pod in pods])
-    for workload in controlled:
+    for workload in parsed:
         _MAKERS[workload.kind](expansion, workload)
-    return Made(tuple(expansion.made), tuple(expansion.notices))
+    return Made(tuple(expansion.objects), tuple(expansion.notices))
 
 
 @define(repr=False)
@@ -393,7 +384,7 @@ class _Expansion:
     owners: Ownership
     cron_jobs: bool
     strict: bool
-    made: list[KubeObject] = Factory(list)
+    objects: list[KubeObject] = Factory(list)
     notices: list[Notice] = Factory(list)
     used_names: set[str] = Factory(set)
     claims: set[str] = Factory(set)
@@ -415,14 +406,12 @@ class _Expansion:
             spec=replace(template.spec, **changes) if changes else template.spec,
         )
         self.used_names.add(pod.key)
-        self.made.append(pod)
+        self.objects.append(pod)
 
     def check_room(self, workload: Workload, number: int) -> None:
         """Raise ManifestError if *number* more pods are too many."""
-        if len(self.made) + number > MAX_MADE:
-            expectation = (
-                f"expected at most {MAX_MADE:,} pods in all, got {number:,} to make after {len(self.made):,}"
-            )
+        if len(self.objects) + number > MAX_MADE:
+            expectation = f"expected at most {MAX_MADE:,} pods in all, got {number:,} to make after {len(self.objects):,}"
             raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {expectation}")
 
     def top_up(self, workload: Workload, number: int, labels: Labels | None = None) -> None:
@@ -473,19 +462,19 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
         _add_replica_set(expansion, deployment, _replica_set(deployment, lost_set).metadata, lost_set.hash)
     if unknown:
         expansion.notice(deployment, LOST_REPLICA_SETS)
-    lacking = deployment.spec.replicas - sum(len(lost_set.pods) for lost_set in lost)
+    missing = deployment.spec.replicas - sum(len(lost_set.pods) for lost_set in lost)
     if not replica_sets:
         template_hash = lost[-1].hash if lost else deployment.template_hash()
         newest = _replica_set(deployment, lost[-1] if lost else None)
         if not lost:
             _add_replica_set(expansion, deployment, newest.metadata, template_hash)
-        expansion.add_pods(newest, lacking, {HASH_LABEL: template_hash} if template_hash else None)
+        expansion.add_pods(newest, missing, {HASH_LABEL: template_hash} if template_hash else None)
         return
     *older, newest = replica_sets
     for replica_set in older:
         expansion.top_up(replica_set, replica_set.spec.replicas)
     expansion.top_up(
-        newest, max(newest.spec.replicas, lacking - sum(replica_set.spec.replicas for replica_set in older))
+        newest, max(newest.spec.replicas, missing - sum(replica_set.spec.replicas for replica_set in older))
     )
 
 
@@ -512,7 +501,7 @@ def _add_replica_set(
     selector = deployment.selector or LabelSelector(match_labels=labels)
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
     narrowed = replace(selector, match_labels=Map({**selector.match_labels, **hash_label}))
-    expansion.made.append(
+    expansion.objects.append(
         ReplicaSet(
             metadata=replace(metadata, labels=Map({**labels, **hash_label})),
             spec=ControllerSpec(selector=narrowed),
@@ -543,12 +532,12 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
             pod_claim = replace(claim, metadata=metadata)
             if pod_claim.key not in expansion.claims:
                 expansion.claims.add(pod_claim.key)
-                expansion.made.append(pod_claim)
+                expansion.objects.append(pod_claim)
         labelled = _with_labels(template, {"statefulset.kubernetes.io/pod-name": name})
         # The claims are volumes before the template's own, and replace those of the same name.
         volumes = {claim.name: claim_volume(claim.name, f"{claim.name}-{name}") for claim in claims}
-        others = (volume for volume in template.spec.volumes if volume.name not in volumes)
-        expansion.add_pod(labelled, name, volumes=(*volumes.values(), *others))
+        own_volumes = (volume for volume in template.spec.volumes if volume.name not in volumes)
+        expansion.add_pod(labelled, name, volumes=(*volumes.values(), *own_volumes))
 
 
 # --- daemon sets and jobs -----------------------------------------------------------------------------------
@@ -565,11 +554,15 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
         field = Requirement(key="metadata.name", operator="In", given_values=(host,))
         required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         base = template.spec.affinity or Affinity()
-        tied = replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
+        tied_affinity = replace(
+            base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required)
+        )
         name = f"{workload.name}-{host}"
         if f"{workload.namespace}/{name}" in expansion.used_names:
             name = next(expansion.free_names(workload))
-        expansion.add_pod(template, name, tolerations=daemon_tolerations(template.spec), affinity=tied)
+        expansion.add_pod(
+            template, name, tolerations=daemon_tolerations(template.spec), affinity=tied_affinity
+        )
 
 
 def _job(expansion: _Expansion, workload: Workload) -> None:

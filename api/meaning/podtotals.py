@@ -45,10 +45,7 @@ def total_of(spec: PodSpec, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTI
     """The sum over containers and sidecars, or what runs with an init container if that is more; each has the
     *defaults* where it says nothing."""
     total: dict[str, Quantity] = {}
-    for container in (
-        *spec.containers,
-        *(container for container in spec.init_containers if container.is_sidecar),
-    ):
+    for container in (*spec.containers, *(init for init in spec.init_containers if init.is_sidecar)):
         add_exactly(total, {**defaults, **amounts_of(container)})
     for use in uses(spec, amounts_of, defaults):
         for name, quantity in use.items():

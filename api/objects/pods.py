@@ -232,15 +232,15 @@ class PodSpec(Part):
     def rule_volumes(self) -> tuple[Volume, ...]:
         """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which
         no rule reads."""
-        volumes_read = []
+        volumes = []
         for volume in self.volumes:
             # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks,
             # but not in that of a claim.
             if _SOURCES(volume) != _NO_SOURCES:
-                volumes_read.append(volume)
+                volumes.append(volume)
             elif volume.claim is not None:
-                volumes_read.append(Volume(claim=volume.claim))
-        return tuple(volumes_read)
+                volumes.append(Volume(claim=volume.claim))
+        return tuple(volumes)
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""

@@ -184,15 +184,15 @@ def removed(data: JsonDict, path: str) -> bool:
     (True, False, {'a': [{'c': 2}]})
     """
     *way, last = _STEP.findall(path) or [""]
-    whole: Any = data
+    holder: Any = data
     for step in way:
-        if isinstance(whole, list):
-            whole = whole[int(step)] if step.isdecimal() and int(step) < len(whole) else None
+        if isinstance(holder, list):
+            holder = holder[int(step)] if step.isdecimal() and int(step) < len(holder) else None
         else:
-            whole = whole.get(step) if isinstance(whole, dict) else None
-    if not isinstance(whole, dict) or last not in whole or (not way and last in ("kind", "apiVersion")):
+            holder = holder.get(step) if isinstance(holder, dict) else None
+    if not isinstance(holder, dict) or last not in holder or (not way and last in ("kind", "apiVersion")):
         return False
-    del whole[last]
+    del holder[last]
     return True
 
 
@@ -350,8 +350,7 @@ def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
         }
         return {name: inner for name, inner in fields.items() if inner is not None} or None
     return next(
-        (inner_words for part in get_args(annotation) if (inner_words := _worded(part, words)) is not None),
-        None,
+        (worded for part in get_args(annotation) if (worded := _worded(part, words)) is not None), None
     )
 
 

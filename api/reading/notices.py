@@ -118,15 +118,15 @@ class NoticeGroup:
     def record(self) -> InputWarning:
         """As data."""
         first = self.notices[0]
-        about = first if isinstance(first, Unread) else Unread("", "")
+        unread_notice = first if isinstance(first, Unread) else Unread("", "")
         other_places = tuple(
             notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD)
         )
         return InputWarning(
             self.text,
-            about.field or None,
-            about.release or None,
-            about.gate or None,
+            unread_notice.field or None,
+            unread_notice.release or None,
+            unread_notice.gate or None,
             tuple(self.pods),
             other_places,
         )
@@ -220,5 +220,5 @@ class Oddities:
         """Note the fields of an object of *kind* that the API does not have."""
         if has_only_api_fields(kind, data):
             return
-        for path, near in misnamed(data, api_fields(kind, data.get("apiVersion"))):
-            self.note(place, f"{path}: unknown field{near}", about)
+        for path, suggestion in misnamed(data, api_fields(kind, data.get("apiVersion"))):
+            self.note(place, f"{path}: unknown field{suggestion}", about)

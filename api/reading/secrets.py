@@ -33,7 +33,7 @@ def without_secrets(value: Any, field: str = "") -> Any:
     if value is None or name in SECRET:
         return value and HIDDEN
     if isinstance(value, Mapping):
-        return {key: without_secrets(value, str(key)) for key, value in value.items()}
+        return {key: without_secrets(inner, str(key)) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         if name == "env":  # of a program that fetches credentials
             return [{**item, "value": HIDDEN} if isinstance(item, Mapping) else HIDDEN for item in value]

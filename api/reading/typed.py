@@ -142,15 +142,9 @@ def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
 
 def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -> Table:
     """The fields of a class that is read."""
-    words_by_attribute = words.fields if words is not None else {}
+    worded = words.fields if words is not None else {}
     return {
-        name: (
-            attribute,
-            reader(
-                Annotated[str, words_by_attribute[attribute]] if attribute in words_by_attribute else inner,
-                strict,
-            ),
-        )
+        name: (attribute, reader(Annotated[str, worded[attribute]] if attribute in worded else inner, strict))
         for attribute, name, inner in annotated(kind)
     }
 

@@ -165,12 +165,12 @@ def _names(items: Iterable[Container | Volume], path: str) -> Faults:
     return _check_unique((item.name for item in items if item.name), path, "name")
 
 
-def _check_unique(keys: Iterable[Hashable], path: str, what: str) -> Faults:
+def _check_unique(keys: Iterable[Hashable], path: str, noun: str) -> Faults:
     earlier = set()
     for key in keys:
         if key in earlier:
             text = ", ".join(map(str, key)) if isinstance(key, tuple) else key
-            yield f"{path}: expected each once, got {what} {shown(text)} twice"
+            yield f"{path}: expected each once, got {noun} {shown(text)} twice"
         earlier.add(key)
 
 

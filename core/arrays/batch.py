@@ -81,15 +81,15 @@ class EditCounts:
     def follow(self, counter: PodCount, edits: Sequence[PodEdit]) -> None:
         """Tally the edits since the last time."""
         for edit in edits[self.seen :]:
-            if not edit.unheard and (often := counter.of(edit.entry.template)):
-                self.net[edit.at] += edit.sign * often
+            if not edit.unheard and (times := counter.of(edit.entry.template)):
+                self.net[edit.at] += edit.sign * times
                 self.touched[edit.at] = True
                 if edit.original:
-                    self.taken[edit.at] += often
+                    self.taken[edit.at] += times
                 elif not edit.entry.nominated:
-                    self.placed[edit.at] += edit.sign * often
+                    self.placed[edit.at] += edit.sign * times
                 elif edit.entry.pod.spec.node_name:
-                    self.given[edit.at] += edit.sign * often
+                    self.given[edit.at] += edit.sign * times
         self.seen = len(edits)
 
 
@@ -135,10 +135,10 @@ class Batch:
     @staticmethod
     def everywhere(table: NodeTable) -> Batch:
         """All rows of *table*."""
-        kept = table.changed.derived.kept
-        batch: Batch | None = kept.get(Batch)
+        derived = table.changed.derived.kept
+        batch: Batch | None = derived.get(Batch)
         if batch is None:
-            batch = kept[Batch] = Batch(table)
+            batch = derived[Batch] = Batch(table)
         return batch
 
     def zeros(self) -> Ints:
@@ -296,9 +296,9 @@ class Batch:
         if self.rows is not None and len(self.rows) < len(states_by_row):
             sizes, nodes_with = _pairs([states_by_row.get(row, (0, 0)) for row in self.rows.tolist()])
             return sizes, nodes_with
-        numbers = np.zeros((2, self.table.size), np.int64)
-        numbers[:, np.fromiter(states_by_row, np.intp, len(states_by_row))] = _pairs(states_by_row.values())
-        sizes, nodes_with = (self._of(numbers) for numbers in numbers)
+        states = np.zeros((2, self.table.size), np.int64)
+        states[:, np.fromiter(states_by_row, np.intp, len(states_by_row))] = _pairs(states_by_row.values())
+        sizes, nodes_with = (self._of(numbers) for numbers in states)
         return sizes, nodes_with
 
     # --- the pods on it -------------------------------------------------------------------------------------
@@ -663,15 +663,17 @@ class SumsTrial(OtherSums):
     def pod_count(self) -> Ints:
         return self.pods_there
 
-    def put(self, counted: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
-        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to
+    def put(
+        self, pod_counts: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None
+    ) -> None:
+        """Add (or take off) on each node *pod_counts* pods of these amounts: int64[n] each; *nonzero* matters to
         scores alone."""
         for name, amount in amounts.items():
             self.requests[name] += amount
         if nonzero is not None:
             self.nonzero_sums[0] += nonzero[0]
             self.nonzero_sums[1] += nonzero[1]
-        self.pods_there += counted
+        self.pods_there += pod_counts
 
     def put_at(self, i: int, template: Template) -> None:
         """Add one pod of *template* on node *i*."""

@@ -329,7 +329,7 @@ class PodCount:
     def forget(self, numbers: Collection[int]) -> None:
         """Keep what is known of the templates with these *numbers* alone."""
         self._by_template = {
-            number: often for number, often in self._by_template.items() if number in numbers
+            number: times for number, times in self._by_template.items() if number in numbers
         }
 
     def on(self, row: int) -> int:
@@ -354,11 +354,11 @@ class PodCount:
                     sums.counts = grown(sums.counts, code + 1)
                 sums.counts[code] += count
 
-    def begin(self, pods: Mapping[int, int], often: int) -> None:
-        """Count *often* for each of the *pods* on each row, before anybody asked for domains."""
+    def begin(self, pods: Mapping[int, int], times: int) -> None:
+        """Count *times* for each of the *pods* on each row, before anybody asked for domains."""
         if pods:
             rows = np.fromiter(pods, np.intp, len(pods))
-            counts = often * np.fromiter(pods.values(), np.int64, len(pods))
+            counts = times * np.fromiter(pods.values(), np.int64, len(pods))
             self.rows = grown(self.rows, int(rows.max()) + 1)
             self.rows[rows] += counts
             self.total += int(counts.sum())
@@ -452,9 +452,9 @@ class Census:
         counter = self.counters[query] = PodCount(query)
         self._registered.file(counter, query.pairs)
         for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
-            if often := counter.of(template):
-                self._matching[template].append((counter, often))
-                counter.begin(self._templates[template], often)
+            if times := counter.of(template):
+                self._matching[template].append((counter, times))
+                counter.begin(self._templates[template], times)
         return counter
 
     def terms_about(self, template: Template, role: str) -> Terms:
@@ -489,8 +489,8 @@ class Census:
         matching = self._matching[template]
         if matching:
             self.revision += 1
-            for counter, often in matching:
-                counter.add(row, often * count)
+            for counter, times in matching:
+                counter.add(row, times * count)
 
     def present(self) -> Iterator[tuple[Template, int, int]]:
         """Each template that is present with each of its rows and how many of its pods are there."""
@@ -547,14 +547,14 @@ class Census:
         self._templates[template] = {}
         self._labelled.file_under_each(template, template.labels.items())
         matching = self._matching[template] = [
-            (counter, often)
+            (counter, times)
             for _, counters in self._registered.concerning(template.labels)
             for counter in counters
-            if (often := counter.of(template))
+            if (times := counter.of(template))
         ]
         for role in ROLES if template.has_pod_affinity else ():
             matching.extend(
-                (self._carrier_counter(carrier), often) for carrier, often in carriers(template, role).items()
+                (self._carrier_counter(carrier), times) for carrier, times in carriers(template, role).items()
             )
             if not self.has_unreadable and unreadable(template, role) is not None:
                 self.has_unreadable = True

@@ -280,10 +280,8 @@ def failures_of(judgements: Sequence[tuple[Clause, Refused]], nodes: Batch) -> F
     codes: Any = None
     for number, (clause, refused) in reversed(list(enumerate(judgements, 1))):
         if np.count_nonzero(refused):
-            refused_nodes = np.asarray(refused, np.bool_).take(nodes.label(clause.sum.key or "").codes)
-            codes = (
-                refused_nodes * np.int64(number) if codes is None else np.where(refused_nodes, number, codes)
-            )
+            mask = np.asarray(refused, np.bool_).take(nodes.label(clause.sum.key or "").codes)
+            codes = mask * np.int64(number) if codes is None else np.where(mask, number, codes)
     return None if codes is None else Failures.coded(codes, [clause.reasons for clause, _ in judgements])
 
 

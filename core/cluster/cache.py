@@ -425,8 +425,8 @@ class Cache:
     def _set_node(self, node: Node) -> None:
         info = self._info(node.name)
         self._forget_images(info.node)
-        before = () if info.node is None else info.node.status.images
-        self.images_revision += before != node.status.images
+        old_images = () if info.node is None else info.node.status.images
+        self.images_revision += old_images != node.status.images
         self.node_count += info.node is None
         images: dict[str, tuple[int, int]] = {}
         for image in node.status.images:

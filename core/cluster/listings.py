@@ -99,16 +99,16 @@ class Listing(Generic[Kind]):
         """Add or replace an object; gives the one that was there before."""
         self._touch()
         key = item.key
-        before = self._objects.get(key)
+        previous = self._objects.get(key)
         self._objects[key] = item
-        return before
+        return previous
 
     def drop(self, key: str) -> Kind | None:
         """Remove an object, if it exists; gives it."""
-        before = self._objects.pop(key, None)
-        if before is not None:
+        previous = self._objects.pop(key, None)
+        if previous is not None:
             self._touch()
-        return before
+        return previous
 
     def _touch(self) -> None:
         self.version += 1
@@ -264,9 +264,9 @@ class ResourceClaims(Listing[ResourceClaim]):
         try:
             yield
         finally:
-            before = self._before
+            saved = self._before
             self._before = outer
-            for key, claim in before.items():
+            for key, claim in saved.items():
                 if claim is None:
                     self.drop(key)
                 else:
@@ -346,17 +346,17 @@ class DeviceClasses(Listing[DeviceClass]):
         first by name."""
         explicit = item.spec.extended_resource_name
         rival = self.by_resource.get(explicit) if explicit is not None else None
-        before = super().put(item)
+        previous = super().put(item)
         # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at
         # all.
         if rival is not None and (_age(item), item.name) >= (_age(rival), rival.name):
-            return before
-        if before is not None:
-            self._leave(before)
+            return previous
+        if previous is not None:
+            self._leave(previous)
         if explicit is not None:
             self.by_resource[explicit] = item
         self.by_resource[IMPLICIT + item.name] = item
-        return before
+        return previous
 
     def drop(self, key: str) -> DeviceClass | None:
         """Remove a class, if it exists."""

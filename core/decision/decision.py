@@ -308,12 +308,10 @@ class Decision(msgspec.Struct, eq=False):
     def __repr__(self) -> str:
         outcome = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
         if self.has_details:
-            visit_text = (
-                f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
-            )
+            visits = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
         else:
-            visit_text = ""
-        return f"<Decision: {self.pod.key} {outcome}{visit_text}>"
+            visits = ""
+        return f"<Decision: {self.pod.key} {outcome}{visits}>"
 
     def _repr_html_(self) -> str:
         return self.view().html()

@@ -118,9 +118,9 @@ class Flow(Protocol):
         *details*: from :meth:`filter`."""
 
     def victims(
-        self, cycle: Any, rows: Rows, unresolvable: Mask, required_uids: Collection[str]
+        self, cycle: Any, rows: Rows, unresolvable: Mask, uids: Collection[str]
     ) -> dict[str, Victims]:
-        """Node -> who has to leave it so that the pod fits, among them the pods with *required_uids*, for
+        """Node -> who has to leave it so that the pod fits, among them the pods with *uids*, for
         the *rows* where that helps.
 
         *unresolvable*: bool[rows of the table], where the removal of pods cannot help.

@@ -367,25 +367,25 @@ def judge_twice(
     nominations: Nominations,
     check_all: bool,
     view: EquivalenceView | None = None,
-    waiting: Nominated | None = None,
+    nominated_pods: Nominated | None = None,
 ) -> Verdict:
     """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with
     those added to it.
 
-    *waiting*: those pods, if they are known.
+    *nominated_pods*: those pods, if they are known.
     """
     plain = judge(cycle, nodes, check_all, view)
-    if waiting is None:
-        waiting = nominated(cycle, nodes, nominations) if nominations.by_node else {}
-    if not waiting:
+    if nominated_pods is None:
+        nominated_pods = nominated(cycle, nodes, nominations) if nominations.by_node else {}
+    if not nominated_pods:
         return Verdict(plain, plain.fits)
-    indexes = np.array(sorted(waiting), np.intp)
+    indexes = np.array(sorted(nominated_pods), np.intp)
     if isinstance(nodes, Overlay):
         trial = nodes.some(indexes)
     else:
         trial = Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
     place = {int(i): at for at, i in enumerate(indexes)}
-    trial.add_all([(place[i], entry) for i, entries in waiting.items() for entry in entries])
+    trial.add_all([(place[i], entry) for i, entries in nominated_pods.items() for entry in entries])
     with_nominated = judge(cycle, trial, check_all)
     fits = plain.fits.copy()
     fits[indexes] &= with_nominated.fits

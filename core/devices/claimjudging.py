@@ -139,14 +139,12 @@ class TextComparison:
             device = make.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-        value = device["driver"]
+        text = device["driver"]
         if self.domain is not None:
-            value = device["attributes"].get(self.domain, {}).get(self.name)
-        if value is None:
+            text = device["attributes"].get(self.domain, {}).get(self.name)
+        if text is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
-        return (
-            bool(value == self.wanted) if isinstance(value, str) else compiled_whole(self.text).matches(make)
-        )
+        return bool(text == self.wanted) if isinstance(text, str) else compiled_whole(self.text).matches(make)
 
 
 @lru_cache(1 << 12)
@@ -167,10 +165,7 @@ def compiled_whole(text: str) -> Expression:
     if kind not in ("bool", "dyn"):
         return Expression(text, f"must evaluate to bool or the unknown type, not {kind}")
     return Expression(
-        text,
-        "",
-        program,
-        tuple(dict.fromkeys(quoted or single_quoted for quoted, single_quoted in _SUBSCRIPT.findall(text))),
+        text, "", program, tuple(dict.fromkeys(left or right for left, right in _SUBSCRIPT.findall(text)))
     )
 
 

@@ -197,20 +197,14 @@ class DevicePlanner:
         self._matches_by_device.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
         if self.cells.refuses_capacity and not self.cells.shares:
-            refused = [
-                f"subrequest {alternative.name}"
-                for alternative in alternatives
-                if alternative.capacity is not None
-            ]
+            refused = [f"subrequest {sub.name}" for sub in alternatives if sub.capacity is not None]
             if request.exactly is not None and request.exactly.capacity is not None:
                 refused.insert(0, f"request {request.name}")
             if refused:
                 raise AllocationError(
                     f"claim {claim.key}, {refused[0]}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
                 )
-        asks: list[tuple[str, str, DeviceAsk]] = [
-            (alternative.name, request.name, alternative) for alternative in alternatives
-        ]
+        asks: list[tuple[str, str, DeviceAsk]] = [(sub.name, request.name, sub) for sub in alternatives]
         asks = asks or [(request.name, "", request.exactly or ExactDeviceRequest())]
         # Upstream: which devices the second alternative matches is kept under the first one's number, up to
         # 1.35.
@@ -336,7 +330,7 @@ class ConstraintState:
         return not names or request in names or (bool(alternative) and f"{request}/{alternative}" in names)
 
 
-class Taken(NamedTuple):
+class TakenDevice(NamedTuple):
     """A device that was chosen, and for what; where it is shared, with what is taken of it."""
 
     device: PoolDevice
@@ -369,7 +363,7 @@ class _Stop(Exception):
     """There is no way to have all devices."""
 
 
-Outcome = Sequence[Sequence[Taken]]
+Outcome = Sequence[Sequence[TakenDevice]]
 
 
 @define(eq=False, repr=False)
@@ -384,7 +378,7 @@ class DeviceSearch:
     judge: Judge
     ends_at: float = float("inf")
     """When it ends without an answer, by the monotonic clock."""
-    taken: list[list[Taken]] = field(init=False)
+    taken: list[list[TakenDevice]] = field(init=False)
     """By claim."""
     _options: Sequence[Option] = field(init=False)
     _constraints: list[list[ConstraintState]] = field(init=False)
@@ -471,11 +465,11 @@ class DeviceSearch:
         return self._take_one(place, option, is_chosen)
 
     def _has_room(self, place: DeviceSlot, option: Option) -> bool:
-        taken = len(self.taken[place.claim])
+        taken_count = len(self.taken[place.claim])
         if self.cells.room == "again":
             # Upstream: the devices of this request that were chosen already count twice.
-            return taken + option.count <= MOST_DEVICES
-        if self.cells.room == "left" and taken + option.count - place.device > MOST_DEVICES:
+            return taken_count + option.count <= MOST_DEVICES
+        if self.cells.room == "left" and taken_count + option.count - place.device > MOST_DEVICES:
             raise _TooMany
         return True
 
@@ -590,9 +584,9 @@ class DeviceSearch:
         users: dict[DeviceId, list[tuple[int, str]]] = {}
         kinds: dict[DeviceId, Hashable] = {}
         for claim, devices in enumerate(self.taken):
-            for taken in devices:
-                users.setdefault(taken.device.id, []).append((claim, taken.option.result_name))
-                kinds[taken.device.id] = self._device_kind(taken.device)
+            for taken_device in devices:
+                users.setdefault(taken_device.device.id, []).append((claim, taken_device.option.result_name))
+                kinds[taken_device.device.id] = self._device_kind(taken_device.device)
         return place, frozenset(
             Counter((kinds[device], tuple(used)) for device, used in users.items()).items()
         )
@@ -629,7 +623,7 @@ class DeviceSearch:
             self._shared.setdefault(device.id, []).append(consumed)
         elif not option.admin or self.cells.admin_takes_once:
             self._holders.setdefault(device.id, set()).add(claim)
-        self.taken[claim].append(Taken(device, option, consumed, has_counters))
+        self.taken[claim].append(TakenDevice(device, option, consumed, has_counters))
         return True
 
     def _add_to_constraints(self, claim: int, option: Option, device: PoolDevice, must: bool) -> bool:
@@ -641,8 +635,8 @@ class DeviceSearch:
         for number, constraint in enumerate(constraints):
             if constraint.add(option.base, option.alternative, device.make):
                 continue
-            for counted in constraints[:number]:
-                counted.remove(option.base, option.alternative)
+            for earlier in constraints[:number]:
+                earlier.remove(option.base, option.alternative)
             if must:
                 raise AllocationError(
                     f"claim {option.claim}, request {option.name}: cannot add device {'/'.join(device.id)}"

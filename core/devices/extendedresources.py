@@ -111,8 +111,8 @@ def _requests_for(
     names = set[str]()
     for at in sorted(range(len(containers)), key=ending.__contains__):  # those that last come first
         reusable = lasting[at:] if at in ending else ()
-        request, more = _container_request(at, containers[at], resource, class_name, reusable)
-        mappings += more
+        request, container_mappings = _container_request(at, containers[at], resource, class_name, reusable)
+        mappings += container_mappings
         if at not in ending:
             lasting[at] = request
         elif request is not None:

@@ -37,7 +37,7 @@ from .devicesearch import (
     Option,
     Outcome,
     SearchTimeout,
-    Taken,
+    TakenDevice,
     has_room,
     tolerates,
 )
@@ -109,16 +109,18 @@ class Devices:
         pools.refresh()
         key = tuple([claim.spec for claim in claims])
         revisions = pools.epoch, self.listings.device_classes.version
-        kept = self._outcomes_by_claims.get(key)
+        cached = self._outcomes_by_claims.get(key)
         size = int(pools.looks.max(initial=0)) + 1
-        if kept is None or kept.revisions != revisions:
+        if cached is None or cached.revisions != revisions:
             if len(self._outcomes_by_claims) >= MOST_KEPT:
                 self._outcomes_by_claims.clear()
-            kept = self._outcomes_by_claims[key] = _Outcomes(np.full(size, UNKNOWN, np.int8), revisions)
-        elif len(kept.by_look) < size:
-            more = np.full(max(size, 2 * len(kept.by_look)) - len(kept.by_look), UNKNOWN, np.int8)
-            kept.by_look = np.concatenate([kept.by_look, more])
-        outcomes = kept.by_look[pools.looks[rows]]
+            cached = self._outcomes_by_claims[key] = _Outcomes(np.full(size, UNKNOWN, np.int8), revisions)
+        elif len(cached.by_look) < size:
+            unknown_outcomes = np.full(
+                max(size, 2 * len(cached.by_look)) - len(cached.by_look), UNKNOWN, np.int8
+            )
+            cached.by_look = np.concatenate([cached.by_look, unknown_outcomes])
+        outcomes = cached.by_look[pools.looks[rows]]
         if (outcomes == UNKNOWN).any():
             # Search on one of the rows for each look.
             unknown = rows[outcomes == UNKNOWN]
@@ -132,18 +134,18 @@ class Devices:
                         is_invalid = self.cells.whole_pools and any(
                             pool.invalid for pool in pools.of_row[row]
                         )
-                        kept.by_look[look] = INVALID if is_invalid else NONE
+                        cached.by_look[look] = INVALID if is_invalid else NONE
                         continue
-                    kept.by_look[look] = FOUND
+                    cached.by_look[look] = FOUND
                     names = ({device.option.result_name for device in devices} for devices in plan)
                     score = sum(map(score_of, claims, names))
                     if score:
-                        kept.scores[look] = score
+                        cached.scores[look] = score
                 except AllocationError:
-                    kept.by_look[look] = ERROR
+                    cached.by_look[look] = ERROR
                 except SearchTimeout:
-                    kept.by_look[look] = TOO_LATE
-        return kept
+                    cached.by_look[look] = TOO_LATE
+        return cached
 
     def error(self, claims: Sequence[ResourceClaim], row: int) -> str:
         """The error of a search on *row*."""
@@ -195,24 +197,24 @@ class Devices:
         )
 
     def _allocation_result(
-        self, claim: ResourceClaim, number: int, taken: Taken
+        self, claim: ResourceClaim, number: int, taken_device: TakenDevice
     ) -> DeviceRequestAllocationResult:
-        driver, pool, name = taken.device.id
-        device = taken.device.device
+        driver, pool, name = taken_device.device.id
+        device = taken_device.device.device
         waits = self.cells.waits_for_conditions
         share = None
-        if taken.consumed is not None:
-            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(taken.device.id)}"))
+        if taken_device.consumed is not None:
+            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(taken_device.device.id)}"))
         return DeviceRequestAllocationResult(
-            request=taken.option.result_name,
+            request=taken_device.option.result_name,
             driver=driver,
             pool=pool,
             device=name,
-            admin_access=True if taken.option.admin else None,
-            tolerations=taken.option.request.tolerations if self.cells.taints else (),
+            admin_access=True if taken_device.option.admin else None,
+            tolerations=taken_device.option.request.tolerations if self.cells.taints else (),
             share_id=share,
             consumed_capacity=Map(
-                {name: Quantity.parse(f"{nanos}n") for name, nanos in (taken.consumed or {}).items()}
+                {name: Quantity.parse(f"{nanos}n") for name, nanos in (taken_device.consumed or {}).items()}
             ),
             binding_conditions=device.binding_conditions if waits else (),
             binding_failure_conditions=device.binding_failure_conditions if waits else (),
@@ -231,11 +233,11 @@ def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
     return sum(BEST_ALTERNATIVE - at for name, at in alternatives if name in names)
 
 
-def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | None:
+def _node_selector(taken_devices: Sequence[TakenDevice], node_name: str) -> NodeSelector | None:
     """The nodes from which all devices can be reached; None: from all. Upstream: createNodeSelector."""
     fields: list[Requirement] = []
     expressions: list[Requirement] = []
-    for device in taken:
+    for device in taken_devices:
         selector = device.device.own("node_selector")
         if device.device.own("node_name") or device.device.device.binds_to_node:
             field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
@@ -253,12 +255,12 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
     )
 
 
-def _add(requirements: list[Requirement], added: Sequence[Requirement]) -> None:
-    for requirement in added:
+def _add(requirements: list[Requirement], new_requirements: Sequence[Requirement]) -> None:
+    for requirement in new_requirements:
         if not any(
             (requirement.key, requirement.operator, set(requirement.values))
-            == (known.key, known.operator, set(known.values))
-            for known in requirements
+            == (existing.key, existing.operator, set(existing.values))
+            for existing in requirements
         ):
             requirements.append(requirement)
 
@@ -295,17 +297,17 @@ class DeviceTotals:
             self.table.changed.node_revision,
             self.table.size,
         )
-        kept = self._totals.get(resource)
-        if kept is None or kept[0] != revisions:
-            kept = self._totals[resource] = revisions, self._count(device_class)
-        return kept[1][0][rows], kept[1][1][rows]
+        cached = self._totals.get(resource)
+        if cached is None or cached[0] != revisions:
+            cached = self._totals[resource] = revisions, self._count(device_class)
+        return cached[1][0][rows], cached[1][1][rows]
 
     def _count(self, device_class: DeviceClass) -> Totals:
         size = self.table.size
         reached = ReachedRows(self.table)
         errs = np.zeros(size, np.bool_)
         counts = np.zeros(size, np.int64)
-        used = np.zeros(size, np.int64)
+        used_counts = np.zeros(size, np.int64)
         for device_slice in self.listings.slices:
             mask = None if device_slice.spec.per_device_node_selection else reached.of(device_slice.spec)
             for device in device_slice.spec.devices:
@@ -315,7 +317,7 @@ class DeviceTotals:
                     selectors = device_class.spec.selectors
                     if self.judge.first_mismatch(make, selectors, device_class.name) is None:
                         counts[rows] += 1
-                        used[rows] += (
+                        used_counts[rows] += (
                             device_slice.spec.driver,
                             device_slice.spec.pool.name,
                             device.name,
@@ -323,7 +325,7 @@ class DeviceTotals:
                 except AllocationError:
                     errs |= rows
         counts[errs] = 0
-        return counts, used
+        return counts, used_counts
 
 
 # --- The reason against each device that a node reaches -----------------------------------------------------
@@ -360,8 +362,8 @@ class DeviceAccount(Record):
     @property
     def matching(self) -> Names:
         """The devices that match, free or not."""
-        others = (refusal.devices for refusal in self.refused if not refusal.why.startswith(UNMATCHED))
-        return (*self.usable, *(device for devices in others for device in devices))
+        unavailable = (refusal.devices for refusal in self.refused if not refusal.why.startswith(UNMATCHED))
+        return (*self.usable, *(device for devices in unavailable for device in devices))
 
 
 def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[DeviceAccount, ...]:
@@ -370,11 +372,11 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
-        wanted = devices.planner().plan(claims, pools)
+        options_by_claim = devices.planner().plan(claims, pools)
     except AllocationError:
         return ()
-    reached = [(pool, device) for pool in pools for device in pool.devices]
-    ids = {device.id for _, device in reached}
+    reached_devices = [(pool, device) for pool in pools for device in pool.devices]
+    ids = {device.id for _, device in reached_devices}
     resource_claims = devices.listings.resource_claims
     # Device -> the claim that has it for itself.
     users = {
@@ -384,8 +386,8 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
         if device.id in ids
     }
     return tuple(
-        _account(devices, claim, option, reached, users)
-        for claim, requests in zip(claims, wanted, strict=True)
+        _account(devices, claim, option, reached_devices, users)
+        for claim, requests in zip(claims, options_by_claim, strict=True)
         for options in requests
         for option in options
     )
@@ -395,16 +397,16 @@ def _account(
     devices: Devices,
     claim: ResourceClaim,
     option: Option,
-    reached: Sequence[tuple[Pool, PoolDevice]],
+    reached_devices: Sequence[tuple[Pool, PoolDevice]],
     users: dict[DeviceId, str],
 ) -> DeviceAccount:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
-    for pool, device in reached:
-        why = next(_objections(devices, claim, option, device, users), "")
-        if not pool.is_whole(devices.cells) and not why.startswith(UNMATCHED):
-            why = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
-        (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
+    for pool, device in reached_devices:
+        reason = next(_objections(devices, claim, option, device, users), "")
+        if not pool.is_whole(devices.cells) and not reason.startswith(UNMATCHED):
+            reason = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
+        (refused.setdefault(reason, []) if reason else usable).append("/".join(device.id))
     return DeviceAccount(
         claim=claim.name,
         request=option.result_name,
@@ -412,7 +414,7 @@ def _account(
         wanted=option.count,
         takes_all=option.all_devices is not None,
         usable=tuple(usable),
-        refused=tuple(RefusedDevices(why, tuple(device_ids)) for why, device_ids in refused.items()),
+        refused=tuple(RefusedDevices(reason, tuple(device_ids)) for reason, device_ids in refused.items()),
     )
 
 

@@ -214,31 +214,27 @@ class Pools:
         """Bring everything up to date."""
         slices = self.listings.slices.version
         nodes = self.table.changed.node_revision
-        used = self.listings.resource_claims.log.revision
-        if self._revisions == (slices, nodes, used):
+        claims = self.listings.resource_claims.log.revision
+        if self._revisions == (slices, nodes, claims):
             return
         steps = self.listings.resource_claims.log.steps_since(self._revisions[2])
         is_known = self._revisions[0] == slices and len(self._look_numbers) <= MOST_LOOKS
-        if (
-            steps is None
-            or not is_known
-            or (self._revisions[1] != nodes and self._nodes != self._node_names_and_labels())
-        ):
+        if steps is None or not is_known or (self._revisions[1] != nodes and self._nodes != self._labels()):
             # Gather the pools of each row.
             self.epoch += 1
             for cache in (self._by_device, self._pools, self._look_numbers):
                 cache.clear()
             reach = Reach.of(list(self.listings.slices), self.table, self.cells)
             counter_pools = {
-                name: self._pool(name, _newest_generation(slices), 0, reach)
-                for name, slices in reach.counters.items()
+                name: self._pool(name, _newest_generation(pool_slices), 0, reach)
+                for name, pool_slices in reach.counters.items()
             }
             self._faulty = {
                 name: pool
                 for name, pool in counter_pools.items()
                 if pool is not None and (pool.is_incomplete or pool.invalid)
             }
-            self._nodes = self._node_names_and_labels()
+            self._nodes = self._labels()
             self.of_row = [
                 () if node is None else self._gather(row, reach.slices(row, node[0]), reach)
                 for row, node in enumerate(self._nodes)
@@ -250,12 +246,12 @@ class Pools:
         else:
             # Some devices are in use that were not, or no longer.
             devices = {device for step in steps for device in step}
-            pools = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
-            for pool in pools.values():
+            touched = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
+            for pool in touched.values():
                 self._update_use(pool)
-            for row in dict.fromkeys(row for pool in pools.values() for row in pool.rows):
+            for row in dict.fromkeys(row for pool in touched.values() for row in pool.rows):
                 self.looks[row] = self._look_number(self.of_row[row])
-        self._revisions = slices, nodes, used
+        self._revisions = slices, nodes, claims
 
     def _update_use(self, pool: Pool) -> None:
         claims = self.listings.resource_claims
@@ -277,7 +273,7 @@ class Pools:
             key = key, tuple(map(names.index, names))
         return self._look_numbers.setdefault(key, len(self._look_numbers))
 
-    def _node_names_and_labels(self) -> list[tuple[str, Map[str]] | None]:
+    def _labels(self) -> list[tuple[str, Map[str]] | None]:
         return [
             None if node is None else (node.name, node.labels) for node in self.table.nodes[: self.table.size]
         ]
@@ -292,8 +288,7 @@ class Pools:
             )
         for name in slices_by_pool.keys() & reach.counters.keys():
             slices_by_pool[name] = sorted(
-                [*slices_by_pool[name], *reach.counters[name]],
-                key=lambda device_slice: reach.order[device_slice.name],
+                [*slices_by_pool[name], *reach.counters[name]], key=lambda item: reach.order[item.name]
             )
         pools = {
             **self._faulty,
@@ -327,8 +322,8 @@ class Pools:
     ) -> Pool | None:
         expected = slices[0].spec.pool
         unreached_slices = list[ResourceSlice]()
-        whole = self.cells.whole_pools
-        if whole and len(slices) != expected.resource_slice_count:
+        whole_pools = self.cells.whole_pools
+        if whole_pools and len(slices) != expected.resource_slice_count:
             # Newer slices may be out of reach of this node.
             everywhere = reach.of_pool[name]
             if any(device_slice.spec.pool.generation > expected.generation for device_slice in everywhere):
@@ -343,13 +338,13 @@ class Pools:
         devices = [
             self._device(name, device_slice, device, (device_slice.name, at) not in unreached)
             for device_slice in slices
-            if not (whole and device_slice.spec.shared_counters)
+            if not (whole_pools and device_slice.spec.shared_counters)
             for at, device in enumerate(device_slice.spec.devices)
         ]
         fault = _first_repeated(device.id[2] for device in devices)
         counters = dict[CounterId, int]()
         elsewhere = list[PoolDevice]()
-        if not self.cells.leaves_counted_devices and whole and not is_incomplete and not fault:
+        if not self.cells.leaves_counted_devices and whole_pools and not is_incomplete and not fault:
             elsewhere = [
                 self._device(name, device_slice, device)
                 for device_slice in unreached_slices
@@ -474,11 +469,7 @@ class Reach:
 
     def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
         """The devices of *slices* that the node on *row* does not reach: slice and place."""
-        masks = (
-            ((device_slice.name, self.of_devices.get(device_slice.name, ())) for device_slice in slices)
-            if self.of_devices
-            else ()
-        )
+        masks = ((s.name, self.of_devices.get(s.name, ())) for s in slices) if self.of_devices else ()
         return tuple(
             (name, at)
             for name, device_masks in masks
@@ -490,11 +481,7 @@ class Reach:
         """The slices that the node called *name* reaches, on *row*."""
         local = self.of_node.get(name, ())
         shared = [*self.of_all, *(device_slice for device_slice, mask in self.selected if mask[row])]
-        return (
-            sorted([*local, *shared], key=lambda device_slice: self.order[device_slice.name])
-            if shared
-            else local
-        )
+        return sorted([*local, *shared], key=lambda item: self.order[item.name]) if shared else local
 
 
 @frozen(eq=False, repr=False)

@@ -223,9 +223,9 @@ class Domains:
     @property
     def second(self) -> int:
         """The smallest count of all domains except ``least_code``."""
-        others = self.known.copy()
-        others[max(self.least_code, 0)] = False
-        return int(self.counts[others].min(initial=NO_MINIMUM))
+        other_domains = self.known.copy()
+        other_domains[max(self.least_code, 0)] = False
+        return int(self.counts[other_domains].min(initial=NO_MINIMUM))
 
     @property
     def number(self) -> int:
@@ -289,9 +289,9 @@ def _make_indexes(
 ) -> list[DomainIndex]:
     mask = eligible(pod, constraints, table)
     nodes = Batch.everywhere(table)
-    lacks = not with_all_keys(constraints, nodes).all()
+    lacks_keys = not with_all_keys(constraints, nodes).all()
     keys = [constraint.topology_key for constraint in constraints]
-    return [DomainIndex.of((key, *slot_key), nodes.label(key), mask, lacks_keys=lacks) for key in keys]
+    return [DomainIndex.of((key, *slot_key), nodes.label(key), mask, lacks_keys=lacks_keys) for key in keys]
 
 
 def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:

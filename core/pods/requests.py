@@ -193,11 +193,7 @@ def half_gated_sums(pod: Pod, gates: Gates) -> Requests:
     total = gated_sums(pod, gates)
     if EPHEMERAL_STORAGE not in total:
         storage = max(
-            (
-                container.requests.get(EPHEMERAL_STORAGE, ZERO).value()
-                for container in pod.spec.init_containers
-            ),
-            default=0,
+            (c.requests.get(EPHEMERAL_STORAGE, ZERO).value() for c in pod.spec.init_containers), default=0
         )
         if storage > 0:
             total[EPHEMERAL_STORAGE] = storage

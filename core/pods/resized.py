@@ -55,29 +55,19 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
 def by_both_and_of_pod(pod: Pod, gates: Gates) -> Pod:
     """As :func:`by_reported_and_allocated`, and of the pod as a whole with gate
     InPlacePodLevelResourcesVerticalScaling."""
-    resized_pod = by_reported_and_allocated(pod, gates)
+    result = by_reported_and_allocated(pod, gates)
     reported = pod.status.resources
-    pod_requests = pod.spec.requests
-    if (
-        reported is None
-        or not pod_requests
-        or not gates.get(GATE, False)
-        or not gates.get(POD_LEVEL_GATE, False)
-    ):
-        return resized_pod
+    requests = pod.spec.requests
+    if reported is None or not requests or not gates.get(GATE, False) or not gates.get(POD_LEVEL_GATE, False):
+        return result
     amounts = _largest(
-        NO_QUANTITIES if _is_infeasible(pod) else pod_requests,
-        reported.requests,
-        pod.status.allocated_resources,
+        NO_QUANTITIES if _is_infeasible(pod) else requests, reported.requests, pod.status.allocated_resources
     )
-    counted_requests = Map({name: amounts.get(name, ZERO) for name in pod_requests})
-    if counted_requests == pod_requests:  # pods that are not resized share the template of those that wait
-        return resized_pod
+    totals = Map({name: amounts.get(name, ZERO) for name in requests})
+    if totals == requests:  # pods that are not resized share the template of those that wait
+        return result
     return replace(
-        resized_pod,
-        spec=replace(
-            resized_pod.spec, resources=replace(resized_pod.spec.resources, requests=counted_requests)
-        ),
+        result, spec=replace(result.spec, resources=replace(result.spec.resources, requests=totals))
     )
 
 
@@ -139,11 +129,8 @@ def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = 
     spec = pod.spec
     status = pod.status
     statuses = {
-        status_of_container.name: status_of_container
-        for status_of_container in (
-            *status.container_statuses,
-            *(status.init_container_statuses if sidecars else ()),
-        )
+        item.name: item
+        for item in (*status.container_statuses, *(status.init_container_statuses if sidecars else ()))
     }
     containers = _with_counted_requests(spec.containers, statuses, rule, infeasible)
     init_containers = spec.init_containers

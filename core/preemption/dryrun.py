@@ -287,7 +287,7 @@ class OverlayTrial:
         if self._waiting is None:
             self._waiting = nominated(self.cycle, self.overlay, self.nominations)
         verdict = judge_twice(
-            self.cycle, self.overlay, self.nominations, check_all=False, waiting=self._waiting
+            self.cycle, self.overlay, self.nominations, check_all=False, nominated_pods=self._waiting
         )
         run_effects(self.cycle, verdict, at)
         return verdict
@@ -360,15 +360,15 @@ class Outcomes:
 
     def follow(self, table: NodeTable, environment: Environment, coming: Coming) -> None:
         """Forget the rows that may have become others."""
-        changed = table.changed.since(self._revision) if environment == self._environment else None
-        if changed is None:
+        changed_rows = table.changed.since(self._revision) if environment == self._environment else None
+        if changed_rows is None:
             size = table.size
             self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
             self.criteria = np.zeros((4, size), np.int64)
             self.started = np.zeros(size, np.int64)
             self.victims = np.zeros((0, size), np.int64)
         else:
-            self.known[changed] = False
+            self.known[changed_rows] = False
         self._environment = environment
         self._revision = table.changed.revision
         previous = self._coming
@@ -380,8 +380,7 @@ class Outcomes:
                 self.known[row] = False
 
     def put(self, rows: Rows, occupied: Mask, candidates: Candidates) -> None:
-        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and the *candidates*
-        among them."""
+        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and the *candidates* among them."""
         self.known[rows], self.occupied[rows], self.fits[rows] = True, occupied, False
         self.fits[candidates.rows], self.started[candidates.rows] = True, candidates.started
         self.criteria[:, candidates.rows] = candidates.criteria
@@ -447,8 +446,10 @@ class DryRuns:
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep the outcomes for pods of the templates *in_use* alone."""
-        self._outcomes_by_pod = {key: kept for key, kept in self._outcomes_by_pod.items() if key[0] in in_use}
-        self._bytes = sum(kept.nbytes for kept in self._outcomes_by_pod.values())
+        self._outcomes_by_pod = {
+            key: outcomes for key, outcomes in self._outcomes_by_pod.items() if key[0] in in_use
+        }
+        self._bytes = sum(outcomes.nbytes for outcomes in self._outcomes_by_pod.values())
         if len(self.layout.templates) > 2 * len(in_use) + SPARE:
             self.layout.begin_anew()
 
@@ -469,11 +470,11 @@ class DryRuns:
         layout = PodLayout(self.layout.table, self.layout.by_start_time, self.layout.sorts_again)
         DryRuns(layout)._run(fresh, cycle, coming, rows, protection)
         differs = outcomes.occupied[rows] != fresh.occupied[rows]
-        before = outcomes.candidates(self.layout, rows)
-        now = fresh.candidates(self.layout, rows)
-        if differs.any() or not before.same_as(now):
+        kept_candidates = outcomes.candidates(self.layout, rows)
+        fresh_candidates = fresh.candidates(self.layout, rows)
+        if differs.any() or not kept_candidates.same_as(fresh_candidates):
             raise verify.StaleError(
-                f"the dry run for pod {cycle.pod.key} is stale: kept {len(before)}, worked out {len(now)} candidates"
+                f"the dry run for pod {cycle.pod.key} is stale: kept {len(kept_candidates)}, worked out {len(fresh_candidates)} candidates"
             )
 
 
@@ -509,21 +510,21 @@ class ClaimUsers:
     def follow(self) -> None:
         """Count the pods that came and went since the last time."""
         table = self.table
-        changed = table.changed.since(self._revision)
+        changed_rows = table.changed.since(self._revision)
         self._revision = table.changed.revision
         for node in [name for name in self._entries if name not in table.row_of]:
             del self._entries[node], self.counts[node]
-        for row in range(len(table.pods)) if changed is None else changed.tolist():
+        for row in range(len(table.pods)) if changed_rows is None else changed_rows.tolist():
             node = table.names[row] if row < len(table.names) else ""
             if table.row_of.get(node) != row:
                 continue
-            now = {id(entry): entry for entry in table.pods[row] if claim_keys(entry.template.pod)}
+            current = {id(entry): entry for entry in table.pods[row] if claim_keys(entry.template.pod)}
             previous = self._entries.get(node, {})
-            if now or previous:
-                self._entries[node] = now
-                for number in previous.keys() - now.keys():
+            if current or previous:
+                self._entries[node] = current
+                for number in previous.keys() - current.keys():
                     self._take_off(node, previous[number].pod)
-                self._put(node, (entry.pod for number, entry in now.items() if number not in previous))
+                self._put(node, (entry.pod for number, entry in current.items() if number not in previous))
 
     def filtered(self, cycle: Cycle, nominations: Nominations, rows: Iterable[int]) -> None:
         """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to them."""

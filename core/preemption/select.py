@@ -271,39 +271,40 @@ class UnschedulableCache:
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those of the templates *in_use* alone."""
-        self.kept = {template: kept for template, kept in self.kept.items() if template in in_use}
+        self.kept = {template: refusal for template, refusal in self.kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
         """The failures of the pod of *cycle*, if it still fits nowhere; None where nothing is known, or where
         it fits now. Nothing moves."""
-        kept = self.kept.pop(cycle.template, None)
-        if kept is None:
+        cached = self.kept.pop(cycle.template, None)
+        if cached is None:
             return None
         is_readable = self.quick_path.detour(cycle) is None
         if is_readable:
-            kept = self._updated(kept, cycle)
-            if kept is not None and verify.SWITCH.is_on:
-                _check(kept, cycle)
-        if kept is not None:
-            self.kept[cycle.template] = kept
-        return kept if is_readable else None
+            cached = self._updated(cached, cycle)
+            if cached is not None and verify.SWITCH.is_on:
+                _check(cached, cycle)
+        if cached is not None:
+            self.kept[cycle.template] = cached
+        return cached if is_readable else None
 
-    def _updated(self, kept: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
-        """*kept* as it is now; None where the pod fits on some node, or where it has to be found out."""
+    def _updated(self, cached: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
+        """The *cached* failures as they are now; None where the pod fits on some node, or where that has to be
+        found out."""
         path = self.quick_path
         path.order.one_pass()
-        if not path.order.is_regular or path.order.revision != kept.order_revision:
+        if not path.order.is_regular or path.order.revision != cached.order_revision:
             return None
         algorithm = cycle.algorithm
         cycle.algorithm = path.algorithm
         try:
-            path.boards.answers.update(kept.answers, cycle)
-            if [answer.revision for answer in kept.answers] == kept.revisions:
-                return kept
+            path.boards.answers.update(cached.answers, cycle)
+            if [answer.revision for answer in cached.answers] == cached.revisions:
+                return cached
             findings = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
-            if (findings.fits & kept.visited).any():
+            if (findings.fits & cached.visited).any():
                 return None
-            return UnschedulableTemplate.of(findings, kept.answers, kept.visited, kept.order_revision)
+            return UnschedulableTemplate.of(findings, cached.answers, cached.visited, cached.order_revision)
         except Unanswerable:
             return None
         finally:
@@ -343,12 +344,12 @@ class UnschedulableCache:
         cycle.algorithm = path.algorithm
         answers = path.boards.answers
         try:
-            kept = [answers.of(predicate, cycle.template) for predicate in predicates]
-            answers.update(kept, cycle)
+            kept_answers = [answers.of(predicate, cycle.template) for predicate in predicates]
+            answers.update(kept_answers, cycle)
             visited = np.zeros(cycle.table.size, np.bool_)
             visited[search.visited] = True
             self.kept[cycle.template] = UnschedulableTemplate.of(
-                verdict.plain, kept, visited, path.order.revision
+                verdict.plain, kept_answers, visited, path.order.revision
             )
         except Unanswerable:
             return
@@ -356,16 +357,16 @@ class UnschedulableCache:
             cycle.algorithm = algorithm
 
 
-def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
-    """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*."""
+def _check(cached: UnschedulableTemplate, cycle: Cycle) -> None:
+    """Raise StaleError unless the pod fits on no row that a pass visits, for the *cached* reasons."""
     with verify.uncached(cycle) as fresh:
         findings = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
-    fresh_template = UnschedulableTemplate.of(findings, (), kept.visited, kept.order_revision)
-    if (kept.visited & findings.fits).any() or (kept.tally, kept.unresolvable) != (
+    fresh_template = UnschedulableTemplate.of(findings, (), cached.visited, cached.order_revision)
+    if (cached.visited & findings.fits).any() or (cached.tally, cached.unresolvable) != (
         fresh_template.tally,
         fresh_template.unresolvable,
     ):
         raise verify.StaleError(
-            f"the refusal of pod {cycle.pod.key} is stale: kept {kept.tally}, {kept.unresolvable} unresolvable, "
+            f"the refusal of pod {cycle.pod.key} is stale: kept {cached.tally}, {cached.unresolvable} unresolvable, "
             f"worked out {fresh_template.tally}, {fresh_template.unresolvable} unresolvable"
         )

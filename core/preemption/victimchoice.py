@@ -79,11 +79,11 @@ class PodLayout:
         if min(table.priorities, default=priority) >= priority:
             return PotentialVictims.none(self, rows)
         # Lay out those rows whose pods have changed.
-        changed = table.changed.since(self._revision)
+        changed_rows = table.changed.since(self._revision)
         self._revision = table.changed.revision
         self._is_laid_out = grown(self._is_laid_out, table.size)
         self.entries = grown(self.entries, table.size)
-        self._is_laid_out[slice(None) if changed is None else changed] = False
+        self._is_laid_out[slice(None) if changed_rows is None else changed_rows] = False
         for row in rows[~self._is_laid_out[rows]].tolist():
             entries = self.entries[row] = sorted(table.pods[row], key=importance(self.by_start_time))
             self._make_room(len(entries), row + 1)
@@ -164,8 +164,8 @@ class PotentialVictims:
     @property
     def any(self) -> Mask:
         """The rows with any: bool[k]."""
-        rows: Mask = np.logical_or.reduce(self.present, axis=0)
-        return rows
+        mask: Mask = np.logical_or.reduce(self.present, axis=0)
+        return mask
 
     def some(self, at: Rows) -> PotentialVictims:
         """The potential victims of some of the rows, by index."""

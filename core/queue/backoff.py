@@ -433,10 +433,8 @@ class BackoffHeaps:
     def peek(self) -> QueuedPod | None:
         """The pod whose backoff ends first."""
         rejected = self.rejected.peek()
-        failed = self.errors.peek()
-        return (
-            failed if rejected is None or (failed is not None and self.by_end(failed, rejected)) else rejected
-        )
+        error = self.errors.peek()
+        return error if rejected is None or (error is not None and self.by_end(error, rejected)) else rejected
 
     def pop(self) -> QueuedPod:
         """Take out the pod of :meth:`peek`."""

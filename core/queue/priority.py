@@ -399,11 +399,8 @@ class QueueBase(SchedulingQueue):
             else:
                 self._flush_parked(due)
                 parked_timer.spent = due
-        oldest_gated = self._parked.oldest(held=True)
-        if (
-            oldest_gated is not None
-            and parked_timer.next(oldest_gated + self._parked_at_most, after=True) <= now
-        ):
+        gated = self._parked.oldest(held=True)
+        if gated is not None and parked_timer.next(gated + self._parked_at_most, after=True) <= now:
             self._flushed_held()
         self._backoff_timer.spent = parked_timer.spent = now
 

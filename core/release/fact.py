@@ -115,13 +115,13 @@ def text_of(version: str) -> ReleaseText:
             release=version,
             plugin=rule,
             sentence=sentence,
-            upstream=more["upstream"],
+            upstream=attributes["upstream"],
             values=cells,
-            fixed=more.get("fixed", ""),
-            decides="decides" not in more,
-            **{key: _names(more.get(key, "")) for key in ("tables", "others", "needs")},
+            fixed=attributes.get("fixed", ""),
+            decides="decides" not in attributes,
+            **{key: _names(attributes.get(key, "")) for key in ("tables", "others", "needs")},
         )
-        for name, rule, sentence, more, cells in paragraphs
+        for name, rule, sentence, attributes, cells in paragraphs
     )
     return ReleaseText(like, other_patches, values, facts)
 
@@ -154,15 +154,15 @@ def rule_facts() -> Mapping[str, RuleFact]:
     return {
         name: RuleFact(
             rule=name,
-            kind=more["kind"],
+            kind=attributes["kind"],
             plugins=_names(plugins),
             sentence=sentence,
-            first=_names(more.get("first", "")),
-            is_noted="noted" in more,
-            is_refused="upstream" in more,
-            holds_always="since" in more,
+            first=_names(attributes.get("first", "")),
+            is_noted="noted" in attributes,
+            is_refused="upstream" in attributes,
+            holds_always="since" in attributes,
         )
-        for name, plugins, sentence, more, _ in _paragraphs("1.17-rules")
+        for name, plugins, sentence, attributes, _ in _paragraphs("1.17-rules")
     }
 
 
@@ -184,7 +184,7 @@ def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], C
 
 def _parse_paragraph(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
     sentence = ""
-    more = dict[str, str]()
+    attributes = dict[str, str]()
     cells: dict[str, Any] = {}
     for line in lines:
         if (match := _CELL.fullmatch(line)) is not None:
@@ -197,12 +197,12 @@ def _parse_paragraph(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cell
             else:
                 cells[cell] = SetEdit(value, previous.but) if edit else value
         elif (match := _MORE.fullmatch(line)) is not None:
-            more[match[1]] = match[2]
+            attributes[match[1]] = match[2]
         elif sentence:
             raise ValueError(f"a second sentence: {line}")
         else:
             sentence = line
-    return sentence, more, cells
+    return sentence, attributes, cells
 
 
 def _frozen(value: Any) -> Any:
@@ -242,7 +242,9 @@ def changed(whole: Any, values: Cells) -> Any:
     for path, value in values.items():
         name, _, rest = path.partition(".")
         parts.setdefault(name, {})[rest] = value
-    changed_parts = {name: _changed_part(_part(whole, name), within) for name, within in parts.items()}
+    changed_parts = {
+        name: _changed_part(_part(whole, name), part_values) for name, part_values in parts.items()
+    }
     if not isinstance(whole, Mapping):
         return replace(whole, **changed_parts)
     return MappingProxyType(
@@ -250,13 +252,13 @@ def changed(whole: Any, values: Cells) -> Any:
     )
 
 
-def _changed_part(before: Any, within: dict[str, Any]) -> Any:
-    if "" not in within:
-        return changed(before, within)
-    value = within[""]
+def _changed_part(old_part: Any, part_values: dict[str, Any]) -> Any:
+    if "" not in part_values:
+        return changed(old_part, part_values)
+    value = part_values[""]
     if isinstance(value, SetEdit):
-        return value.of(before)
-    if isinstance(before, frozenset):
+        return value.of(old_part)
+    if isinstance(old_part, frozenset):
         return frozenset(value)
     return MappingProxyType(value) if isinstance(value, dict) else value
 

@@ -434,8 +434,8 @@ class VolumeBinder:
     def _find_unbound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         nodes = matcher.nodes
         finding.decided = finding.errors == 0
-        selected = [pair for pair in needs.delayed if SELECTED_NODE in pair[0].annotations]
-        for claim, _ in selected:
+        with_selected_node = [pair for pair in needs.delayed if SELECTED_NODE in pair[0].annotations]
+        for claim, _ in with_selected_node:
             selected_node = nodes.named(claim.annotations[SELECTED_NODE])
             finding.unbound &= selected_node
             finding.decided &= selected_node
@@ -459,22 +459,22 @@ class VolumeBinder:
                 )
             finding.matches.append((claim, numbers))
             finding.volumes = matcher.volumes
-        kinds = [kind for _, kind in (*selected, *unselected)]
+        kinds = [kind for _, kind in (*with_selected_node, *unselected)]
         everywhere = nodes.every()
-        finding.provisions = [(claim, everywhere) for claim, _ in selected]
+        finding.provisions = [(claim, everywhere) for claim, _ in with_selected_node]
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
         # Where volumes can be provisioned for all claims that need one; the first claim that fails gives the
         # reason.
         pending = everywhere.copy()
-        for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
-            if needed.any():
-                is_provided = ~needed | can_provision(kind, nodes)
+        for kind, (claim, where_needed) in zip(kinds, finding.provisions, strict=True):
+            if where_needed.any():
+                is_provided = ~where_needed | can_provision(kind, nodes)
                 finding.unbound &= is_provided | ~pending
                 pending &= is_provided
                 gate = self.cells.storage_capacity_gate
                 if self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate))):
                     storage = storage_left(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
-                    enough = ~needed | (True if storage is None else storage[0])
+                    enough = ~where_needed | (True if storage is None else storage[0])
                     finding.enough &= enough | ~pending | ~finding.decided
                     pending &= enough
         finding.provided = pending
@@ -487,15 +487,11 @@ def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Persis
     annotations = volume.annotations
     if not is_bound_to(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
         annotations = Map({**annotations, BOUND_BY_CONTROLLER: "yes"})
-    is_claim_named = old is not None and (old.namespace, old.name, old.uid) == (
-        claim.namespace,
-        claim.name,
-        claim.uid,
-    )
-    if is_claim_named and annotations is volume.annotations:
+    same = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)
+    if same and annotations is volume.annotations:
         return volume
     return replace(
         volume,
         metadata=replace(volume.metadata, annotations=annotations),
-        spec=volume.spec if is_claim_named else replace(volume.spec, claim_ref=reference),
+        spec=volume.spec if same else replace(volume.spec, claim_ref=reference),
     )

@@ -108,9 +108,9 @@ def _region(zones: list[str]) -> str:
         )
     regions = sorted({"-".join(part[:2]) for part in parts.values()})
     if len(regions) > 1:
-        shown = " ".join(f"{region}:{{}}" for region in regions)
+        region_texts = " ".join(f"{region}:{{}}" for region in regions)
         raise VolumeError(
-            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{shown}]"
+            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{region_texts}]"
         )
     return regions[0]
 

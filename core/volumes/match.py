@@ -73,19 +73,17 @@ class VolumeMatcher:
     """All chosen volumes; arrays hold indexes into this list."""
     _numbers: dict[str, int] = Factory(dict)
     _numbers_by_claim: list[Ints] = Factory(list)
-    _rows_by_affinity: dict[NodeSelector | None, Rows] = Factory(dict)
+    _rows_of: dict[NodeSelector | None, Rows] = Factory(dict)
     _rows_by_label: dict[str, dict[str | None, Rows]] = Factory(dict)
     """Label key -> value -> the nodes with it."""
 
     def reach(self, volume: PersistentVolume) -> Rows:
         """The nodes that the volume's node affinity allows, by index: intp[k]."""
         affinity = volume.spec.node_affinity
-        rows = self._rows_by_affinity.get(affinity)
+        rows = self._rows_of.get(affinity)
         if rows is None:
             everywhere = np.arange(self.nodes.n)
-            rows = self._rows_by_affinity[affinity] = (
-                everywhere if affinity is None else self._matching(affinity)
-            )
+            rows = self._rows_of[affinity] = everywhere if affinity is None else self._matching(affinity)
         return rows
 
     def _matching(self, affinity: NodeSelector) -> Rows:

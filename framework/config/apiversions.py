@@ -133,11 +133,13 @@ def of_all_versions(newest: Fields) -> Fields:
     election = newest["leaderElection"] or {}
     flat = {name: profile[name] for name in ONE_PROFILE}
     extenders = {**(newest["extenders"] or {}), **named("enableHttps")}
-    older = named(f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE)
-    return {**newest, **older, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
+    old_fields = named(
+        f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE
+    )
+    return {**newest, **old_fields, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
 
 
 def without(fields: Fields, lacked: frozenset[str], path: str = "") -> Fields:
     """*fields* without those *lacked*, which are paths."""
-    kept = {name: part for name, part in fields.items() if f"{path}{name}" not in lacked}
-    return {name: part and without(part, lacked, f"{path}{name}.") for name, part in kept.items()}
+    kept_fields = {name: part for name, part in fields.items() if f"{path}{name}" not in lacked}
+    return {name: part and without(part, lacked, f"{path}{name}.") for name, part in kept_fields.items()}

@@ -248,13 +248,13 @@ def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Con
                 yield invalid(f"{path}.plugins.score.enabled[{at}]", scorer, text)
         configured = set()
         for at, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
-            within = f"{path}.pluginConfig[{at}]"
+            entry_path = f"{path}.pluginConfig[{at}]"
             if entry.name in configured:
-                yield duplicate(within, entry.name)
+                yield duplicate(entry_path, entry.name)
             configured.add(entry.name)
-            yield from _refusal(entry.name, within, version, cells)
+            yield from _refusal(entry.name, entry_path, version, cells)
             if entry.name not in CHECKED_BY_PLUGIN_ALONE:
-                yield from arg_faults(entry.name, entry.args, f"{within}.args.", context)
+                yield from arg_faults(entry.name, entry.args, f"{entry_path}.args.", context)
         if name in places:
             # Upstream: as JSON the path of the earlier one is an empty object.
             earlier = "{}" if context.framework.faults_as_json else f"profiles[{places[name]}].schedulerName"
@@ -281,20 +281,20 @@ def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> I
         expected, *others = (profile.sorters or absent for profile in profiles)
         for i, other in enumerate(others, 1):
             if other != expected:
-                shown = '"null"' if other is None else _set_text(other, context.framework)
-                yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {cells.queue_sort_text}"
+                sorters_text = '"null"' if other is None else _set_text(other, context.framework)
+                yield f"profiles[{i}].plugins.queueSort: Invalid value: {sorters_text}: {cells.queue_sort_text}"
         return
-    first = profiles[0].at("queueSort")
-    if len(first.enabled) > 1:
+    first_sorters = profiles[0].at("queueSort")
+    if len(first_sorters.enabled) > 1:
         yield invalid(
             "profiles[0].plugins.queueSort.Enabled",
-            len(first.enabled),
+            len(first_sorters.enabled),
             "only one queue sort plugin can be enabled",
         )
-    name = first.enabled[0].name if first.enabled else None
+    name = first_sorters.enabled[0].name if first_sorters.enabled else None
     for i, profile in enumerate(profiles[1:], 1):
         sorters = profile.at("queueSort")
-        if sorters != first:
+        if sorters != first_sorters:
             yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {cells.queue_sort_text}"
         args = _args_of(profile, name)
         if args is not None and args != _args_of(profiles[0], name):
@@ -314,11 +314,11 @@ def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:
 def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
     lists = {"Enabled": plugins.enabled, "Disabled": plugins.disabled}
     if cells.faults_as_json:
-        shown = {
+        plugins_by_list = {
             name: [{"Name": p.name, "Weight": p.weight} for p in plugins] or ()
             for name, plugins in lists.items()
         }
-        return f"{{{','.join(f'{quoted(name)}:{as_json(plugins)}' for name, plugins in shown.items())}}}"
+        return f"{{{','.join(f'{quoted(name)}:{as_json(plugins)}' for name, plugins in plugins_by_list.items())}}}"
     kind = "config.Plugin"
     texts = []
     for name, members in lists.items():
@@ -488,20 +488,16 @@ def decoded_configuration(
         strict = {}
     if errors := ", ".join(filter(None, [unknown(path for path, _ in misnamed_fields), *strict.values()])):
         faults = [
-            ProfileFault(path, f"unknown field{near}")
-            for path, near in (*misnamed_fields, *((path, "") for path in strict))
+            ProfileFault(path, f"unknown field{suggestion}")
+            for path, suggestion in (*misnamed_fields, *((path, "") for path in strict))
         ]
         raise ConfigurationError(f"strict decoding error: {errors}", faults)
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
     profiles = tuple(
-        attrs.evolve(
-            profile,
-            plugins=merged(defaults, profile.plugins, cells),
-            sorters=profile.plugins.get("queueSort"),
-        )
-        for profile in profiles or (ProfileConfig(),)
+        attrs.evolve(p, plugins=merged(defaults, p.plugins, cells), sorters=p.plugins.get("queueSort"))
+        for p in profiles or (ProfileConfig(),)
     )
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
@@ -542,7 +538,7 @@ def _with_decoded_args(
 ) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
     """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the
     paths of these."""
-    decoded = []
+    decoded_profiles = []
     strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):
         decoded_entries = []
@@ -578,8 +574,8 @@ def _with_decoded_args(
                 prefix = f"decoding .{place}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error"
                 strict |= dict.fromkeys((f"{place}.args.{path}" for path in paths), "")
                 strict[f"{place}.args.{paths[0]}"] = f"{prefix}: {unknown(paths)}"
-        decoded.append(attrs.evolve(profile, plugin_config=tuple(decoded_entries)))
-    return tuple(decoded), strict
+        decoded_profiles.append(attrs.evolve(profile, plugin_config=tuple(decoded_entries)))
+    return tuple(decoded_profiles), strict
 
 
 def passes_over(document: JsonObject, release: Release) -> bool:
@@ -602,10 +598,10 @@ def load_configuration(
     try:
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
-        refused = PolicyError(f"{path}: {error}")
+        located = PolicyError(f"{path}: {error}")
         if is_policy(document):
-            refused.add_note(TAKEN_BY_POLICY)
-        raise refused from None
+            located.add_note(TAKEN_BY_POLICY)
+        raise located from None
 
 
 def given_configuration(
@@ -637,13 +633,13 @@ def given_configuration(
         )
     if percentage is None:
         return config
-    changed = attrs.evolve(
+    changed_config = attrs.evolve(
         config,
         percentage=percentage,
         profiles=tuple(attrs.evolve(profile, percentage=None) for profile in config.profiles),
     )
-    changed.validate()
-    return changed
+    changed_config.validate()
+    return changed_config
 
 
 def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> JsonDict:

@@ -159,7 +159,7 @@ class Signer:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Kept:
+class StoredBatch:
     """The hints that the latest cycle of a profile that found a host leaves to the next one."""
 
     signature: Hashable
@@ -180,7 +180,7 @@ class Batches:
     """Called with how something is undone, and with what."""
     number: int = 0
     """That of the latest cycle."""
-    kept: dict[str, Kept] = attrs.Factory(dict)
+    kept: dict[str, StoredBatch] = attrs.Factory(dict)
     """Profile -> what is kept."""
 
     def begin(self) -> None:
@@ -188,9 +188,9 @@ class Batches:
         self.on_undo(setattr, self, "number", self.number)
         self.number += 1
 
-    def _keep(self, profile: str, kept: Kept) -> None:
+    def _keep(self, profile: str, batch: StoredBatch) -> None:
         self.on_undo(setattr, self, "kept", self.kept)
-        self.kept = {**self.kept, profile: kept}
+        self.kept = {**self.kept, profile: batch}
 
     def signs(self, cycle: FrameworkCycle, profile: str) -> bool:
         """Whether the pod of *cycle* has a signature."""
@@ -200,22 +200,22 @@ class Batches:
     def hint(self, cycle: FrameworkCycle, profile: str) -> str:
         """The node that the pod of *cycle* may try first; empty: none. It is taken off what is kept, whether
         or not it is tried."""
-        kept = self.kept.get(profile)
+        batch = self.kept.get(profile)
         if (
-            kept is None
-            or not kept.rest
-            or kept.cycle + 1 != self.number
-            or self.signers[profile].sign(cycle) != kept.signature
+            batch is None
+            or not batch.rest
+            or batch.cycle + 1 != self.number
+            or self.signers[profile].sign(cycle) != batch.signature
         ):
             return ""
-        row = cycle.table.row_of.get(kept.host)
+        row = cycle.table.row_of.get(batch.host)
         if row is None or not cycle.table.has_node[row]:
             return ""
         findings = judge(cycle, Batch(cycle.table, np.array([row], np.intp)), False)
         if findings.fits[0] or findings.error(0) is not None:
             return ""
-        hint, rest = _popped(list(kept.rest))
-        self._keep(profile, attrs.evolve(kept, rest=tuple(rest)))
+        hint, rest = _popped(list(batch.rest))
+        self._keep(profile, attrs.evolve(batch, rest=tuple(rest)))
         return hint
 
     def store(self, cycle: FrameworkCycle, details: Details, host: str) -> None:
@@ -223,16 +223,16 @@ class Batches:
         profile = cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         if profile not in self.signers:
             return
-        kept = self.kept.get(profile)
-        if cycle.hint == host and kept is not None:
-            kept = attrs.evolve(kept, cycle=self.number, host=host)
+        batch = self.kept.get(profile)
+        if cycle.hint == host and batch is not None:
+            batch = attrs.evolve(batch, cycle=self.number, host=host)
         else:
             signature = None if details.ranking is None else self.signers[profile].sign(cycle)
             heap = []
             if signature is not None and details.ranking is not None:
                 heap = _heap(cycle, details.feasible_rows, details.ranking.totals)
-            kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
-        self._keep(profile, kept)
+            batch = StoredBatch(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
+        self._keep(profile, batch)
 
 
 # --- the heap, as Go's container/heap has it ----------------------------------------------------------------

@@ -89,12 +89,12 @@ class FrameworkBinding(BindingCycle):
             return self._assume_plainly(pod, host, latest)
         cycle = latest or self.latest_cycle(pod)
         bound = pod.bound_to(host)
-        refused = self._reserve(pod, bound, profile, cycle)
-        if refused is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
+        refusal = self._reserve(pod, bound, profile, cycle)
+        if refusal is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
             self._cycles[pod.uid] = cycle
             return None
-        refused = refused or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
-        return refused or self._bind(bound, profile, cycle)
+        refusal = refusal or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
+        return refusal or self._bind(bound, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle | None) -> Status | None:
         """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
@@ -121,12 +121,12 @@ class FrameworkBinding(BindingCycle):
         profile = self.profile_of(pod)
         cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
-            refused = self._assume_plainly(pod, host, None if pod.node_name else cycle)
+            refusal = self._assume_plainly(pod, host, None if pod.node_name else cycle)
         else:
-            refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
-        if refused is None:
+            refusal = self._reserve(pod, pod.bound_to(host), profile, cycle)
+        if refusal is None:
             self._cycles[pod.uid] = cycle
-        return self._failure(refused)
+        return self._failure(refusal)
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Assume, Reserve, Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
@@ -174,10 +174,10 @@ class FrameworkBinding(BindingCycle):
 
     def preempt(self, victim: Pod, preemptor: Pod) -> bool:
         # Upstream: a victim of another profile is deleted even while it waits.
-        waiting = self.profile_of(preemptor).waiting_pods.by_uid.get(victim.uid)
-        if waiting is not None:
-            waiting.reject(PREEMPTION, "preempted")
-        return waiting is not None
+        waiting_pod = self.profile_of(preemptor).waiting_pods.by_uid.get(victim.uid)
+        if waiting_pod is not None:
+            waiting_pod.reject(PREEMPTION, "preempted")
+        return waiting_pod is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
         return self.engine.release.framework.assumes_volumes_first or any(
@@ -191,10 +191,10 @@ class FrameworkBinding(BindingCycle):
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         plugins = before_volumes(profile)
-        refused = self._pre_bind(pod.bound_to(host), profile, cycle, plugins) if plugins else None
-        if refused is None:
+        refusal = self._pre_bind(pod.bound_to(host), profile, cycle, plugins) if plugins else None
+        if refusal is None:
             self._cycles[pod.uid] = cycle
-        return self._failure(refused)
+        return self._failure(refusal)
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)

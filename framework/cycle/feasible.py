@@ -119,12 +119,12 @@ class Diagnosis:
         if self.rejected is not None:
             return self.node_count
         search = self.search
-        others = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
+        rejected = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
         failed = 0 if search is None else len(search.visited) - int(np.count_nonzero(search.fits))
         if search is not None and failed and not self.is_regular:
             failed -= len(search.failed) - len(self.one_row_per_name(search.failed))
         return (
-            failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + others
+            failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + rejected
         )
 
     @property
@@ -350,7 +350,7 @@ def _concerned_plugins(pod: Template, profile: Profile) -> frozenset[Plugin]:
 
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     """Run the PreFilter plugins in order until one ends it."""
-    outcome = EVERYTHING
+    result = EVERYTHING
     rejection = None
     cells = profile.algorithm.release.framework
     concerned_plugins = _concerned_plugins(cycle.template, profile)
@@ -374,18 +374,16 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             continue
         cycle.pre_filtered.add(plugin.name)
         if isinstance(answer, PreFilterResult) and answer.node_names is not None and cells.pre_filter_narrows:
-            names = (
-                answer.node_names if outcome.node_names is None else outcome.node_names & answer.node_names
-            )
-            outcome = PreFilterOutcome(None, names, (*outcome.narrowing, plugin.name))
+            names = answer.node_names if result.node_names is None else result.node_names & answer.node_names
+            result = PreFilterOutcome(None, names, (*result.narrowing, plugin.name))
             if not names:
-                narrowing = sorted(outcome.narrowing) if cells.disjoint_sorts_plugins else outcome.narrowing
+                narrowing = sorted(result.narrowing) if cells.disjoint_sorts_plugins else result.narrowing
                 text = f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously"
                 if len(narrowing) == 1:
                     text = f"node(s) didn't satisfy plugin {narrowing[0]}"
                 reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
-                return attrs.evolve(outcome, status=reject(text))
-    return outcome if rejection is None else attrs.evolve(outcome, status=rejection)
+                return attrs.evolve(result, status=reject(text))
+    return result if rejection is None else attrs.evolve(result, status=rejection)
 
 
 def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
@@ -560,15 +558,15 @@ def search(
     has_failed = hinted_row is not None and not verdict.fits[hinted_row] and verdict.error(hinted_row) is None
     if outcome.node_names is not None:
         named_rows = [row_of[name] for name in outcome.node_names - set(unknown)]
-        inside = np.isin(order, np.array(named_rows, np.intp))
-        order = order[inside]
+        is_inside = np.isin(order, np.array(named_rows, np.intp))
+        order = order[is_inside]
         # Upstream: the plugin that rejected the nominated node is put into the same set, before it is read.
         rejecting = (
             verdict.rejecting_predicates(hinted_row)[:1]
             if cells.narrowing_rejects and has_failed and hinted_row is not None
             else ()
         )
-        diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *rejecting))
+        diagnosis.leave_out(diagnosis.order[~is_inside], (*outcome.narrowing, *rejecting))
     if not len(order) and not cells.index_of_all_nodes:
         return start, NO_NODE_LEFT
     begin = start % max(len(order), 1)
@@ -588,21 +586,19 @@ def search(
         diagnosis.failed_first = hinted_row
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
-    details.feasible_rows, error = (
-        _feasible_until_error(result) if verdict.has_errors else (result.feasible, None)
-    )
+    details.feasible_rows, error = _before_error(result) if verdict.has_errors else (result.feasible, None)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
     return (start + len(details.feasible_rows) + diagnosis.size) % places, error
 
 
 def _leave_effects(
-    cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]
+    cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, nominated: Sequence[int]
 ) -> None:
-    """Leaves the effects of filtering the nodes of *rows* in this order, those of *before* once more before
-    that."""
+    """Leaves the effects of filtering the nodes of *rows* in this order, first those of *visited_first* once
+    more."""
     run_effects(cycle, verdict, rows)
     if cycle.claim_users is not None:
-        cycle.claim_users.filtered(cycle, nominations, (*before, *rows.tolist()))
+        cycle.claim_users.filtered(cycle, nominations, (*nominated, *rows.tolist()))
 
 
 def _extenders_leave(
@@ -620,7 +616,7 @@ def _extenders_leave(
     return remaining
 
 
-def _feasible_until_error(result: SearchResult) -> tuple[Rows, str | None]:
+def _before_error(result: SearchResult) -> tuple[Rows, str | None]:
     """The feasible rows, and the first error, which ends the search and the cycle."""
     for at, row in enumerate(result.visited.tolist()):
         text = None if result.fits[at] else result.verdict.error(row)

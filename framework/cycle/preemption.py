@@ -83,10 +83,12 @@ def protection_of(cycle: FrameworkCycle) -> Protection:
     return _PROTECTIONS[cells.budgets](cycle.listings.budgets, exempts=cells.exempts_disrupted)
 
 
-def in_vain(cycle: FrameworkCycle, tried: int, message: str = "") -> tuple[str | None, str, bool, Preemption]:
-    """The fields of the result of an attempt without a candidate; *tried*: how many nodes were."""
+def in_vain(
+    cycle: FrameworkCycle, tried_count: int, message: str = ""
+) -> tuple[str | None, str, bool, Preemption]:
+    """The fields of the result of an attempt without a candidate; *tried_count*: how many nodes were."""
     cells = cycle.release.framework
-    if tried and cells.nomination_outlasts_tries:
+    if tried_count and cells.nomination_outlasts_tries:
         return None, message, False, Preemption()
     cleared = [cycle.pod] if cells.clears_itself else []
     return "", message, False, Preemption(drops_own=True, clear_nominations=cleared)
@@ -124,9 +126,9 @@ class Evaluator:
 
     def _run(self, diagnosis: Diagnosis, ghosts: Rows) -> PostFilterResult:
         unresolvable = diagnosis.unresolvable_rows(self.cycle.table.size)
-        refused = ineligible(self.cycle, unresolvable)
-        if refused is not None:
-            return PostFilterResult(message=refused, plan=Preemption())
+        refusal = ineligible(self.cycle, unresolvable)
+        if refusal is not None:
+            return PostFilterResult(message=refusal, plan=Preemption())
         order = diagnosis.order
         rows = np.concatenate([diagnosis.one_row_per_name(order[~unresolvable[order]]), ghosts])
         if len(rows):
@@ -173,15 +175,15 @@ class Evaluator:
         share = len(rows) * self.args.min_candidate_nodes_percentage // 100
         enough = min(max(share, self.args.min_candidate_nodes_absolute), len(rows))
         candidates = Candidates.none()
-        kept = np.zeros(0, np.bool_)
+        is_kept = np.zeros(0, np.bool_)
         step = max(enough, 1)
         for at in range(0, len(rows), step):
             candidates = candidates.followed_by(self._dry_run(rows[at : at + step]))
-            kept, is_enough = shortlisted(candidates.violations, enough)
+            is_kept, is_enough = shortlisted(candidates.violations, enough)
             if is_enough:
                 break
-        self._surplus = len(candidates) - int(kept.sum())
-        return candidates.some(np.flatnonzero(kept))
+        self._surplus = len(candidates) - int(is_kept.sum())
+        return candidates.some(np.flatnonzero(is_kept))
 
     def _dry_run(self, rows: Rows) -> Candidates:
         """The candidates of *rows*, in order of *rows*: there the pod would fit without all lower
@@ -202,12 +204,12 @@ class Evaluator:
             self.errors += [text] * len(occupied)
         if unprepared is not None or not len(occupied):
             return Candidates.none()
-        tried = potential.some(occupied)
+        occupied_potential = potential.some(occupied)
         trial: Trial
         if self._coming is not None:
-            trial = ArrayTrial.of(self.cycle, self._coming, tried)
+            trial = ArrayTrial.of(self.cycle, self._coming, occupied_potential)
         else:
-            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
+            trial = OverlayTrial.of(self.cycle, self.context.nominations, occupied_potential)
         candidates, verdict = dry_run(trial, protection_of(self.cycle))
         if self.cycle.claim_users is not None:
             self.cycle.claim_users.tried(
@@ -239,10 +241,10 @@ class Evaluator:
             and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
         )
 
-    def _note(self, verdict: Verdict, counted: Mask) -> None:
-        """Note what rules out those of the *counted* nodes where the pod does not fit even once all lower
+    def _note(self, verdict: Verdict, counted_nodes: Mask) -> None:
+        """Note what rules out those of the *counted_nodes* where the pod does not fit even once all lower
         priorities are gone."""
-        failed = np.flatnonzero(~verdict.fits & counted)
+        failed = np.flatnonzero(~verdict.fits & counted_nodes)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
         if verdict.has_errors:
@@ -268,7 +270,7 @@ def shortlisted(violations: Ints, number: int) -> tuple[Mask, bool]:
     others_so_far = np.cumsum(~clean)
     clean_kept = np.minimum(clean_so_far, number)
     is_enough = (clean_kept > 0) & (clean_kept + np.minimum(others_so_far, number) >= number)
-    kept = np.where(clean, clean_so_far, others_so_far) <= number
+    is_kept = np.where(clean, clean_so_far, others_so_far) <= number
     if is_enough.any():
-        kept[int(is_enough.argmax()) + 1 :] = False
-    return kept, bool(is_enough.any())
+        is_kept[int(is_enough.argmax()) + 1 :] = False
+    return is_kept, bool(is_enough.any())

@@ -92,14 +92,14 @@ def migrate(
     given_config = config or AlgorithmConfiguration()
     config = given_config.with_defaults(release)
     config.validate(release)
-    chosen = select(
+    choice = select(
         Registry.of(release, resolved_gates(release, config.gates), CATALOGUE),
         policy,
         config.source.provider or DEFAULT_PROVIDER,
         config.hard_pod_affinity_weight,
     )
     draft = _PolicyDraft(
-        target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread
+        target, policy=policy or Policy(), release=release, choice=choice, selector_spread=selector_spread
     )
     draft.filter()
     draft.score()
@@ -153,12 +153,16 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
     groups: dict[object, list[ResourceStrategy]] = {}
     for usage in usages:
         groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
-    kept = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
-    dropped = tuple(usage.name for usage in usages if usage not in kept)
-    if len(kept) == 1:
-        return Strategy(_document(kept[0].shape, kept[0].resources), Fraction(kept[0].weight), True, dropped)
-    points = sorted({0, 100, *(utilization for usage in kept for utilization, _ in usage.shape)})
-    line = {point: sum((usage.weight * usage.at(point) for usage in kept), Fraction(0)) for point in points}
+    heaviest = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
+    dropped = tuple(usage.name for usage in usages if usage not in heaviest)
+    if len(heaviest) == 1:
+        return Strategy(
+            _document(heaviest[0].shape, heaviest[0].resources), Fraction(heaviest[0].weight), True, dropped
+        )
+    points = sorted({0, 100, *(utilization for usage in heaviest for utilization, _ in usage.shape)})
+    line = {
+        point: sum((usage.weight * usage.at(point) for usage in heaviest), Fraction(0)) for point in points
+    }
     low = min(line.values())
     high = max(line.values())
     if low == high:
@@ -170,7 +174,9 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
         strategy = ResourceStrategy("", 1, strategy_line)
         if all(strategy.at(utilization) == score for utilization, score in shape):
             shape = strategy_line
-    return Strategy(_document(shape, kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
+    return Strategy(
+        _document(shape, heaviest[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped
+    )
 
 
 def _document(shape: Line, resources: Mapping[str, int]) -> JsonDict:
@@ -212,14 +218,14 @@ def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, s
     if not weights:
         return {}, {}
     common = lcm(*(weight.denominator for weight in weights.values()))
-    whole = {name: int(weight * common) for name, weight in weights.items()}
-    if max(whole.values()) > MAX_WEIGHT:
-        shared = gcd(*whole.values())
-        whole = {name: weight // shared for name, weight in whole.items()}
-    top = max(whole.values())
+    whole_weights = {name: int(weight * common) for name, weight in weights.items()}
+    if max(whole_weights.values()) > MAX_WEIGHT:
+        shared = gcd(*whole_weights.values())
+        whole_weights = {name: weight // shared for name, weight in whole_weights.items()}
+    top = max(whole_weights.values())
     if top <= MAX_WEIGHT:
-        return whole, {}
-    exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
+        return whole_weights, {}
+    exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole_weights.items()}
     rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
     return rounded, {
         name: f"weight {weights[name]} clipped to {weight} as all were scaled to fit 32 bits"
@@ -247,7 +253,7 @@ class _PolicyDraft(ProfileDraft):
 
     policy: Policy
     release: Release
-    chosen: Selection
+    choice: Selection
     selector_spread: bool
     _fractions: dict[str, Fraction] = attrs.Factory(dict)
     """The weights before they are whole."""
@@ -262,7 +268,7 @@ class _PolicyDraft(ProfileDraft):
     def filter(self) -> None:
         """Take the plugins that replace the predicates, in running order."""
         version = self.release.version
-        predicates = self.chosen.predicates
+        predicates = self.choice.predicates
         if self.policy.predicates is None:
             self.note("predicates", f"there is no list: those that {version} runs by default", OWN_DEFAULTS)
         running = [rule.name for rule in in_running_order(predicates, self.release.ordering)]
@@ -333,7 +339,7 @@ class _PolicyDraft(ProfileDraft):
         argument_by_name = {
             entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None
         }
-        for rule, weight in self.chosen.priorities:
+        for rule, weight in self.choice.priorities:
             self._take(rule.name, weight, argument_by_name.get(rule.name))
         if self._usages:
             # Let one scoring strategy stand for the priorities that score the use of resources.
@@ -369,8 +375,8 @@ class _PolicyDraft(ProfileDraft):
                 "weight doubled: its scores range over 50 to 100 only, and pods without requests count as asking for nothing",
                 "keeps the weight, so that balance would count half",
             )
-        if "InterPodAffinity" in self._fractions and self.chosen.hard_pod_affinity_weight != 1:
-            self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.chosen.hard_pod_affinity_weight}
+        if "InterPodAffinity" in self._fractions and self.choice.hard_pod_affinity_weight != 1:
+            self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.choice.hard_pod_affinity_weight}
 
     def _take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
         """Take the priority called *name*, with its argument in the Policy."""
@@ -384,8 +390,8 @@ class _PolicyDraft(ProfileDraft):
                         "counts them, so that nodes would score otherwise",
                     )
                     weights = {}
-                resources, changed = fitted_resources(weights or CPU_AND_MEMORY)
-                if changed:
+                resources, is_changed = fitted_resources(weights or CPU_AND_MEMORY)
+                if is_changed:
                     self.note(name, f"weights of resources are 1 to 100: {weights} became {resources}")
                 self.note(
                     name,

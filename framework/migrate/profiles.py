@@ -160,15 +160,15 @@ def target_release(name: str, argument: str) -> Release:
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` about *argument* if it cannot.
     """
-    release = framework_release(name)
-    if release is None or release.version not in (*LISTING, *TARGETS):
-        why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-        if release is None:
-            why = "has no profiles"
-        is_older = release is not None or name in ALL_RELEASES
-        older = f"; {name} {why}: give it the Policy itself, which it reads" if is_older else ""
-        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
-    return release
+    reader = framework_release(name)
+    if reader is None or reader.version not in (*LISTING, *TARGETS):
+        reason = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        if reader is None:
+            reason = "has no profiles"
+        is_older = reader is not None or name in ALL_RELEASES
+        hint = f"; {name} {reason}: give it the Policy itself, which it reads" if is_older else ""
+        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{hint}")
+    return reader
 
 
 ALONE = ("queueSort", "preFilter", "reserve", "permit", "preBind", "bind", "postBind")
@@ -230,14 +230,16 @@ class ProfileDraft:
         subject: str,
         labels: Sequence[Mapping[str, str]],
         upstream: str | None = None,
-        added: JsonObject | None = None,
+        added_affinity: JsonObject | None = None,
     ) -> None:
-        """Let plugin NodeAffinity require *labels* of every node, besides what *added* is in its arguments."""
-        terms = ((added or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
+        """Let NodeAffinity require *labels* of every node, besides *added_affinity* of its arguments."""
+        terms = ((added_affinity or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
         combined = [
             {**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms
         ]
-        self.args[NODES] = {"addedAffinity": {**(added or {}), REQUIRED: {"nodeSelectorTerms": combined}}}
+        self.args[NODES] = {
+            "addedAffinity": {**(added_affinity or {}), REQUIRED: {"nodeSelectorTerms": combined}}
+        }
         terms_text = ", ".join(f"{label['key']} {label['operator']}" for label in labels)
         self.note(
             subject,
@@ -355,15 +357,15 @@ def running(
 ) -> KubeSchedulerConfiguration:
     """The configuration that *release* runs with *policy*, or without one with the provider of *config*;
     nodes are searched by *percentage*."""
-    started: dict[str, Any] = {
+    flags: dict[str, Any] = {
         "gates": config.gates,
         "percentage": percentage,
         "hard_pod_affinity_weight": config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
     }
     if policy is None:
-        return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **started)
+        return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **flags)
     return configuration_of_policy(
-        policy, release, scheduler_name=config.scheduler_name or DEFAULT_SCHEDULER, **started
+        policy, release, scheduler_name=config.scheduler_name or DEFAULT_SCHEDULER, **flags
     )
 
 
@@ -430,7 +432,7 @@ class _PluginsDraft(ProfileDraft):
 
     def alone(self) -> dict[str, list[str]]:
         """Extension point -> the plugins of the profile that run there, and neither filter nor score."""
-        usual = {
+        handled = {
             *self.filters,
             *self.weights,
             *self.enabled("postFilter"),
@@ -441,7 +443,7 @@ class _PluginsDraft(ProfileDraft):
             *PRE_SCORERS,
         }
         return {
-            point: [name for name in self.enabled(point) if name not in usual and not self.is_gone(name)]
+            point: [name for name in self.enabled(point) if name not in handled and not self.is_gone(name)]
             for point in (*ALONE, "preScore")
         }
 
@@ -453,7 +455,9 @@ class _PluginsDraft(ProfileDraft):
                 labels = [{"key": label, "operator": "Exists"} for label in args.present_labels]
                 labels += [{"key": label, "operator": "DoesNotExist"} for label in args.absent_labels]
                 if labels:
-                    self.require(LABELS, labels, added=self.given.get(NODES, {}).get("addedAffinity"))
+                    self.require(
+                        LABELS, labels, added_affinity=self.given.get(NODES, {}).get("addedAffinity")
+                    )
             elif name == SERVICES:
                 self.note(
                     name,
@@ -557,14 +561,14 @@ def carried(
     if target is first:
         return Migration(dict(document), ())
     # Without what its release ignores, with arguments as later releases write them.
-    kept = copied(document)
+    new_document = copied(document)
     cells = config.context.cells
     notes = [Note(path, f"left out: {first.version} does not read the field") for path in config.unread]
     for path in config.unread:
-        removed(kept, path)
-    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
+        removed(new_document, path)
+    for entry in new_document.get("pluginConfig") or () if cells.first_args else ():
         entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
-    for point, plugin_set in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
+    for point, plugin_set in (new_document.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
         if plugin_set and plugin_set.pop("disabled", None):
             notes.append(
                 Note(
@@ -572,9 +576,9 @@ def carried(
                     "not disabled: nothing is by the configuration of this release",
                 )
             )
-    if _accepts(kept, target):
-        return Migration(kept, tuple(notes))
-    translated = _translated(kept, config, target)
+    if _accepts(new_document, target):
+        return Migration(new_document, tuple(notes))
+    translated = _translated(new_document, config, target)
     return Migration(translated.document, (*notes, *translated.notes))
 
 
@@ -585,9 +589,7 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
     if old_cells.lists_points and not new_cells.lists_points:
         configs = [profile.get("pluginConfig") or () for profile in _profiles(document, old_cells)]
         translated = migrate_profile(
-            config,
-            target,
-            [{entry["name"]: entry.get("args") or {} for entry in entries} for entries in configs],
+            config, target, [{entry["name"]: entry.get("args") or {} for entry in items} for items in configs]
         )
         kept, notes = _fields(document, new_cells)
         return Migration({**translated.document, **kept}, (*translated.notes, *notes))
@@ -614,23 +616,15 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
                 **({"pluginConfig": plugin_config} if plugin_config else {}),
             }
         )
-    with_profiles_listed = with_profiles(document, old_cells)
+    normalized = with_profiles(document, old_cells)
     shared = {
-        name: with_profiles_listed[name]
-        for name in ("percentageOfNodesToScore", "extenders")
-        if name in with_profiles_listed
+        name: normalized[name] for name in ("percentageOfNodesToScore", "extenders") if name in normalized
     }
-    carried_document = {
-        "apiVersion": api_version,
-        "kind": document["kind"],
-        **kept,
-        **shared,
-        "profiles": profiles,
-    }
-    if not _accepts(carried_document, target):
-        read_configuration(carried_document, None, target)
+    result = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
+    if not _accepts(result, target):
+        read_configuration(result, None, target)
         raise PolicyError(f"to: {target.version} does not take this profile")
-    return Migration(carried_document, (*dict.fromkeys(notes), *field_notes))
+    return Migration(result, (*dict.fromkeys(notes), *field_notes))
 
 
 def _accepts(document: JsonObject, release: Release) -> bool:
@@ -670,10 +664,10 @@ def _plugins(
 ) -> JsonDict:
     """The plugins of one point without those that are gone, or refused at single points."""
     gone_plugins = cells.gone_plugins | (cells.refused_plugins if is_point else frozenset())
-    kept = {}
+    kept_plugins = {}
     for kind, plugins in plugin_set.items():
         renamed = [{**plugin, "name": _later_name(plugin["name"], cells)} for plugin in plugins or ()]
-        kept[kind] = [plugin for plugin in renamed if plugin["name"] not in gone_plugins]
+        kept_plugins[kind] = [plugin for plugin in renamed if plugin["name"] not in gone_plugins]
         if kind == "enabled":
             notes += (
                 Note(
@@ -681,9 +675,9 @@ def _plugins(
                     LEFT_OUT.get(plugin["name"], f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}"),
                 )
                 for plugin in renamed
-                if plugin not in kept[kind]
+                if plugin not in kept_plugins[kind]
             )
-    return kept
+    return kept_plugins
 
 
 def _later_name(plugin: str, cells: ConfigurationCells) -> str:

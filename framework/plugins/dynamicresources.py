@@ -226,14 +226,14 @@ class DynamicResources(Plugin):
         devices = self.devices(cycle)
         timeout_errs = devices.cells.timeout_errs
         errors: dict[str, Mask] = {}
-        for searched, places in self._claims_by_node_group(pod, nodes, cycle, state):
-            if searched is None:
+        for searched_claims, places in self._claims_by_node_group(pod, nodes, cycle, state):
+            if searched_claims is None:
                 unfit[places] = True
-            elif searched:
-                outcomes[places] = devices.outcomes(searched, nodes.indexes[places])
+            elif searched_claims:
+                outcomes[places] = devices.outcomes(searched_claims, nodes.indexes[places])
                 for i in places[outcomes[places] >= ERROR].tolist():
                     row = nodes.row(i)
-                    text = devices.error(searched, row) if outcomes[i] == ERROR else ""
+                    text = devices.error(searched_claims, row) if outcomes[i] == ERROR else ""
                     if outcomes[i] == TOO_LATE and timeout_errs:
                         text = f"node {devices.table.names[row]}: {TIMED_OUT.text}"
                     if text:
@@ -271,13 +271,10 @@ class DynamicResources(Plugin):
         )
         for kind in np.unique(kinds[~lacks & nodes.has_node]).tolist():
             names = frozenset(name for bit, name in enumerate(device_masks) if kind >> bit & 1)
-            yield (
-                self._searched_claims(state, names, cycle),
-                np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node),
-            )
+            yield self._needs(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
 
     @staticmethod
-    def _searched_claims(
+    def _needs(
         state: _State, device_resources: frozenset[str], cycle: FrameworkCycle
     ) -> Sequence[ResourceClaim]:
         """The claims for which devices are looked for on a node with *device_resources*."""
@@ -298,15 +295,17 @@ class DynamicResources(Plugin):
         scores = nodes.zeros()
         if state is None or not state.claims or not self.handle.enabled("DRAPrioritizedList"):
             return scores
-        allocated = [(claim, claim.status.allocation) for claim in state.claims]
-        always = sum(
+        claim_allocations = [(claim, claim.status.allocation) for claim in state.claims]
+        base_score = sum(
             score_of(claim, {result.request for result in allocation.results})
-            for claim, allocation in allocated
+            for claim, allocation in claim_allocations
             if allocation is not None
         )
-        for searched, places in self._claims_by_node_group(pod, nodes, cycle, state):
-            if searched:
-                scores[places] = always + self.devices(cycle).scores(searched, nodes.indexes[places])
+        for searched_claims, places in self._claims_by_node_group(pod, nodes, cycle, state):
+            if searched_claims:
+                scores[places] = base_score + self.devices(cycle).scores(
+                    searched_claims, nodes.indexes[places]
+                )
         return scores
 
     def devices(self, cycle: FrameworkCycle) -> Devices:
@@ -333,8 +332,8 @@ class DynamicResources(Plugin):
             [claim for claim in user_claims if not claim.status.allocation],
             special,
         )
-        searched = self._searched_claims(state, self._device_resources_of(cycle.template, row, cycle), cycle)
-        return accounts(self.devices(cycle), searched, row) if searched else ()
+        searched_claims = self._needs(state, self._device_resources_of(cycle.template, row, cycle), cycle)
+        return accounts(self.devices(cycle), searched_claims, row) if searched_claims else ()
 
     @staticmethod
     def _device_resources_of(pod: Template, row: int, cycle: FrameworkCycle) -> frozenset[str]:
@@ -418,16 +417,16 @@ class DynamicResources(Plugin):
             return None
         row = cycle.table.row_of[node_name]
         state.device_resources = self._device_resources_of(cycle.template, row, cycle)
-        searched = self._searched_claims(state, state.device_resources, cycle)
-        if not searched:
+        searched_claims = self._needs(state, state.device_resources, cycle)
+        if not searched_claims:
             return None
         try:
-            allocations = self.devices(cycle).allocate(searched, row)
+            allocations = self.devices(cycle).allocate(searched_claims, row)
         except AllocationError as failure:
             return error(str(failure))
         if allocations is None:
             return error("claim allocation not found for node")
-        for claim, allocation in zip(searched, allocations, strict=True):
+        for claim, allocation in zip(searched_claims, allocations, strict=True):
             cycle.listings.resource_claims.allocate(_allocated(claim, allocation))
         return None
 
@@ -464,29 +463,29 @@ class DynamicResources(Plugin):
 
     def _create_special_claim(self, state: _State, claims: ResourceClaims, pod: Pod) -> str | None:
         """Make the special claim, if it got devices."""
-        allocated = claims.take_back(state.special.uid) if state.special is not None else None
-        if allocated is None:
+        pending = claims.take_back(state.special.uid) if state.special is not None else None
+        if pending is None:
             return None
         mappings = mappings_of(pod, state.device_resources)
         if not mappings:
             return f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus"
-        special = self._used_by(as_written(allocated, pod), pod)
+        special = self._used_by(as_written(pending, pod), pod)
         claims.write(None, special, (pod, status_of(special, mappings)))
         return None
 
     def _write(self, claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
-        allocated = claims.take_back(claim.uid)
-        before = claims.get(claim.key)
-        if before is None:
+        pending = claims.take_back(claim.uid)
+        current = claims.get(claim.key)
+        if current is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
-        if before.metadata.deletion_timestamp is not None:
+        if current.metadata.deletion_timestamp is not None:
             return f"claim {claim.key} got deleted in the meantime"
-        if allocated is not None and before.status.allocation is not None:
+        if pending is not None and current.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
-        after = before if allocated is None else _allocated(before, allocated.status.allocation)
-        if after.status.allocation is None and self.device_cells.waits_for_conditions:
+        updated = current if pending is None else _allocated(current, pending.status.allocation)
+        if updated.status.allocation is None and self.device_cells.waits_for_conditions:
             return f"claim {claim.key} got deallocated elsewhere in the meantime"
-        claims.write(before, self._used_by(after, pod))
+        claims.write(current, self._used_by(updated, pod))
         return None
 
     def _used_by(self, claim: ResourceClaim, pod: Pod) -> ResourceClaim:
@@ -563,15 +562,12 @@ class DynamicResources(Plugin):
     def events_to_register(self) -> Events:
         if not self.enabled:
             return ()
-        node_actions = Action.ADD | Action.UPDATE_NODE_LABEL
+        node = Action.ADD | Action.UPDATE_NODE_LABEL
         any_change = ADD_OR_UPDATE
         if self.handle.queueing.amounts_wake_claims:
-            node_actions |= Action.UPDATE_NODE_ALLOCATABLE
+            node |= Action.UPDATE_NODE_ALLOCATABLE
         return (
-            ClusterEvent(
-                "Node",
-                node_actions if self.handle.gives_hints else self.handle.labels_and_taints(node_actions),
-            ),
+            ClusterEvent("Node", node if self.handle.gives_hints else self.handle.labels_and_taints(node)),
             ClusterEvent("ResourceClaim", any_change, hint=partial(claim_changes, claims=self._claims)),
             ClusterEvent(
                 "Pod",

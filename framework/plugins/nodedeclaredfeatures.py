@@ -53,13 +53,15 @@ class NodeDeclaredFeatures(Plugin):
         declared = [
             () if (node := nodes.node(i)) is None else node.status.declared_features for i in range(nodes.n)
         ]
-        lacking = [tuple(name for name in needed if name not in features) for features in declared]
-        distinct = [(), *filter(None, dict.fromkeys(lacking))]
+        missing_by_node = [tuple(name for name in needed if name not in features) for features in declared]
+        distinct = [(), *filter(None, dict.fromkeys(missing_by_node))]
         text = self.cells.lacking_features_text
         reasons = [
             (reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in distinct[1:]
         ]
-        return Failures.coded(np.array([distinct.index(missing) for missing in lacking], np.int64), reasons)
+        return Failures.coded(
+            np.array([distinct.index(missing) for missing in missing_by_node], np.int64), reasons
+        )
 
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
         """The features that a pod needs."""

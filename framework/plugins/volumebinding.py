@@ -75,8 +75,8 @@ class VolumeBinding(Plugin):
         if (self.name, "preFilter") in handle.cells.points_lacked:
             self.without_pre_filter = None
         unreachable = Reason(handle.cells.volume_node_text, resolvable=False)
-        missing = Reason(handle.cells.missing_volume_text, resolvable=False)
-        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, missing)
+        missing_volume = Reason(handle.cells.missing_volume_text, resolvable=False)
+        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, missing_volume)
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.claims)
@@ -131,10 +131,10 @@ class VolumeBinding(Plugin):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         finding = cycle.binder.find(pod.claims, nodes)
         unbound = finding.unbound | ~finding.bound if self.cells.one_reason else finding.unbound
-        missing = (finding.bound, unbound, finding.enough, finding.exists)
+        masks = (finding.bound, unbound, finding.enough, finding.exists)
         fine = finding.errors == 0
         failures = Failures.all_of(
-            [(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)]
+            [(reason, ~mask & fine) for reason, mask in zip(self._reasons, masks, strict=True)]
         )
         return Failures.joined([failures, *finding.failures()])
 
@@ -277,20 +277,18 @@ def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_
     class."""
     unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), nodes.every())
     use_by_class: dict[str, _Use] = {}
-    for claim, needed in finding.provisions:
+    for claim, where_needed in finding.provisions:
         kind = cycle.listings.classes.get(claim.storage_class)
         size = claim.spec.requests.get("storage", ZERO).value()
         storage = None if kind is None else storage_left(kind, claim, nodes, cycle.listings)
         if storage is None:
             continue
-        present, amount = storage
-        provisioned = unmatched & needed & present
+        has_capacity, amount = storage
+        mask = unmatched & where_needed & has_capacity
         name = claim.spec.storage_class_name or ""
         use = use_by_class.get(name) or _Use.none(nodes.n)
         # Upstream: all claims of a class share one capacity, that of the last.
         use_by_class[name] = _Use(
-            use.offered | provisioned,
-            use.requested + size * provisioned,
-            np.where(provisioned, amount, use.capacity),
+            use.offered | mask, use.requested + size * mask, np.where(mask, amount, use.capacity)
         )
     return list(use_by_class.values())

@@ -66,20 +66,16 @@ class VolumeRestrictions(Plugin):
             rejects = cells.sole_users_reject and not cells.trials_change_users
             if rejects and SOLE_USER in claim.spec.access_modes and _used(frozenset((name,)), pod, cycle):
                 return unresolvable(cells.sole_user_text)
-        if (
-            self._looks_at_claims
-            and cells.trials_change_users
-            and _used(self._sole_user_claims(pod, cycle), pod, cycle)
-        ):
+        if self._looks_at_claims and cells.trials_change_users and _used(self._sole(pod, cycle), pod, cycle):
             return unresolvable(cells.sole_user_text)
         if not cells.idle_restrictions_skip or has_disks(pod):
             return None
-        sole = self._sole_user_claims(pod, cycle)
+        sole = self._sole(pod, cycle)
         return None if sole and _used(sole, pod, cycle) else SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         conflict = no_disk_conflict.check(pod, nodes, cycle)
-        sole = frozenset[str]() if self.cells.sole_users_reject else self._sole_user_claims(pod, cycle)
+        sole = frozenset[str]() if self.cells.sole_users_reject else self._sole(pod, cycle)
         if not sole:
             return conflict
         free = nodes.every() if conflict is None else conflict.passed
@@ -92,7 +88,7 @@ class VolumeRestrictions(Plugin):
             count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
         return Failures.joined([conflict, Failures.where(self._in_use, free & (count > 0))])
 
-    def _sole_user_claims(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
+    def _sole(self, pod: Template, cycle: FrameworkCycle) -> frozenset[str]:
         """The names of *pod*'s claims that only one pod may use."""
         if not self._looks_at_claims:
             return frozenset()

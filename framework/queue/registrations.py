@@ -41,8 +41,8 @@ class Registrations:
         for scheduler_name, profile in self.profiles.items():
             events_by_plugin = self._events_by_profile[scheduler_name] = {}
             for name, plugin in profile.plugins().items():
-                says = not self.cells.registering or name in self.cells.registering
-                ask = getattr(plugin, "events_to_register", None) if says else None
+                registers = not self.cells.registering or name in self.cells.registering
+                ask = getattr(plugin, "events_to_register", None) if registers else None
                 rejects = any(hasattr(plugin, method) for method in REJECTING)
                 if ask is not None:
                     events = ask()
@@ -55,11 +55,7 @@ class Registrations:
                 # With changed taints where the release adds them.
                 nodes = [event.action for event in events_by_plugin[name] if event.resource == "Node"]
                 has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
-                if (
-                    self.cells.taints_wake
-                    and not has_taints
-                    and any(Action.ADD in action for action in nodes)
-                ):
+                if self.cells.taints_wake and not has_taints and any(Action.ADD in act for act in nodes):
                     events_by_plugin[name] += (ClusterEvent("Node", Action.UPDATE_NODE_TAINT),)
             if self.has_extenders:
                 events_by_plugin[EXTENDER] = defaults

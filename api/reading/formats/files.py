@@ -231,8 +231,8 @@ def check_unpacked(size: int, packed: int, where: str) -> int:
 def is_archive(content: bytes, where: str) -> bool:
     """Whether *content* is tar or zip. Raises :class:`~kubeclassic.exceptions.ManifestError` for data that is
     packed in another way."""
-    for begins, name in _NOT_READ.items():
-        if content.startswith(begins):
+    for magic, name in _NOT_READ.items():
+        if content.startswith(magic):
             raise ManifestError(
                 f"{where}: got {name} data, which is not read: unpack it first, or pack it as gzip, tar or zip"
             )

@@ -98,9 +98,9 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
     """
-    quick = quick_value(content)
-    if quick is not None:
-        yield quick[0], Repeats()
+    parsed = quick_value(content)
+    if parsed is not None:
+        yield parsed[0], Repeats()
         return
     place = where if line is None else f"{where}, line {line}"
     text = as_text(content, place)
