@@ -40,7 +40,7 @@ _NOT_FOUND = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 Attempt = Callable[[Policy], object]
-"""What raises for a Policy that is refused."""
+"""A call that raises for a refused Policy."""
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 

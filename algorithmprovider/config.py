@@ -52,7 +52,7 @@ API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha
 FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
 """The fields of v1alpha1 that are those of a profile later."""
 POLICY_KEY = "policy.cfg"
-"""Where a ConfigMap holds its Policy for the original's ``--policy-configmap``."""
+"""The key of a ConfigMap's Policy for the original's ``--policy-configmap``."""
 ConfigMaps = Mapping[tuple[str, str], JsonObject]
 """Manifests of ConfigMaps, by namespace and name."""
 _IN_ITS_PLACE = f"data[{POLICY_KEY}]"
@@ -292,7 +292,7 @@ class AlgorithmConfiguration:
     written: JsonObject = attrs.field(factory=dict, metadata={"unread": True})
     """The whole in its JSON form, where it was read."""
     folder: Path = attrs.field(default=Path(), metadata={"unread": True})
-    """What relative paths of Policy files start from."""
+    """The folder that relative paths of Policy files start from."""
     beside: ConfigMaps = attrs.field(factory=dict, metadata={"unread": True})
     """The ConfigMaps that are in the same file."""
 
@@ -440,7 +440,7 @@ def _configuration(documents: Sequence[Document], path: PathLike) -> AlgorithmCo
 
 
 MAX_PD_VOLS = "KUBE_MAX_PD_VOLS"
-"""How many cloud disks of each type a node can have that does not say so itself."""
+"""The number of cloud disks of each type for nodes without a limit of their own."""
 _DIGITS = re.compile(r"\+?0*([0-9]{1,19})", re.ASCII)
 
 

@@ -8,14 +8,14 @@ from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 
 UNKNOWN_GATE = "unrecognized feature gate: "
-"""How the refusal of a gate that a release does not have begins."""
+"""The beginning of the refusal of a gate that a release does not have."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
 GivenGates = Mapping[str, bool] | str | None
 """Changes to the gates of a release, as a mapping or in the form of the flag; None: none."""
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")
-"""What Go reads as true and as false."""
+"""The texts that Go reads as true and as false."""
 
 
 def keeps_priorities(gates: Mapping[str, bool]) -> bool:

@@ -31,7 +31,7 @@ from .gates import GivenGates, resolved_gates
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
 _EXTENDERS = "extenders["
-"""What paths in extenders begin with: these are read leniently by all releases."""
+"""The beginning of paths in extenders, which all releases read leniently."""
 
 
 # --- predicates ---------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class WrittenPolicy(Policy):
     unknown: tuple[str, ...] = ()
     """The paths of keys that are not read, misspelled or in the wrong case."""
     repeated: tuple[str, ...] = ()
-    """Those of keys that are given twice."""
+    """The paths of keys that are given twice."""
     is_yaml: bool = False
 
 
@@ -236,7 +236,7 @@ def _unregistered(kind: str, version: str) -> str:
 
 
 NEW_VERSION_REFUSED = _unregistered("Policy", NEW_VERSION)
-"""What releases up to 1.16 say of a Policy in that version."""
+"""The refusal of a Policy in that version by releases up to 1.16."""
 
 
 def validate(policy: Policy, release: Release) -> None:

@@ -13,7 +13,7 @@ class Held:
 
     times = 0
     ended = 0
-    """How many have ended since."""
+    """The number of questions that ended since."""
     due = 0.0
     """From which processor time on it may be collected again."""
 

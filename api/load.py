@@ -429,10 +429,10 @@ class Inventory:
 
     objects: tuple[KubeObject, ...] = ()
     ignored: Mapping[str, int] = Factory(dict)
-    """What is not used -> how many times."""
+    """Objects that are not used -> their number."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
-    """What the API server would refuse, with the reasons; the warnings have them too."""
+    """Objects that the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
     config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)

@@ -282,16 +282,16 @@ class Table:
     """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows*
     wants."""
     shows: str = "facts"
-    """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/ask.py``)."""
+    """The script that shows details: ``facts``, or ``aligned`` (``questions/compare/ask.py``)."""
     shared: Any = None
-    """What all details have in common."""
+    """Data that all details have in common."""
     sort: str = ""
     """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as
     they come."""
     forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
     most: int | None = None
-    """How many rows short text has; None: all."""
+    """The most rows of short text; None: all."""
     minor: Collection[int] = ()
     """The rows, by number, that short text leaves out."""
     caption: str = ""
@@ -394,7 +394,7 @@ class Paragraph:
     text: Part
     forms: Sequence[str] = attrs.field(default="text", converter=forms_of)
     hanging: str = "  "
-    """What its further lines begin with."""
+    """The beginning of its further lines."""
     wraps: bool = True
     """Whether it is broken where it is too long."""
     look: str = ""
@@ -487,7 +487,7 @@ class MapSide:
     states: Sequence[str] = ()
     """A word on each node, such as ``drained``; empty for nodes without."""
     notes: Sequence[str] = ()
-    """What else is said of each node, such as ``3 copies``."""
+    """A note on each node, such as ``3 copies``."""
 
 
 @attrs.frozen(repr=False)
@@ -521,9 +521,9 @@ class Chart:
     """The names of the columns, or the numbers that lines are over."""
     series: Mapping[str, Sequence[float | None]]
     across: str = attrs.field(validator=attrs.validators.min_len(1))
-    """What the labels are, with their unit."""
+    """The name of the labels, with their unit."""
     up: str = attrs.field(validator=attrs.validators.min_len(1))
-    """What the values are, with their unit."""
+    """The name of the values, with their unit."""
     percent: bool = False
     """Whether values are shares of 1."""
 
@@ -636,7 +636,7 @@ class View:
     verdict: Part = ""
     """The outcome in one sentence."""
     lead: Sequence[Part] = ()
-    """What a page says right under the verdict."""
+    """Sentences of a page right under the verdict."""
     facts: Mapping[str, object] = attrs.Factory(dict)
     """The outcome in a few words; a page has the numbers among them."""
     shares: Sequence[Share] = ()

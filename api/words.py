@@ -8,7 +8,7 @@ from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from .objects import KINDS, KubeObject, Quantity
 
 LISTED = 5
-"""How many names a sentence lists; the others are counted."""
+"""The most names that a sentence lists; the others are counted."""
 
 
 def count_of(number: int, noun: str, several: str = "") -> str:

@@ -57,13 +57,13 @@ class Reads(enum.Flag):
     """The pod's own claims to devices, and which devices are in use. Such answers are kept by the rule
     itself."""
     EFFECTS = enum.auto()
-    """What another rule stored in this cycle; such answers are never cached."""
+    """Counts that another rule stored in this cycle; such answers are never cached."""
 
 
 ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
-"""What changes with the pods of the row itself."""
+"""State that changes with the pods of the row itself."""
 WIDE = Reads.DOMAIN | Reads.CLUSTER
-"""What changes with pods and nodes elsewhere."""
+"""State that changes with pods and nodes elsewhere."""
 
 
 def every_pod(pod: Template) -> bool:
@@ -227,7 +227,7 @@ class Algorithm:
     """Whether upstream's predicate metadata would be nil in a cycle."""
     equivalence_cache: bool = False
     unread: tuple[str, ...] = ()
-    """What of its configuration does not count, in sentences."""
+    """The parts of its configuration that do not count, in sentences."""
     leaves_counts: bool = attrs.field(
         default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
     )
@@ -330,7 +330,7 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: CycleState = msgspec.field(default_factory=CycleState)
-    """What rules store for this cycle."""
+    """Values that rules store for this cycle."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} for {self.pod.key}>"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WAYS = "off, call, record FILE or replay FILE"
 
 OpenPost = Callable[[ExtenderConfig], "Post"]
-"""How an extender is reached."""
+"""A function that makes the way to reach an extender."""
 
 
 def make_extenders(

@@ -29,7 +29,7 @@ from .overhttp import Post
 Json = Any
 T = TypeVar("T")
 FAULT = "reply: got "
-"""What the text of each fault of a reply begins with."""
+"""The beginning of the text of each fault of a reply."""
 
 
 class NodeItems(msgspec.Struct):

@@ -294,7 +294,7 @@ class Replayed:
     _answers: dict[Key, list[PostReply | str]] = attrs.Factory(dict)
     """Request -> its answers, or the texts of errors, in order."""
     asked: dict[Key, int] = attrs.Factory(dict)
-    """How often each request was answered so far."""
+    """Request -> the number of its answers so far."""
 
     @classmethod
     def read(cls, path: Path) -> Replayed:

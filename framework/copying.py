@@ -26,7 +26,7 @@ from .registry import DEFAULT_REGISTRY
 from .schedulerspec import SchedulerSpec
 
 GIVEN = ("args", "handle")
-"""What a plugin is constructed with."""
+"""The attributes that a plugin is constructed with."""
 
 
 def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:

@@ -41,7 +41,7 @@ from ..predicates.nodiskconflict import disks_conflict
 from ..predicates.novolumezoneconflict import zones_of
 
 RequestsOf = Callable[[Pod], Requests]
-"""What a pod requests."""
+"""The requests of a pod."""
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 

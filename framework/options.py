@@ -38,7 +38,7 @@ Types = tuple[type, ...]
 OptionValues = Mapping[str, Any]
 """Options by name."""
 Called = Callable[[str], str]
-"""How messages name an option."""
+"""A function that gives an option's name in messages."""
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
@@ -51,7 +51,7 @@ class Declared:
     """All that is said of an option, for those who print, read and check it."""
 
     wanted: str = ""
-    """What it takes, in words; empty: as :data:`TAKEN` says."""
+    """The values that it takes, in words; empty: as in :data:`TAKEN`."""
     types: Types | Callable[[], Types] = ()
     """The types of its values besides None, where that is the default; empty: as :data:`TAKEN` says."""
     flags: Sequence[str] = ("--",)
@@ -78,7 +78,7 @@ class Declared:
     example: str = ""
     """A value for the key, where that is not what stands for one in the help."""
     instead: str = ""
-    """What releases have that do not have it."""
+    """The alternative in releases without it."""
 
 
 TAKEN: Mapping[str, tuple[Types, str]] = {
@@ -89,7 +89,7 @@ TAKEN: Mapping[str, tuple[Types, str]] = {
     "no-flag": ((bool,), "True or False"),
     "texts": ((tuple,), "texts"),
 }
-"""What an option takes -> the types of its values, and what it takes in words."""
+"""The kind of an option -> the types of its values, and these in words."""
 _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 """Type of a default -> what the option takes."""
 
@@ -421,7 +421,7 @@ class Framework(SchedulerOptions):
 
 
 OLDER = ("policy", "policy_configmap", "provider", "hard_pod_affinity_weight")
-"""What only the first releases of the framework have, instead of a profile."""
+"""Options of the first releases of the framework alone, instead of a profile."""
 BESIDE_POLICY = ("profile", "config", "plugins", "rules", "provider")
 
 

@@ -60,7 +60,7 @@ from .queue.events import *
 
 
 OURS = f"{__package__}.plugins."
-"""Where upstream's plugins are."""
+"""The package with upstream's plugins."""
 POINTS: Mapping[str, str] = {
     "preEnqueue": "pre_enqueue",
     "queueSort": "less",
@@ -224,7 +224,7 @@ class FrameworkCycle(Cycle, eq=False, kw_only=True):
     node_count: int = 0
     """Nodes in the snapshot."""
     post_filter: PostFilterContext | None = None
-    """What PostFilter plugins may use; set before they run."""
+    """The context for PostFilter plugins; set before they run."""
     claim_users: ClaimUsers | None = None
     """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes
     do."""
@@ -268,7 +268,7 @@ class WaitingPod:
     _timeouts: dict[str, float]
     """Plugin that has not allowed it yet -> after how many seconds it rejects the pod."""
     verdict: Status | None = None
-    """How the wait ended; None while it lasts."""
+    """The end of the wait; None while it lasts."""
     on_end: Callable[[], None] | None = None
     """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another
     pod's cycle."""
@@ -485,13 +485,13 @@ class Handle:
 
     gates: Mapping[str, bool] = attrs.Factory(dict)
     cells: FrameworkCells = attrs.Factory(FrameworkCells)
-    """What the release does differently from others."""
+    """The cells of the release."""
     queueing: QueueingCells = attrs.Factory(QueueingCells)
     """The same of its events."""
     requests: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
-    """What the release takes for the requests of a pod."""
+    """The requests of a pod, as the release counts them."""
     devices: DeviceCells = attrs.Factory(DeviceCells)
-    """What it does differently about devices."""
+    """The release's cells about devices."""
     listings: Listings | None = None
     """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None

@@ -296,11 +296,11 @@ class Profile:
     reads."""
     _plugins: Mapping[str, Plugin]
     handle: Handle = attrs.Factory(Handle)
-    """What its plugins share."""
+    """The handle that its plugins share."""
     waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     """Its pods that wait for Permit plugins."""
     slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, factory=lambda: StateKey("concerned"))
-    """Where a template's notes have the plugins whose PreFilter concerns it."""
+    """The slot in a template's notes for the plugins whose PreFilter concerns it."""
     pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(
         init=False, factory=lambda: StateKey("pre_score")
     )

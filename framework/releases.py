@@ -30,7 +30,7 @@ USAGE = frozenset({"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", 
 
 PERCENTAGE = "profiles.percentageOfNodesToScore"
 ADDRESSES = frozenset({"healthzBindAddress", "metricsBindAddress"})
-"""What versions up to v1beta2 have."""
+"""The fields that versions up to v1beta2 have."""
 FLAT = frozenset(
     {
         "algorithmSource",
@@ -42,7 +42,7 @@ FLAT = frozenset(
         "schedulerName",
     }
 )
-"""What v1alpha1 has, which is about one profile alone."""
+"""The fields of v1alpha1, which is about one profile alone."""
 OLD_SCORES = (
     "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
     " NodePreferAvoidPods=10000 PodTopologySpread=2 TaintToleration=1 +VolumeCapacityPriority:VolumeBinding=1"
@@ -208,7 +208,7 @@ OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
 """Release -> what other patch levels of it are known to decide otherwise."""
 
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
-"""That release itself."""
+"""The release of profiles by default."""
 
 AUTO = "auto"
 """In place of a release: that of the nodes."""

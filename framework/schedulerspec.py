@@ -116,7 +116,7 @@ class SchedulerSpec:
     profiles: KubeSchedulerConfiguration | None = None
     """For the framework."""
     file: str = ""
-    """Where the profiles are from, for messages."""
+    """The file of the profiles, for messages."""
     policy: Policy | None = None
     """In place of the one that *config* points to."""
     catalogue: Catalogue = CATALOGUE

@@ -162,7 +162,7 @@ class VolumeLimits:
     """The limits of volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
 
     limited: Mask
-    """Where the node has any limit: bool[n]."""
+    """The nodes with any limit: bool[n]."""
     by_key: dict[str, Ints]
     plugins: Ints
     migrated: list[frozenset[str]]

@@ -51,7 +51,7 @@ class DiskType:
     plugin: str
     id_of: Callable[[VolumeSource], str | None]
     limit: int
-    """How many a node can have, if nothing else sets a limit."""
+    """The number of disks that a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
     slots: Mapping[bool, StateKey[tuple[int, Ids | Fault]]] = attrs.field(

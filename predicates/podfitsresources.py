@@ -36,7 +36,7 @@ class Sought:
     reasons: Sequence[Reasons]
     """Why a node does not fit that has too little of each."""
     amounts: Ints
-    """How much of each the pod takes: int64[len(resources), 1]."""
+    """The amount of each that the pod takes: int64[len(resources), 1]."""
 
     @classmethod
     def of(cls, pod: Template, resources: tuple[str, ...], too_many: Reason) -> Sought:

@@ -286,7 +286,7 @@ NATIVE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS = "requests."
 _HUGE_PAGES = "hugepages-"
 _POD_LEVEL = ("cpu", "memory")
-"""What a pod as a whole can request, beside huge pages."""
+"""The resources that a pod as a whole can request, beside huge pages."""
 POD_RESOURCES = frozenset(
     [COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)]
 )

@@ -336,7 +336,7 @@ def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -
 
 
 MAX_MADE = 500_000
-"""How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
+"""The most pods that are made; the largest clusters that Kubernetes supports have 150,000."""
 _MAX_DIGITS = 19
 LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its selector matches count as its own (kubectl get replicasets)"
 

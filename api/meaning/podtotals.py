@@ -19,7 +19,7 @@ AmountsOf = Callable[[Container], Amounts]
 
 requests_of: AmountsOf = attrgetter("requests")
 limits_of: AmountsOf = attrgetter("limits")
-"""What a container requests, and its limits."""
+"""The requests of a container, and its limits."""
 
 
 def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:

@@ -17,7 +17,7 @@ V = TypeVar("V")
 JsonObject: TypeAlias = Mapping[str, Any]
 """An object in JSON form, such as a manifest, a configuration or a part of one, as it is read."""
 JsonDict: TypeAlias = dict[str, Any]
-"""One that is made."""
+"""An object in JSON form that this package makes."""
 
 _SPELLED = {
     "cidr": "CIDR",

@@ -197,7 +197,7 @@ def removed(data: JsonDict, path: str) -> bool:
 
 
 MAX_NESTING = 200
-"""How many levels an object may have that is kept in JSON form; the API's own have 20 or so."""
+"""The most levels of an object that is kept in JSON form; the API's own have 20 or so."""
 
 
 def check_nesting(value: Any, where: object) -> None:
@@ -415,7 +415,7 @@ _MOST_BYTES = 1 << 25
 class _KnownSpec:
     spec: o.PodSpec
     is_plain: bool
-    """It has only fields that the API has, each once."""
+    """Whether it has only fields that the API has, each once."""
     is_strict: bool
     """Its words are those of the API."""
 

@@ -44,7 +44,7 @@ _FOR_PEOPLE = {
 """Kind of text -> how it begins, of those that kubectl prints for people."""
 _ERROR = re.compile(rb"\s*((?:error: |Error from server|Unable to connect to|The connection to)[^\r\n]*)")
 _CHATTER = re.compile(rb"\A((Warning: |[EIW]\d{4} )[^\n]*\n)+")
-"""What kubectl says on standard error, before the objects."""
+"""Messages of kubectl on standard error, before the objects."""
 _TEMPLATE = re.compile(rb"\{(?=\{[^{}]*\}\}|%[^\n]*%\}).")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
 """Keys that are never written twice by intention: a second one begins another object."""
@@ -70,7 +70,7 @@ class File:
     name: str = ""
     found: bool = False
     given: bytes | None = None
-    """What it holds, unpacked; None: it is read when that is asked for."""
+    """Its content, unpacked; None: it is read when that is asked for."""
 
     @property
     def content(self) -> bytes:

@@ -454,7 +454,7 @@ class Overlay(OtherSums):
     name."""
     _edits: list[PodEdit] = attrs.Factory(list)
     _placed: set[int] = attrs.Factory(set)
-    """Which entries an edit put here at least once, by identity."""
+    """Entries that an edit put here at least once, by identity."""
     _edits_at: dict[int, list[PodEdit]] = attrs.Factory(dict)
     _tallies: dict[Query, EditCounts] = attrs.Factory(dict)
     _pods: dict[int, list[Entry]] = attrs.Factory(dict)

@@ -21,18 +21,18 @@ from ..pods import rebuilt_from
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-"""Where something holds."""
+"""Nodes or rows for which something holds."""
 Rows = NDArray[np.intp]
 """Rows of a table, or indexes into a batch."""
 ValueCodes = NDArray[np.intp]
 """Values of a column, as indexes into its list of distinct values."""
 Scores = NDArray[np.int64]
-"""What a priority gives each node."""
+"""The score of each node by a priority."""
 
 NO_INTS: Ints = np.zeros(0, np.int64)
 NO_ROWS: Rows = np.zeros(0, np.intp)
 NOWHERE: Mask = np.zeros(0, np.bool_)
-"""What arrays begin with that are made later: read only, as nothing is in them."""
+"""The first value of arrays that are made later: read only, as nothing is in them."""
 
 
 # --- arithmetic as Go has it --------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Revisions(Generic[Step]):
 
     limit: int = MAX_TRAIL
     revision: int = 0
-    """How many steps there were."""
+    """The number of steps so far."""
     _start: int = 0
     """The earliest revision from which all later steps are kept."""
     _steps: list[Step] = attrs.Factory(list)
@@ -364,7 +364,7 @@ class ChangeLog(Revisions[Event]):
     node_revision: int = 0
     """Moves when a node object changes, or something that only rules see which look behind the table."""
     derived: Derived = attrs.Factory(Derived)
-    """What follows from the node objects alone; empty when one has changed."""
+    """Values that follow from the node objects alone; empty when one has changed."""
     _changed_at: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     """Row -> the revision that its latest change made."""
     _latest: tuple[tuple[int, int], Rows] | None = None

@@ -39,7 +39,7 @@ MOST_KEPT = 1 << 14
 """Answers about the node objects that are kept at a time."""
 POD_COUNT = 2
 FIRST_RESOURCE = 3
-"""Where ``sums`` has the number of pods, and what resources request."""
+"""The rows of ``sums`` with the number of pods and, from there on, requests by resource."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 NO_PRESSURES = ("", "", "")
 AVOID = "scheduler.alpha.kubernetes.io/preferAvoidPods"
@@ -125,9 +125,9 @@ class NodeTable:
     changed: ChangeLog = attrs.Factory(ChangeLog)
     census: Census = attrs.field(init=False)
     places: Derived = attrs.Factory(Derived)
-    """Where batches find several resources at once, by their names."""
+    """The places of several resources at once, by their names."""
     _amounts: dict[Template, Ints] = attrs.Factory(dict)
-    """What a pod adds to its column of ``sums``."""
+    """The numbers that a pod adds to its column of ``sums``."""
     _free: list[int] = attrs.Factory(list)
     _images_of: dict[int, tuple[str, ...]] = attrs.Factory(dict)
 

@@ -168,14 +168,14 @@ class ResourceClaims(Listing[ResourceClaim]):
     extended: dict[str, str] = attrs.Factory(dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
     log: Revisions[tuple[DeviceId, ...]] = attrs.Factory(Revisions)
-    """Which devices were given or given back, step by step: others may hold them now, or none."""
+    """Devices that were given or given back, step by step: others may hold them now, or none."""
     pending: dict[str, ResourceClaim] = attrs.Factory(dict)
     """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
     """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out;
     None: nothing writes."""
     _before: dict[str, ResourceClaim | None] | None = None
-    """What was there before a trial, which is undone in the end."""
+    """The claims before a trial, which is undone in the end."""
 
     def put(self, item: ResourceClaim) -> ResourceClaim | None:
         """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch
@@ -328,7 +328,7 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
 
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
-"""How the extended resource begins that each DeviceClass has."""
+"""The beginning of the extended resource that each DeviceClass has."""
 
 
 @attrs.define(eq=False, repr=False)

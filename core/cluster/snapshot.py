@@ -294,12 +294,12 @@ class ListOrder(Order):
     _twice: tuple[Hashable, Rows] = (-1, NO_ROWS)
     """The rows twice, so that a pass from any start is a slice, and of which revision they are."""
     _version: int = -1
-    """That of the snapshot when the list was read."""
+    """The version of the snapshot when the list was read."""
     _read_at: tuple[int, int, int] | None = None
     """The version of the node tree and of the table's rows when it was read on, and the place in the rest of
     a round and a whole one."""
     _readings: int = 0
-    """How often the list was another than before."""
+    """The number of times that the list was another than before."""
     _rows: Rows = NO_ROWS
 
     @property

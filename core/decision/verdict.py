@@ -294,7 +294,7 @@ class FitError:
     """Reason -> how many nodes have it; 0 for what is said of no node, as PreFilter's rejection in some
     releases."""
     post_filter: str = ""
-    """What PostFilter said, where the release's message ends in that."""
+    """PostFilter's message, where the release's own ends in that."""
     full_stop: bool = True
     """Whether one is added after that."""
     stops_always: bool = False

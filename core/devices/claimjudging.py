@@ -38,7 +38,7 @@ _KEYWORDS = (
     " while"
 )
 _RESERVED = frozenset(_KEYWORDS.split())
-"""What CEL takes for no name of an attribute."""
+"""Words that CEL does not take as the name of an attribute."""
 
 
 @frozen(eq=False, repr=False)

@@ -170,7 +170,7 @@ class DevicePlanner:
     cells: DeviceCells
     judge: Judge
     consumed: Callable[[DeviceId], Amounts | None]
-    """How much of a device is in use."""
+    """The amounts of a device that are in use."""
     _matches_by_device: dict[tuple[int, PoolDevice], bool] = Factory(dict)
 
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> OptionsByClaim:
@@ -377,7 +377,7 @@ class DeviceSearch:
     cells: DeviceCells
     judge: Judge
     ends_at: float = float("inf")
-    """When it ends without an answer, by the monotonic clock."""
+    """The time at which it ends without an answer, by the monotonic clock."""
     taken: list[list[TakenDevice]] = field(init=False)
     """By claim."""
     _options: Sequence[Option] = field(init=False)
@@ -387,7 +387,7 @@ class DeviceSearch:
     _may_skip: bool = field(init=False)
     """A device like one that led nowhere leads nowhere too."""
     _dead_ends: set[Hashable] = Factory(set)
-    """What was taken where it led nowhere, as :meth:`_state` says it."""
+    """States of the search that led nowhere: see :meth:`_state`."""
     _kind_by_make: dict[int, Hashable] = Factory(dict)
     """Number of a make -> all that this search reads of its devices."""
     _shared: dict[DeviceId, list[Amounts]] = Factory(dict)
@@ -395,7 +395,7 @@ class DeviceSearch:
     _counters: dict[str, dict[CounterId, int]] = Factory(dict)
     """Name of a pool -> what is left of its counters."""
     _devices: Sequence[tuple[Pool, PoolDevice]] = field(init=False)
-    """Those that may be taken, in order."""
+    """The devices that may be taken, in order."""
     _tries: int = 0
 
     def __attrs_post_init__(self) -> None:

@@ -49,7 +49,7 @@ FOUND = 1
 ERROR = 2
 TOO_LATE = 3
 INVALID = 4
-"""What a search came to. INVALID: to nothing, where a pool is invalid."""
+"""The outcomes of a search. INVALID: it found nothing, and a pool is invalid."""
 MOST_SECONDS = 10.0
 """Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take
 time without a limit."""
@@ -82,7 +82,7 @@ class Devices:
     listings: Listings
     cells: DeviceCells
     seconds: float = MOST_SECONDS
-    """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
+    """The time for all searches of a cycle, in seconds; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
     _outcomes_by_claims: dict[Hashable, _Outcomes] = attrs.Factory(dict)
@@ -333,7 +333,7 @@ class DeviceTotals:
 
 
 UNMATCHED = "selector of "
-"""How it begins what rules out devices that do not match."""
+"""The beginning of the reason against devices that do not match."""
 
 
 class RefusedDevices(Record):

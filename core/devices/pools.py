@@ -39,7 +39,7 @@ class Make:
     driver: str
     attributes: Map[DeviceAttribute]
     device: Device
-    """One of them."""
+    """A device of this make."""
     _input: Values | DeviceSelectorError | None = None
 
     def __repr__(self) -> str:
@@ -160,7 +160,7 @@ class Pool:
     invalid: str
     """The name of a device that is in it twice, or another fault; empty: it is valid."""
     counters: Mapping[CounterId, int] = Factory(dict)
-    """How much there is of each counter, in billionths."""
+    """The amount of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()
     """Its devices in slices that these nodes do not reach, which take counters too."""
     rows: list[int] = Factory(list)
@@ -168,7 +168,7 @@ class Pool:
     kind: int = 0
     """The same for pools whose devices are of the same makes in the same order."""
     used: Hashable = 0
-    """Which devices are in use, as bits, and what is in use of those that are shared."""
+    """The devices in use, as bits, and the amounts in use of shared ones."""
 
     def is_whole(self, cells: DeviceCells) -> bool:
         """Whether it may give devices; in the releases that do not ask for *whole_pools* each may."""
@@ -424,7 +424,7 @@ class Reach:
     of_pool: dict[PoolId, list[ResourceSlice]] = Factory(dict)
     """All slices of each pool."""
     counters: dict[PoolId, list[ResourceSlice]] = Factory(dict)
-    """Those that have counters."""
+    """The slices with counters, by pool."""
 
     @classmethod
     def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:

@@ -31,7 +31,7 @@ from .victimchoice import GAP, Candidates, PodLayout, PotentialVictims
 
 
 Protection = Callable[[PotentialVictims], Mask]
-"""Which of the potential victims, in the order of their importance, a budget protects: bool[places, k]."""
+"""The potential victims, in the order of their importance, that a budget protects: bool[places, k]."""
 
 
 def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
@@ -123,7 +123,7 @@ def _selected_victims(
 
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
-"""What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
+"""The state that a rule may read if it is asked about sums alone; ports only for a pod without ports."""
 Coming = list[tuple[int, Template]]
 """Nominated pods: row and template."""
 
@@ -172,7 +172,7 @@ class ArrayTrial:
     footprints: dict[str, Ints]
     """By resource, what a pod of each template takes: int64[templates]."""
     predicates: Sequence[Predicate]
-    """Those that look at sums; the others answer the same no matter which pods leave."""
+    """The predicates that look at sums; the others answer the same no matter which pods leave."""
 
     @classmethod
     def of(cls, cycle: Cycle, coming: Coming, potential: PotentialVictims) -> ArrayTrial:

@@ -221,16 +221,16 @@ class UnschedulableTemplate:
     answers: Sequence[Answer]
     """Of the predicates, in running order."""
     revisions: Sequence[int]
-    """Those of the answers that are counted."""
+    """The revisions of the answers that are counted."""
     visited: Mask
     """bool[rows]"""
     order_revision: Hashable
     nodes: int
-    """How many nodes a pass visits."""
+    """The number of nodes that a pass visits."""
     tally: dict[str, int]
     """Reason -> the number of nodes that it rejects."""
     unresolvable: int
-    """How many of them have a reason that removing pods cannot resolve."""
+    """The number of nodes with a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
     errors: dict[Hashable, tuple[FitError, frozenset[str]]] = Factory(dict)

@@ -25,7 +25,7 @@ from ..pods import Entry, Template, rebuilt_from
 NO_PRIORITY = 2**62
 """The priority of a place that no pod takes: it is never preempted."""
 NEVER_STARTED = "9999-12-31T23:59:59Z"
-"""When a pod without a start time counts as started."""
+"""The start time of pods that have none."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -230,14 +230,14 @@ class PotentialVictims:
 # --- the choice ---------------------------------------------------------------------------------------------
 
 SHIFT = 2**31
-"""What upstream adds to a priority, so that the sum of many is greater than that of few."""
+"""An addition by upstream to each priority, so that the sum of many is greater than that of few."""
 
 FEW = 32
 """Names that are compared one by one."""
 GAP = -1
 """A place without a victim."""
 ODD = -1
-"""When a pod started whose start time is of another form than the API's."""
+"""The start of pods whose start time is of another form than the API's."""
 
 
 @frozen(eq=False)
@@ -255,7 +255,7 @@ class Candidates:
     _names: list[str]
     """By row."""
     _ranks: Callable[[list[str]], Ints]
-    """How names compare, for those of all rows: int64[rows]."""
+    """The ranks of the names of all rows: int64[rows]."""
     _entries: NDArray[np.object_]
     """list[Entry] of each node."""
     _places: Ints

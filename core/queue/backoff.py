@@ -57,7 +57,7 @@ class QueuedPod:
     """Its time, for sorting and flushes: when it entered the queue, or a time in the object; ``-inf``: it has
     none."""
     attempts: int = 0
-    """How often it was popped."""
+    """The number of times that it was popped."""
     plugins: frozenset[str] = frozenset()
     """The plugins that rejected it in its last attempt; if there are none any event moves it."""
     is_gated: bool = False
@@ -67,9 +67,9 @@ class QueuedPod:
     )
     """Its required pod affinity."""
     entered: int | None = None
-    """When it first became active, where the queue notes it."""
+    """The time at which it first became active, where the queue notes it."""
     rejections: int = 0
-    """How many of its attempts plugins rejected, ..."""
+    """The number of its attempts that plugins rejected, ..."""
     errors: int = 0
     """... and how many errors it had since, where the queue counts them."""
     holder: str = ""
@@ -123,7 +123,7 @@ class Parked:
 
     _all: dict[str, QueuedPod] = Factory(dict)
     _wanting: dict[str, QueuedPod] = Factory(dict)
-    """Those with required pod affinity."""
+    """The pods with required pod affinity."""
     _noted: dict[str, tuple[float, bool]] = Factory(dict)
     """Key -> the pod's time and whether it is gated, as noted in the heaps."""
     _times: list[tuple[float, str]] = Factory(list)

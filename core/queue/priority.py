@@ -529,7 +529,7 @@ class Wait:
     """The wait of one pod."""
 
     next: int = SECOND
-    """How long the next one is."""
+    """The length of the next wait."""
     asked: int = 0
     is_running: bool = False
 

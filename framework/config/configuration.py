@@ -206,7 +206,7 @@ class ProfileConfig:
     plugins: Annotated[Plugins, ReadBy(_plugins)] = attrs.Factory(dict)
     plugin_config: tuple[PluginArgs, ...] = ()
     sorters: PluginSet | None = attrs.field(default=None, metadata={"unread": True})
-    """What it says of queueSort itself; None: nothing."""
+    """Its own queueSort plugins; None: it names none."""
 
     def at(self, point: str) -> PluginSet:
         """The plugins of an extension point."""
@@ -356,7 +356,7 @@ class KubeSchedulerConfiguration:
     profiles: tuple[ProfileConfig, ...] = ()
     extenders: tuple[ExtenderConfig, ...] = ()
     begins: str = attrs.field(default="", metadata=_UNREAD)
-    """How the refusal of one of its profiles begins."""
+    """The beginning of the refusal of one of its profiles."""
     checks_all: bool = attrs.field(default=False, metadata=_UNREAD)
     """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates``
     of a Policy."""
@@ -364,7 +364,7 @@ class KubeSchedulerConfiguration:
     unread: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
     """The fields that it has in vain: unknown ones, where these are ignored."""
     notes: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
-    """What else does not count of what was given, in sentences."""
+    """Notes on other input that does not count, in sentences."""
 
     @property
     def context(self) -> Context:

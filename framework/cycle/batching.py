@@ -179,7 +179,7 @@ class Batches:
     on_undo: Callable[..., None]
     """Called with how something is undone, and with what."""
     number: int = 0
-    """That of the latest cycle."""
+    """The number of the latest cycle."""
     kept: dict[str, StoredBatch] = attrs.Factory(dict)
     """Profile -> what is kept."""
 

@@ -86,7 +86,7 @@ class Diagnosis:
     post_filter: str = ""
     """PostFilter's message."""
     _statuses: dict[Outcome, Status] = attrs.field(factory=dict, init=False)
-    """What the verdict says of alike nodes -> their status."""
+    """The outcome that alike nodes share -> their status."""
 
     @property
     def outside_has_status(self) -> bool:

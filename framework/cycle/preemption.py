@@ -103,7 +103,7 @@ class Evaluator:
     context: PostFilterContext
     args: DefaultPreemptionArgs = attrs.Factory(DefaultPreemptionArgs)
     reasons: dict[str, int] = attrs.Factory(dict)
-    """What stood against nodes in the dry run, and how often."""
+    """Reason against nodes in the dry run -> their number."""
     errors: list[str] = attrs.Factory(list)
     _coming: Coming | None = None
     """The nominated pods, where sums alone show where the pod fits."""

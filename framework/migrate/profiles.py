@@ -88,7 +88,7 @@ def left_out(rule: str) -> str:
 COUNTED_ELSEWHERE = (
     "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
 )
-"""What remains of the limits of built-in disks in releases without their plugins."""
+"""The limits of built-in disks in releases without their plugins, in words."""
 OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
 NODE_LABEL = "has plugin NodeLabel, which was removed in 1.23"
 OWN_DEFAULTS = "takes those of its own release, constraints of topology spread among them, PodTopologySpread with weight 2"
@@ -152,7 +152,7 @@ LISTING: Mapping[str, Release] = {
     for version, release in FRAMEWORK_RELEASES.items()
     if release.configuration.lists_points and not is_flat(release.configuration)
 }
-"""Those with profiles that list plugins for each point."""
+"""The releases with profiles that list plugins for each point."""
 
 
 def target_release(name: str, argument: str) -> Release:

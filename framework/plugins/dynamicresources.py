@@ -116,7 +116,7 @@ CANNOT_FIT = Reason("cannot fit resource", resolvable=False)
 OLD_CLAIM = Reason("cannot schedule extended resource claim", resolvable=False)
 FINALIZER = "resource.kubernetes.io/delete-protection"
 BINDING_SECONDS = 600.0
-"""How long a device may take to become ready, unless the arguments say so."""
+"""The longest wait for a device to become ready, unless the arguments say another."""
 DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 _NO_STATE = "not found"
@@ -128,14 +128,14 @@ class _State:
     """The plugin's state of the pod's claims in a cycle. ``claims`` is empty if the pod needs none."""
 
     claims: Sequence[ResourceClaim] = ()
-    """Those that users made; a special one for the extended resources of the pod may come last."""
+    """The claims that users made; a special one for the extended resources of the pod may come last."""
     unallocated: Sequence[ResourceClaim] = ()
-    """Those of the users' claims that have no devices yet."""
+    """The users' claims without devices."""
     special: ResourceClaim | None = None
     variants: dict[frozenset[str], ResourceClaim] = attrs.Factory(dict)
     """Extended resources that a node gives as devices -> the special claim for them."""
     device_resources: frozenset[str] = frozenset()
-    """Those of the node that was chosen."""
+    """The extended resources that the chosen node gives as devices."""
 
 
 _STATE: StateKey[_State] = StateKey("DynamicResources")

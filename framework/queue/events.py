@@ -87,7 +87,7 @@ class ClusterEvent:
 
 
 Events = Sequence[ClusterEvent]
-"""What a plugin waits for."""
+"""The events that a plugin waits for."""
 NODE_ADD = ClusterEvent("Node", Action.ADD, "NodeAdd")
 NODE_DELETE = ClusterEvent("Node", Action.DELETE, "NodeDelete")
 ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")

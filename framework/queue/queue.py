@@ -56,7 +56,7 @@ class Flights:
     """UID -> the number of events before the pod was taken out; in ascending order."""
     _events: list[Happening] = attrs.Factory(list)
     _dropped: int = 0
-    """How many events are no longer kept, because every pod was taken out after them."""
+    """The number of events that are no longer kept, because every pod was taken out after them."""
 
     def __contains__(self, uid: str) -> bool:
         return uid in self._starts

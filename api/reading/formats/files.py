@@ -34,7 +34,7 @@ thousandth."""
 MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TAR = b"ustar"
 TAR_AT = 257
-"""What a tar archive has at that place."""
+"""The mark of a tar archive, and its place."""
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _NOT_READ = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z"}

@@ -228,7 +228,7 @@ class _Window:
     is_whole: bool = False
     """There is no more in the stream."""
     blank: bytes = b""
-    """What stood before the next character."""
+    """The white space before the next character."""
 
     def sign(self, allowed: bytes) -> bytes:
         """Take the next character, which is one of *allowed*."""
