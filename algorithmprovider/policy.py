@@ -321,14 +321,14 @@ class Registry:
         """The rules that *release* registers with *gates*, and those that a user added to *catalogue*."""
         on = [effect for effect in release.gate_effects if gates[effect.gate]]
         priorities = [*release.priorities, *_priorities_of(on), *catalogue.added_priorities]
-        predicates = [*_with(release.predicates, on), *catalogue.added_predicates]
+        predicates = [*_with_effects(release.predicates, on), *catalogue.added_predicates]
         return cls(
             release=release,
             predicates={
-                name: _of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates
+                name: _rule_of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates
             },
             priorities={
-                name: _always(_of(catalogue.priorities, name, release.texts["priority"]))
+                name: _constant(_rule_of(catalogue.priorities, name, release.texts["priority"]))
                 for name in priorities
             },
             weights={
@@ -341,7 +341,7 @@ class Registry:
                 release.mandatory_predicates,
             ),
             default_predicates=[
-                *_with(release.default_predicates, on, adding=True),
+                *_with_effects(release.default_predicates, on, adding=True),
                 *catalogue.added_predicates,
             ],
             default_priorities=[
@@ -370,7 +370,7 @@ def gates_of(name: str, release: Release) -> str:
     )
 
 
-def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
+def _with_effects(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
     rules = dict.fromkeys(names)
     for effect in effects:
         rules |= dict.fromkeys(effect.adds if adding else effect.registers)
@@ -384,13 +384,13 @@ def _priorities_of(effects: Iterable[GateEffect], *, adding: bool = False) -> li
     return [effect.registers_priority for effect in registering if effect.registers_priority is not None]
 
 
-def _of(rules: Mapping[str, R], name: str, text: str) -> R:
+def _rule_of(rules: Mapping[str, R], name: str, text: str) -> R:
     if name not in rules:
         raise PolicyError(text.format(name=name))
     return rules[name]
 
 
-def _always(rule: Priority) -> Callable[[], Priority]:
+def _constant(rule: Priority) -> Callable[[], Priority]:
     return lambda: rule
 
 

@@ -325,7 +325,7 @@ class _Loading:
         decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
         has_others = not has_only(kind, data)  # few have: where they stand needs words that take time
         if decoded is not None:
-            self._keep(self._named(decoded, data, place), data, place)
+            self._keep(self._with_name(decoded, data, place), data, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
         elif kind != "ConfigMap":
@@ -355,7 +355,7 @@ class _Loading:
             raise without_kind(place, item)
         self._take(item_kind, item, place, api_version)
 
-    def _named(self, decoded: KubeObject, data: JsonObject, place: object) -> KubeObject:
+    def _with_name(self, decoded: KubeObject, data: JsonObject, place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
         if decoded.metadata.name:
             return decoded

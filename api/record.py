@@ -142,8 +142,8 @@ def schema_of(
     union, notes = (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
     tops = get_args(union) or (union,)
     references, schemas = msgspec.json.schema_components(tops, ref_template="#/$defs/{name}")
-    records = {kind.__name__: kind for kind in _below(Record)}
-    kinds = {name: _written_whole(schema, records.get(name, Record)) for name, schema in schemas.items()}
+    records = {kind.__name__: kind for kind in _subclasses(Record)}
+    kinds = {name: _full_schema(schema, records.get(name, Record)) for name, schema in schemas.items()}
     for top, reference in zip(tops, references, strict=True):
         name = reference["$ref"].rpartition("/")[2]
         leading_fields = leading(top)
@@ -161,12 +161,12 @@ def schema_of(
     return {**top_schema, "$defs": kinds} if kinds else top_schema
 
 
-def _below(kind: type[Record]) -> Iterator[type[Record]]:
+def _subclasses(kind: type[Record]) -> Iterator[type[Record]]:
     for subclass in kind.__subclasses__():
-        yield from (subclass, *_below(subclass))
+        yield from (subclass, *_subclasses(subclass))
 
 
-def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
+def _full_schema(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
     """*schema* of what is written, not of what would be read: with each field required that has a default,
     and described."""
     fields = schema.get("properties", {})

@@ -193,7 +193,7 @@ class Run:
     """Key -> pod, with its current status."""
     _waiting: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod that waits for a node, as it was last put."""
-    _held: dict[str, Decision] = attrs.Factory(dict)
+    _on_permit: dict[str, Decision] = attrs.Factory(dict)
     """Key of a pod that waits on Permit -> its decision."""
     _ended: list[tuple[Decision, Failure | None]] = attrs.Factory(list)
 
@@ -250,7 +250,7 @@ class Run:
             self.engine.nominations.remove(waiting)
 
     def _stop_holding(self, key: str) -> None:
-        decision = self._held.get(key)
+        decision = self._on_permit.get(key)
         if decision is not None:
             self.engine.flow.binding.removed(decision.pod)
             self._end_waits()
@@ -318,7 +318,7 @@ class Run:
         if decision.host is None:
             evicts = decision.preemption is not None and bool(decision.preemption.victims)
             self._wait(decision, nominated_node, tries_again=not retry or (evicts and not self.retries_once))
-        if self._held:
+        if self._on_permit:
             self._end_waits()
         return decision
 
@@ -415,7 +415,7 @@ class Run:
     @property
     def held(self) -> list[Pod]:
         """The pods that have a host and wait on Permit, in order."""
-        return [decision.pod for decision in self._held.values()]
+        return [decision.pod for decision in self._on_permit.values()]
 
     # --- what follows from a decision -----------------------------------------------------------------------
 
@@ -431,7 +431,7 @@ class Run:
             decision.allocations = self.engine.allocations(decision.pod)
         if self.may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
-            self._held[decision.pod.key] = decision
+            self._on_permit[decision.pod.key] = decision
 
     def _note_assumption(self, pod: Pod, host: str) -> None:
         for claim in self.engine.listings.resource_claims.of(pod):
@@ -448,9 +448,9 @@ class Run:
     def _end_waits(self) -> None:
         """Bind the held pods that were allowed, and take those back that were rejected; this may end other
         waits."""
-        while over := [decision for decision in self._held.values() if self._is_over(decision)]:
+        while over := [decision for decision in self._on_permit.values() if self._is_over(decision)]:
             for decision in over:
-                del self._held[decision.pod.key]
+                del self._on_permit[decision.pod.key]
                 self._ended.append((decision, self._finish(decision.pod, decision.host or "")))
 
     def _is_over(self, decision: Decision) -> bool:

@@ -431,12 +431,12 @@ class _Builder:
         repeated = next((name for i, name in enumerate(configured) if name in configured[:i]), None)
         if repeated is not None:
             raise PolicyError(f"repeated config for plugin {repeated}")
-        for name in self._needed():
+        for name in self._registered_names():
             self._construct(name)
         for point in _EXPANSION:
             for _, text in self._objections(point):
                 raise PolicyError(text)
-        points = {point: tuple(self._expanded(point)) for point in _EXPANSION}
+        points = {point: tuple(self._expand(point)) for point in _EXPANSION}
         release = self.config.release
         name = self.profile.scheduler_name or ""
         sorters = len(points["queueSort"])
@@ -492,7 +492,7 @@ class _Builder:
             name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting_pods
         )
 
-    def _needed(self) -> list[str]:
+    def _registered_names(self) -> list[str]:
         names = dict.fromkeys(name for members in self.names.values() for name in members)
         return sorted(name for name in names if name in self.registry)
 
@@ -536,7 +536,7 @@ class _Builder:
         faults: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
         context = self.context
-        for name in self._needed():
+        for name in self._registered_names():
             args = self.profile.args_of(name, context)
             place = places.get(name, f"arguments of {name}")
             arg_fault_list = [fault_of(text) for text in arg_faults(name, args, "", context)]
@@ -561,7 +561,7 @@ class _Builder:
     def _joins(self, name: str, point: str) -> bool:
         return point in self.joined[name] and (name, point) not in self.handle.cells.points_lacked
 
-    def _expanded(self, point: str) -> list[str]:
+    def _expand(self, point: str) -> list[str]:
         explicit = self.names.get(point, [])
         disabled = self.disabled.get(point, frozenset())
         if "*" in disabled:

@@ -157,7 +157,7 @@ class SchedulerSpec:
         }
         if isinstance(options, Framework):
             try:
-                return cls._of_profiles(options, shared)
+                return cls._from_profiles(options, shared)
             except PolicyError as error:
                 name = str(error).removeprefix(UNKNOWN_GATE)
                 if name == str(error):
@@ -176,7 +176,7 @@ class SchedulerSpec:
         ).checked(lambda name: called("config" if getattr(options, name) is None else name))
 
     @classmethod
-    def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
+    def _from_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
         from .config.configuration import KubeSchedulerConfiguration, given_configuration
 
         profile = options.config if options.profile is None else options.profile
@@ -186,7 +186,7 @@ class SchedulerSpec:
             )
         plugins = (*options.plugins, *plugins_of(options.rules))
         if any(getattr(options, name) is not None for name in OLDER):
-            return cls._of_older(options, shared, plugins)
+            return cls._from_policy(options, shared, plugins)
         profiles = given_configuration(
             cast(Any, profile),
             gates=options.gates,
@@ -206,7 +206,7 @@ class SchedulerSpec:
         )
 
     @classmethod
-    def _of_older(
+    def _from_policy(
         cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]
     ) -> SchedulerSpec:
         """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""

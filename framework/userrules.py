@@ -141,7 +141,7 @@ def _module(home: str, place: str) -> ModuleType:
                 _look_in(os.path.dirname(real), last=True)
                 stem = Path(real).stem
                 is_found = _is_found_as(stem, real)
-                module = importlib.import_module(stem) if is_found else _executed(real, stem + _GIVEN)
+                module = importlib.import_module(stem) if is_found else _execute(real, stem + _GIVEN)
             _files[module.__name__] = real
             return module
         _look_in(os.getcwd())
@@ -184,7 +184,7 @@ def execute_files(files: Mapping[str, str]) -> None:
         _look_in(os.path.dirname(file), last=True)
         if name not in sys.modules and not _is_found_as(name, file):
             with suppress(Exception):
-                _executed(file, name)
+                _execute(file, name)
 
 
 def _is_found_as(name: str, file: str) -> bool:
@@ -196,7 +196,7 @@ def _is_found_as(name: str, file: str) -> bool:
     return spec is not None and spec.origin is not None and os.path.realpath(spec.origin) == file
 
 
-def _executed(file: str, name: str) -> ModuleType:
+def _execute(file: str, name: str) -> ModuleType:
     loader = importlib.machinery.SourceFileLoader(name, file)
     module = ModuleType(name)
     module.__file__ = file

@@ -233,24 +233,24 @@ class _OwnTerms:
             places_gone = {
                 place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in keys_left
             }
-        first_match = _first(self.affinity.sharing(row), places_gone)
+        first_match = _first_place(self.affinity.sharing(row), places_gone)
         error = _first_error(self.affinity, places_gone)
         if "" in self.affinity.keys and first_match < error[0]:
             first_match, error = NO_PLACE, (first_match, EMPTY_KEY)
         # Upstream: an error in the anti-affinity counts as a violation.
         first_violation = min(
-            _first(self.anti.sharing(row), places_gone), _first_error(self.anti, places_gone)[0]
+            _first_place(self.anti.sharing(row), places_gone), _first_error(self.anti, places_gone)[0]
         )
         if error[0] < min(first_match, first_violation + 1):
             form = self.cycle.release.affinity_texts["affinity"]
             return form.format(pod=self.cycle.pod.key, node=self.nodes.name(i), error=error[1])
         if first_violation < NO_PLACE:
             return ANTI_AFFINITY_VIOLATED
-        is_first = self.itself and _first(self.affinity.anywhere, places_gone) == NO_PLACE
+        is_first = self.itself and _first_place(self.affinity.anywhere, places_gone) == NO_PLACE
         return None if not self.affinity.keys or first_match < NO_PLACE or is_first else AFFINITY_UNMET
 
 
-def _first(places: list[int], places_gone: set[int]) -> int:
+def _first_place(places: list[int], places_gone: set[int]) -> int:
     return next((place for place in places if place not in places_gone), NO_PLACE)
 
 

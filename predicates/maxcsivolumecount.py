@@ -119,7 +119,7 @@ def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attac
         if fault is not None:
             yield Attachable(None, "", fault=fault)
             return
-        claimed = _of_claim(f"{pod.namespace}/{name}", cycle)
+        claimed = _claimed_volume(f"{pod.namespace}/{name}", cycle)
         if claimed is not None:
             driver, handle, plugin = claimed
             # Upstream: before 1.16 equal handles of two drivers are one volume.
@@ -127,7 +127,7 @@ def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attac
             yield Attachable(identity, _limit_key(driver, cycle), plugin)
 
 
-def _of_claim(key: str, cycle: Cycle) -> ClaimedVolume | None:
+def _claimed_volume(key: str, cycle: Cycle) -> ClaimedVolume | None:
     cells = cycle.release.volumes
     claim = cycle.listings.claims.get(key)
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None

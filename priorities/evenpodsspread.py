@@ -68,7 +68,7 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
     return Sparseness(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
 
 
-def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
+def _uneven_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
     """The scores where some nodes lack a topology key, and then get 0, where a node is listed twice or a
     selector is invalid."""
     constraints = soft_constraints(pod)
@@ -137,7 +137,7 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     reads=Reads.NODE | Reads.DOMAIN,
     key=_key,
     concerns=lambda pod: bool(soft_constraints(pod)),
-    reduce=Reduction(_scale, zeros_alike=False, special=_unlike),
+    reduce=Reduction(_scale, zeros_alike=False, special=_uneven_scores),
     sums=_sums,
 )
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:

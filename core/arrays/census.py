@@ -377,14 +377,14 @@ class PodCount:
         """The counts of :meth:`by`, which move with it until a node object changes."""
         sums = self._domains.get(key)
         if sums is None:
-            sums = self._domains[key] = DomainCounts(column, self._counted_by(column))
+            sums = self._domains[key] = DomainCounts(column, self._count_by(column))
         elif sums.column is not column or len(sums.counts) < len(column.values):
             # Who has the counts already goes on with the same values: a column is made anew where it was
             # forgotten, or a node changed.
-            sums.column, sums.counts = column, self._counted_by(column)
+            sums.column, sums.counts = column, self._count_by(column)
         return sums
 
-    def _counted_by(self, column: NodeColumn[Any]) -> Ints:
+    def _count_by(self, column: NodeColumn[Any]) -> Ints:
         counts = np.zeros(len(column.values), np.int64)
         if self.total:
             rows = self.rows[: len(column.codes)].nonzero()[0]
@@ -443,12 +443,12 @@ class Census:
         """The counter of *query*; the first time all present pods are counted for it."""
         counter = self.counters.get(query)
         if counter is None:
-            counter = self._carrier_counter(query) if isinstance(query, TermCarriers) else self._new(query)
+            counter = self._term_counter(query) if isinstance(query, TermCarriers) else self._create(query)
         if self.watch is not None:
             self.watch.append(counter)
         return counter
 
-    def _new(self, query: Query) -> PodCount:
+    def _create(self, query: Query) -> PodCount:
         counter = self.counters[query] = PodCount(query)
         self._registered.file(counter, query.pairs)
         for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
@@ -554,13 +554,13 @@ class Census:
         ]
         for role in ROLES if template.has_pod_affinity else ():
             matching.extend(
-                (self._carrier_counter(carrier), times) for carrier, times in carriers(template, role).items()
+                (self._term_counter(carrier), times) for carrier, times in carriers(template, role).items()
             )
             if not self.has_unreadable and unreadable(template, role) is not None:
                 self.has_unreadable = True
                 self.terms_revision += 1
 
-    def _carrier_counter(self, carrier: TermCarriers) -> PodCount:
+    def _term_counter(self, carrier: TermCarriers) -> PodCount:
         counter = self.counters.get(carrier)
         if counter is None:
             counter = self.counters[carrier] = PodCount(carrier)

@@ -130,10 +130,10 @@ class Failures:
         if all(part._codes is None for part in present):
             pairs = [pair for part in present for pair in part._named]
             return cls(None, {}, named=pairs, failed=reduce(or_, (mask for _, mask in pairs)))
-        return cls._coded_together(present)
+        return cls._combined(present)
 
     @classmethod
-    def _coded_together(cls, present: Sequence[Failures]) -> Failures | None:
+    def _combined(cls, present: Sequence[Failures]) -> Failures | None:
         outcomes: list[Reasons | str] = [()]
         numbers = np.zeros(len(present[0].codes), np.int64)
         for part in present:
@@ -145,7 +145,7 @@ class Failures:
             width = int(answers.max()) - low + 1
             pairs, numbers = _distinct(numbers * width + (answers - low))
             outcomes = [
-                _followed(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()
+                _with_answer(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()
             ]
         return cls.of_rows(outcomes, numbers)
 
@@ -153,7 +153,7 @@ class Failures:
     def codes(self) -> Codes:
         """int64[n]: 0, or a key of ``sequences``."""
         if self._codes is None:
-            self._settle()
+            self._compute_codes()
         assert self._codes is not None
         return self._codes
 
@@ -161,16 +161,16 @@ class Failures:
     def sequences(self) -> dict[int, Reasons]:
         """Code -> reasons."""
         if self._codes is None:
-            self._settle()
+            self._compute_codes()
         return self._sequences
 
-    def _settle(self) -> None:
+    def _compute_codes(self) -> None:
         """Work out the codes."""
         pairs = [(reasons, mask) for reasons, mask in self._named if np.count_nonzero(mask)]
         if len(pairs) <= MOST_BITS:
             self._codes, self._sequences = _by_bits(pairs)
         else:
-            combined = self._coded_together(
+            combined = self._combined(
                 [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in pairs]
             )
             assert combined is not None
@@ -191,14 +191,14 @@ class Failures:
                     else f"a {type(mask).__name__}"
                 )
                 return f"a mask of {kind}", f"bool[{n}]"
-            if fault := _unreasonable(reasons):
+            if fault := _reason_fault(reasons):
                 return fault
         if self._codes is None:
             return None
         if len(self._codes) != n or (self.errors is not None and len(self.errors) != n):
             return f"Failures of {len(self._codes)} nodes", f"one answer for each of {n} nodes"
         return next(
-            (fault for reasons in self._sequences.values() if (fault := _unreasonable(reasons))), None
+            (fault for reasons in self._sequences.values() if (fault := _reason_fault(reasons))), None
         )
 
     def detached(self) -> Failures:
@@ -260,7 +260,7 @@ def _by_bits(pairs: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Re
     }
 
 
-def _unreasonable(reasons: object) -> tuple[str, str] | None:
+def _reason_fault(reasons: object) -> tuple[str, str] | None:
     """The fault of *reasons*, which a user's rule may have made of anything."""
     for reason in reasons if isinstance(reasons, tuple) else (reasons,):
         if not isinstance(reason, Reason):
@@ -279,7 +279,7 @@ def _distinct(numbers: Codes) -> tuple[Codes, Codes]:
     return np.flatnonzero(present), (np.cumsum(present) - 1)[numbers]
 
 
-def _followed(earlier: Reasons | str, part: Failures, answer: int) -> Reasons | str:
+def _with_answer(earlier: Reasons | str, part: Failures, answer: int) -> Reasons | str:
     if isinstance(earlier, str) or not answer:
         return earlier
     return part.texts[-answer - 1] if answer < 0 else earlier + part.sequences[answer]

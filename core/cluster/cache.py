@@ -72,18 +72,18 @@ class NodeTree:
 
     def one_round(self) -> list[str]:
         """All nodes in the order of a round: one of each zone in turn."""
-        return _in_turn([zone.names for zone in self.zones.values()])
+        return _interleaved([zone.names for zone in self.zones.values()])
 
     def rest_of_round(self) -> list[str]:
         """The nodes that are visited until every zone is visited to its end, when a new round begins."""
         remaining = [list(zone.names)[zone.cursor :] for zone in self.zones.values()]
-        return _in_turn(remaining[self.turn :] + remaining[: self.turn])
+        return _interleaved(remaining[self.turn :] + remaining[: self.turn])
 
     def visit(self, count: int) -> None:
         """The next *count* nodes of the round are visited, at least one."""
         zones = list(self.zones.values())
         remaining = [[zone] * (len(zone.names) - zone.cursor) for zone in zones]
-        visited = _in_turn(remaining[self.turn :] + remaining[: self.turn])[:count]
+        visited = _interleaved(remaining[self.turn :] + remaining[: self.turn])[:count]
         for zone in visited:
             zone.cursor += 1
         self.turn = 1 + zones.index(visited[-1])
@@ -95,7 +95,7 @@ class NodeTree:
             zone.cursor = 0
 
 
-def _in_turn(zones: Sequence[Iterable[T]]) -> list[T]:
+def _interleaved(zones: Sequence[Iterable[T]]) -> list[T]:
     return [name for turn in zip_longest(*zones) for name in turn if name is not None]
 
 
@@ -376,7 +376,7 @@ class Cache:
             return False
         info.is_reordered |= not is_last
         info.used_ports.difference_update(entry.template.ports)
-        self._changed(info.name, CacheChange(entry, -1))
+        self._note_change(info.name, CacheChange(entry, -1))
         self._drop_if_empty(info)
         return True
 
@@ -397,7 +397,7 @@ class Cache:
         same."""
         info = self.infos[node.name]
         info.node = node
-        self._changed(info.name, CacheChange(None, 0, node, info.images))
+        self._note_change(info.name, CacheChange(None, 0, node, info.images))
 
     def remove_node(self, node: Node) -> None:
         """A node is deleted; its pods stay until they are deleted themselves."""
@@ -408,11 +408,11 @@ class Cache:
         self.images_revision += bool(info.images)
         if self.forgets_with_node:
             for entry in info.pods:
-                self._changed(info.name, CacheChange(entry, -1))
+                self._note_change(info.name, CacheChange(entry, -1))
             info.pods = []
         info.node = None
         info.images = {}
-        self._changed(info.name, CacheChange(None, 0))
+        self._note_change(info.name, CacheChange(None, 0))
         self._drop_if_empty(info)
         self.order.remove(node.name, self.zone_key(node.labels))
         self._forget_images(node)
@@ -438,7 +438,7 @@ class Cache:
                 images.setdefault(name, (size, len(nodes)))
         info.node = node
         info.images = images
-        self._changed(info.name, CacheChange(None, 0, node, info.images))
+        self._note_change(info.name, CacheChange(None, 0, node, info.images))
 
     def image_states(self, node: Node) -> dict[str, tuple[int, int]]:
         """Each image of *node* with its size in bytes and the number of nodes that have it now."""
@@ -471,5 +471,5 @@ class Cache:
         if not info.pods and info.node is None:
             del self.infos[info.name]
 
-    def _changed(self, name: str, change: CacheChange) -> None:
+    def _note_change(self, name: str, change: CacheChange) -> None:
         self.changes.setdefault(name, []).append(change)

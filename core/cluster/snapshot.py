@@ -291,7 +291,7 @@ class ListOrder(Order):
     at any node, and a node can occur twice and another not at all: in each cycle, or after changes."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
-    _twice: tuple[Hashable, Rows] = (-1, NO_ROWS)
+    _doubled: tuple[Hashable, Rows] = (-1, NO_ROWS)
     """The rows twice, so that a pass from any start is a slice, and of which revision they are."""
     _version: int = -1
     """The version of the snapshot when the list was read."""
@@ -361,9 +361,9 @@ class ListOrder(Order):
         rows = self._rows if self._version == self.snapshot.version else self.rows()
         start = self.start % len(rows) if len(rows) else 0
         if self._latest is None or self._latest[:2] != (self.revision, start):
-            if self._twice[0] != self.revision:
-                self._twice = self.revision, np.concatenate([rows, rows])
-            self._latest = self.revision, start, self._twice[1][start : start + len(rows)]
+            if self._doubled[0] != self.revision:
+                self._doubled = self.revision, np.concatenate([rows, rows])
+            self._latest = self.revision, start, self._doubled[1][start : start + len(rows)]
         return self._latest[2]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:

@@ -120,10 +120,8 @@ class FilterPass:
         alive = ~self.hits[predicate] if predicate in self.hits else self.nodes.every()
         names = [predicate.name for predicate in self.predicates]
         earlier_predicates = set(names[: names.index(predicate)])
-        for earlier in [
-            failures for earlier, failures in self.findings if earlier.name in earlier_predicates
-        ]:
-            alive &= (earlier.errors_or_zero == 0) if self.check_all else earlier.passed
+        for failures in [failures for rule, failures in self.findings if rule.name in earlier_predicates]:
+            alive &= (failures.errors_or_zero == 0) if self.check_all else failures.passed
         return alive
 
 

@@ -38,7 +38,7 @@ class DeviceSelectorError(Exception):
 
 def quantity_value(amount: Quantity) -> Value:
     """*amount* as a value of an expression."""
-    return _of(amount.nanos)
+    return _from_nanos(amount.nanos)
 
 
 def quantity(text: str) -> Value:
@@ -57,7 +57,7 @@ def _nanos(value: Value) -> int:
     return int(value[QUANTITY])
 
 
-def _of(nanos: int) -> Value:
+def _from_nanos(nanos: int) -> Value:
     return {QUANTITY: str(nanos)}
 
 
@@ -165,12 +165,12 @@ METHODS: Mapping[str, Overloads] = {
     "asInteger": ((("value",), "int", _as_integer),),
     "asApproximateFloat": ((("value",), "double", lambda value: _nanos(value) / _NANO),),
     "add": (
-        (("value", "value"), "value", lambda value, other: _of(_nanos(value) + _nanos(other))),
-        (("value", "int"), "value", lambda value, whole: _of(_nanos(value) + whole * _NANO)),
+        (("value", "value"), "value", lambda value, other: _from_nanos(_nanos(value) + _nanos(other))),
+        (("value", "int"), "value", lambda value, whole: _from_nanos(_nanos(value) + whole * _NANO)),
     ),
     "sub": (
-        (("value", "value"), "value", lambda value, other: _of(_nanos(value) - _nanos(other))),
-        (("value", "int"), "value", lambda value, whole: _of(_nanos(value) - whole * _NANO)),
+        (("value", "value"), "value", lambda value, other: _from_nanos(_nanos(value) - _nanos(other))),
+        (("value", "int"), "value", lambda value, whole: _from_nanos(_nanos(value) - whole * _NANO)),
     ),
     "major": ((("value",), "int", lambda value: _version(value).numbers[0]),),
     "minor": ((("value",), "int", lambda value: _version(value).numbers[1]),),

@@ -33,8 +33,8 @@ class OwnerSelector:
         """The selector of a service or replication controller."""
         # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count
         # every pod.
-        pairs_or_none = Map() if pairs is None else pairs
-        return cls(pairs_or_none, set_selector(pairs_or_none))
+        label_pairs = Map() if pairs is None else pairs
+        return cls(label_pairs, set_selector(label_pairs))
 
     @property
     def pairs(self) -> Collection[tuple[str, str]]:

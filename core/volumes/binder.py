@@ -297,7 +297,7 @@ class VolumeBinder:
             nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
             decision = self.find(claims, nodes).decision(0)
         assumed_decision = VolumeDecision(
-            tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
+            tuple((_bound_to(volume, claim), claim) for volume, claim in decision.bindings),
             tuple(
                 replace(
                     claim,
@@ -480,7 +480,7 @@ class VolumeBinder:
         finding.provided = pending
 
 
-def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+def _bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
     """*volume* as bound to *claim*; *volume* itself if it is bound to it already."""
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.uid)
     old = volume.spec.claim_ref

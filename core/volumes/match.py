@@ -135,8 +135,8 @@ class VolumeMatcher:
         for volume in bound:
             # Upstream: a volume that is bound to the claim and that the node cannot reach ends the search
             # without a volume.
-            free = self._free(volume)
-            self._give(numbers, volume, wanting & free)
+            free = self._free_nodes(volume)
+            self._assign(numbers, volume, wanting & free)
             wanting &= ~free
         open_count = np.count_nonzero(wanting)
         labels = _selector(claim)
@@ -157,13 +157,13 @@ class VolumeMatcher:
         for volume in sorted(large, key=size):
             if not open_count:
                 break
-            assigned = self._give(numbers, volume, wanting)
+            assigned = self._assign(numbers, volume, wanting)
             wanting[assigned] = False
             open_count -= len(assigned)
         self._numbers_by_claim.append(numbers)
         return numbers, failed
 
-    def _give(self, numbers: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
+    def _assign(self, numbers: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
         """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers which."""
         places = self.reach(volume)
         places = places[wanting[places]]
@@ -178,7 +178,7 @@ class VolumeMatcher:
         numbers[places] = number
         return places
 
-    def _free(self, volume: PersistentVolume) -> Mask:
+    def _free_nodes(self, volume: PersistentVolume) -> Mask:
         """The nodes on which no earlier claim of the pod has the volume: bool[n]."""
         number = self._numbers.get(volume.name)
         free = self.nodes.every()
@@ -212,11 +212,11 @@ class VolumeMatcher:
             volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None
         ]
         for volume in bad:
-            failed |= self._free(volume)
+            failed |= self._free_nodes(volume)
         names = [volume.name for volume in volumes]
         for volume in bound:
             if bad and names.index(volume.name) < names.index(bad[0].name):
-                failed &= ~self._free(volume)
+                failed &= ~self._free_nodes(volume)
         return failed if failed.any() else None
 
 
@@ -291,12 +291,12 @@ def storage_left(
         limit = item.maximum_volume_size if by_maximum else None
         limit = item.capacity if limit is None else limit
         if item.storage_class_name == kind.name and limit is not None and limit.value() >= size.value():
-            with_room = _access(item, nodes) & ~mask
+            with_room = _accessible_nodes(item, nodes) & ~mask
             mask[with_room], amount[with_room] = True, 0 if item.capacity is None else item.capacity.value()
     return mask, amount
 
 
-def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
+def _accessible_nodes(item: CSIStorageCapacity, nodes: Batch) -> Mask:
     """The nodes of a capacity's topology; none where it is absent or invalid: bool[n]."""
     try:
         if item.node_topology is None:

@@ -509,7 +509,7 @@ STEP = 10
 """Scores are up to 100 there, and up to 10 in later arguments."""
 
 
-def _same(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -540,8 +540,8 @@ _NAMES = {
         "resourcetoweightmap": ("resources", _resources),
     },
     "ServiceAffinity": {
-        "labels": ("affinityLabels", _same),
-        "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _same),
+        "labels": ("affinityLabels", _unchanged),
+        "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _unchanged),
     },
 }
 """Plugin -> its arguments there in lower case -> the later name, and how the value is written then."""

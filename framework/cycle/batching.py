@@ -214,7 +214,7 @@ class Batches:
         findings = judge(cycle, Batch(cycle.table, np.array([row], np.intp)), False)
         if findings.fits[0] or findings.error(0) is not None:
             return ""
-        hint, rest = _popped(list(batch.rest))
+        hint, rest = _pop(list(batch.rest))
         self._keep(profile, attrs.evolve(batch, rest=tuple(rest)))
         return hint
 
@@ -231,7 +231,7 @@ class Batches:
             heap = []
             if signature is not None and details.ranking is not None:
                 heap = _heap(cycle, details.feasible_rows, details.ranking.totals)
-            batch = StoredBatch(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
+            batch = StoredBatch(signature, self.number, host, tuple(_pop(heap)[1] if heap else ()))
         self._keep(profile, batch)
 
 
@@ -248,7 +248,7 @@ def _heap(cycle: FrameworkCycle, rows: Rows, totals: Scores) -> Heap:
     return heap
 
 
-def _popped(heap: Heap) -> tuple[str, Heap]:
+def _pop(heap: Heap) -> tuple[str, Heap]:
     """The node on top of *heap*, and the rest."""
     last = len(heap) - 1
     heap[0], heap[last] = heap[last], heap[0]

@@ -145,7 +145,9 @@ class FrameworkBinding(BindingCycle):
             status = plugin.reserve(bound, host, cycle)
             if _has_failed(status):
                 failure = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
-                return _report_phase(on_phase, Phase.RESERVE, self._undone(bound, profile, cycle, failure))
+                return _report_phase(
+                    on_phase, Phase.RESERVE, self._after_undo(bound, profile, cycle, failure)
+                )
         _report_phase(on_phase, Phase.RESERVE, None)
         refusal = self._permit(bound, profile, cycle) if profile.points["permit"] else None
         _report_phase(on_phase, Phase.PERMIT, refusal)
@@ -189,7 +191,7 @@ class FrameworkBinding(BindingCycle):
         return next((plugin for plugin in plugins if isinstance(plugin, DynamicResources)), None)
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
-        profile, cycle = self._reserved(pod)
+        profile, cycle = self._reservation(pod)
         plugins = before_volumes(profile)
         refusal = self._pre_bind(pod.bound_to(host), profile, cycle, plugins) if plugins else None
         if refusal is None:
@@ -197,7 +199,7 @@ class FrameworkBinding(BindingCycle):
         return self._failure(refusal)
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
-        profile, cycle = self._reserved(pod)
+        profile, cycle = self._reservation(pod)
         if self._runs_nothing(profile, cycle.template):
             self._activate(cycle)
             return None
@@ -206,11 +208,11 @@ class FrameworkBinding(BindingCycle):
         return self._failure(self._pre_bind(bound, profile, cycle, rest) or self._bind(bound, profile, cycle))
 
     def give_back(self, pod: Pod, host: str) -> None:
-        profile, cycle = self._reserved(pod)
+        profile, cycle = self._reservation(pod)
         profile.waiting_pods.by_uid.pop(pod.uid, None)
         self._undo(pod.bound_to(host), profile, cycle)
 
-    def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
+    def _reservation(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from
         ``_cycles``."""
         return self.profile_of(pod), self._cycles.pop(pod.uid, None) or self.latest_cycle(pod)
@@ -238,7 +240,7 @@ class FrameworkBinding(BindingCycle):
             if status is not None and status.code is Code.WAIT:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _has_failed(status):
-                return self._undone(
+                return self._after_undo(
                     pod,
                     profile,
                     cycle,
@@ -255,7 +257,7 @@ class FrameworkBinding(BindingCycle):
         for plugin in plugins:
             status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _has_failed(status):
-                return self._undone(pod, profile, cycle, _refusal(status, "PreBind", plugin))
+                return self._after_undo(pod, profile, cycle, _refusal(status, "PreBind", plugin))
         return None
 
     def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
@@ -268,11 +270,11 @@ class FrameworkBinding(BindingCycle):
             if status is not None and status.is_skip:
                 continue
             if _has_failed(status):
-                return self._undone(pod, profile, cycle, _refusal(status, "Bind", plugin))
+                return self._after_undo(pod, profile, cycle, _refusal(status, "Bind", plugin))
             break
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.
-            return self._undone(pod, profile, cycle, error(status.message))
+            return self._after_undo(pod, profile, cycle, error(status.message))
         for listener in profile.points["postBind"]:
             listener.post_bind(pod, host, cycle)
         self._activate(cycle)
@@ -304,7 +306,7 @@ class FrameworkBinding(BindingCycle):
             )
         return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
-    def _undone(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
+    def _after_undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, profile, cycle)
         return status
 

@@ -135,7 +135,7 @@ class FrameworkQueue(QueueBase):
     def _time_of(self, pod: Pod) -> float:
         return self.clock.now
 
-    def _ends(self, item: QueuedPod) -> float:
+    def _backoff_end(self, item: QueuedPod) -> float:
         if self._failures is not None:
             until = self._failures.until(item.pod.key)
             return -inf if until is None else until
@@ -153,19 +153,19 @@ class FrameworkQueue(QueueBase):
     def _backs_off(self, item: QueuedPod, now: int) -> bool:
         if item.is_gated and not self.queueing.gated_back_off:
             return False
-        ends = self._ends(item)
+        ends = self._backoff_end(item)
         return ends >= self._aligned(now) if self.queueing.backs_off_to_the_end else ends > now
 
     def _waits_before(self, item: QueuedPod, other: QueuedPod) -> bool:
-        end = self._ends(item)
-        other_end = self._ends(other)
+        end = self._backoff_end(item)
+        other_end = self._backoff_end(other)
         return end < other_end or (end == other_end and self.pops_early and self.less(item, other))
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
         if head is None:
             return inf
-        return self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
+        return self._backoff_timer.next(self._backoff_end(head), after=self.queueing.backs_off_to_the_end)
 
     def _flush_waiting(self, now: int) -> None:
         heaps = (
@@ -182,7 +182,7 @@ class FrameworkQueue(QueueBase):
 
     # --- in and out -----------------------------------------------------------------------------------------
 
-    def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
+    def _with_pod(self, item: QueuedPod, pod: Pod) -> QueuedPod:
         # Upstream: in place, so a nomination that shares the entry changes too.
         item.become(pod)
         return item
@@ -347,7 +347,7 @@ class FrameworkQueue(QueueBase):
         self.tick()
         self._move_for(
             ASSIGNED_POD_ADD,
-            self._parked.all() if self._asks_hints_of_pods else self._that_want(pod),
+            self._parked.all() if self._asks_hints_of_pods else self._affine_pods(pod),
             None,
             pod,
         )
@@ -359,9 +359,9 @@ class FrameworkQueue(QueueBase):
         )
         for event in events:
             asks_all = self._asks_hints_of_pods or event.action is Action.UPDATE_POD_SCALE_DOWN
-            self._move_for(event, self._parked.all() if asks_all else self._that_want(pod), old, pod)
+            self._move_for(event, self._parked.all() if asks_all else self._affine_pods(pod), old, pod)
 
-    def _that_want(self, pod: Pod) -> list[QueuedPod]:
+    def _affine_pods(self, pod: Pod) -> list[QueuedPod]:
         by_name = self.queueing.any_event_moves
         affine = self._parked.that_want(
             lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, self.namespaces)
@@ -417,10 +417,10 @@ class FrameworkQueue(QueueBase):
                 now,
                 UNSCHEDULABLE_TIMEOUT.label,
             )
-            self._flushed_held()
+            self._flush_gated()
 
-    def _flushed_held(self) -> None:
-        super()._flushed_held()
+    def _flush_gated(self) -> None:
+        super()._flush_gated()
         if self.gives_hints:
             self._flights.note((UNSCHEDULABLE_TIMEOUT, None, None))
 
