@@ -41,18 +41,18 @@ class Catalogue:
     added_priorities: Mapping[str, int] = MappingProxyType({})
 
     def __repr__(self) -> str:
-        own = [*self.added_predicates, *self.added_priorities]
+        names = [*self.added_predicates, *self.added_priorities]
         counts = f"{len(self.predicates)} predicates, {len(self.priorities)} priorities"
-        return f"<Catalogue: {counts}{', with ' + ', '.join(own) if own else ''}>"
+        return f"<Catalogue: {counts}{', with ' + ', '.join(names) if names else ''}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: upstream's rules by name alone."""
         # Each name with its rule, None where it is upstream's.
-        own = [
+        rules_by_name = [
             {name: None if upstream.get(name) is rule else rule for name, rule in rules.items()}
             for rules, upstream in ((self.predicates, PREDICATES), (self.priorities, PRIORITIES))
         ]
-        return _rejoined, (*own, self.added_predicates, dict(self.added_priorities))
+        return _restored, (*rules_by_name, self.added_predicates, dict(self.added_priorities))
 
     def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
         """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may
@@ -81,15 +81,17 @@ class Catalogue:
         )
 
 
-def _rejoined(
+def _restored(
     predicates: dict[str, Predicate | None],
     priorities: dict[str, Priority | None],
     added: tuple[str, ...],
     weights: dict[str, int],
 ) -> Catalogue:
-    own = {name: rule or PREDICATES[name] for name, rule in predicates.items()}
-    others = {name: rule or PRIORITIES[name] for name, rule in priorities.items()}
-    return Catalogue(MappingProxyType(own), MappingProxyType(others), added, MappingProxyType(weights))
+    own_predicates = {name: rule or PREDICATES[name] for name, rule in predicates.items()}
+    own_priorities = {name: rule or PRIORITIES[name] for name, rule in priorities.items()}
+    return Catalogue(
+        MappingProxyType(own_predicates), MappingProxyType(own_priorities), added, MappingProxyType(weights)
+    )
 
 
 CATALOGUE = Catalogue(PREDICATES, PRIORITIES)

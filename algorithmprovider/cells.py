@@ -54,11 +54,12 @@ def listed_once(texts: Sequence[str]) -> str:
     return listed(list(dict.fromkeys(texts)))
 
 
-def missing_plugins(points: str, shown: str) -> Mapping[str, str]:
-    """The cells that refuse a plugin at each of *points*; *shown*: its name in messages."""
+def missing_plugins(points: str, plugin_name: str) -> Mapping[str, str]:
+    """The cells that refuse a plugin at each of *points*; *plugin_name*: its name in messages."""
     words = {"queueSort": "queue sort", "postFilter": "post-filter"}
     return {
-        point: f"{words.get(point, point.lower())} plugin {shown} does not exist" for point in points.split()
+        point: f"{words.get(point, point.lower())} plugin {plugin_name} does not exist"
+        for point in points.split()
     }
 
 

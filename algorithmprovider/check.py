@@ -40,7 +40,7 @@ _NOT_FOUND = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 Attempt = Callable[[Policy], object]
-"""What raises for a Policy that is refused."""
+"""A call that raises for a refused Policy."""
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
 
@@ -106,77 +106,77 @@ def check(
     *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release
     refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
     """
-    known = resolved_gates(release, gates)
-    registry = Registry.of(release, known, catalogue)
+    resolved = resolved_gates(release, gates)
+    registry = Registry.of(release, resolved, catalogue)
 
-    def select_from(given: Policy | None) -> Selection:
+    def select_from(parsed: Policy | None) -> Selection:
         return select(
-            Registry.of(release, known, catalogue),
-            given,
+            Registry.of(release, resolved, catalogue),
+            parsed,
             provider or DEFAULT_PROVIDER,
             hard_pod_affinity_weight,
         )
 
     try:
-        given = None if policy is None else read_policy(policy)
-        chosen = select_from(given and decoded(given, release))
+        parsed = None if policy is None else read_policy(policy)
+        selection = select_from(parsed and decoded(parsed, release))
     except PolicyError as error:
-        return refused_check(policy, release, str(error), select_from, known)
-    written = given or Policy(kind="Policy", api_version="v1")
+        return refused_check(policy, release, str(error), select_from, resolved)
+    effective = parsed or Policy(kind="Policy", api_version="v1")
     ordering = (*release.ordering, *catalogue.added_predicates)
-    running = [rule.name for rule in in_running_order(chosen.predicates, ordering)]
-    never = tuple(name for name in chosen.predicates if name not in running)
+    running = [rule.name for rule in in_running_order(selection.predicates, ordering)]
+    never_run = tuple(name for name in selection.predicates if name not in running)
     return PolicyCheck(
         release=release.version,
         predicates=tuple(
-            RunningPredicate(name, _origin(name, written, registry, provider)) for name in running
+            RunningPredicate(name, _origin(name, effective, registry, provider)) for name in running
         ),
-        never_run=never,
-        priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in chosen.priorities),
-        extenders=names_in_calling_order(written.extenders, release),
-        check_all=written.always_check_all,
-        hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
-        warnings=tuple(_warnings(written, chosen, running, never, frozenset(registry.predicates))),
+        never_run=never_run,
+        priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in selection.priorities),
+        extenders=names_in_calling_order(effective.extenders, release),
+        check_all=effective.always_check_all,
+        hard_pod_affinity_weight=selection.hard_pod_affinity_weight,
+        warnings=tuple(_warnings(effective, selection, running, never_run, frozenset(registry.predicates))),
     )
 
 
 def refused_check(
-    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Attempt, gates: Gates
+    policy: Document | JsonObject | None, release: Release, refusal: str, attempt: Attempt, gates: Gates
 ) -> PolicyCheck:
-    """The report on a Policy that was *refused*; *attempt* as for :func:`faults_of`."""
-    faults = faults_of(policy, release, refused, attempt)
+    """The report on a refused Policy, with the text of its *refusal*; *attempt* as for :func:`faults_of`."""
+    faults = faults_of(policy, release, refusal, attempt)
     hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, gates))
-    return PolicyCheck(release=release.version, refused=refused, faults=faults, warnings=tuple(hints))
+    return PolicyCheck(release=release.version, refused=refusal, faults=faults, warnings=tuple(hints))
 
 
 def faults_of(
-    policy: Document | JsonObject | None, release: Release, refused: str, attempt: Attempt
+    policy: Document | JsonObject | None, release: Release, refusal: str, attempt: Attempt
 ) -> tuple[PolicyFault, ...]:
-    """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises
-    for one that is wrong.
+    """Every fault of *policy*, refused with *refusal*: *attempt* gets each entry by itself, and raises for a
+    wrong one.
 
     What no entry alone is refused for is a fault of the whole.
     """
     try:
-        given = read_policy(policy or {})
+        parsed = read_policy(policy or {})
     except PolicyError:
-        return (PolicyFault("", refused),)
-    if of_form := tuple(PolicyFault(*fault) for fault in faults_of_form(given, release)):
+        return (PolicyFault("", refusal),)
+    if of_form := tuple(PolicyFault(*fault) for fault in faults_of_form(parsed, release)):
         return of_form
     parts: dict[str, list[Any]] = {name: [] for name in ("predicates", "priorities", "extenders")}
-    found = []
-    for part, right in parts.items():
-        for i, entry in enumerate(getattr(given, part) or ()):
-            text = _refusal(attempt, replace(given, **{**dict.fromkeys(parts, ()), part: (entry,)}))
+    refused = []
+    for part, accepted in parts.items():
+        for i, entry in enumerate(getattr(parsed, part) or ()):
+            text = _refusal(attempt, replace(parsed, **{**dict.fromkeys(parts, ()), part: (entry,)}))
             if text is None:
-                right.append(entry)
+                accepted.append(entry)
             else:
                 is_weight = "weight" in text and "Invalid value" not in text
                 weight = f"weight {entry.weight}" if is_weight else None
-                found.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
-    rest = _refusal(attempt, replace(given, **{name: tuple(right) for name, right in parts.items()}))
-    bare = _refusal(attempt, replace(given, **dict.fromkeys(parts, ())))
-    return tuple(found) if rest is None else (PolicyFault("", rest), *(found if bare is None else ()))
+                refused.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
+    rest = _refusal(attempt, replace(parsed, **{name: tuple(entries) for name, entries in parts.items()}))
+    bare = _refusal(attempt, replace(parsed, **dict.fromkeys(parts, ())))
+    return tuple(refused) if rest is None else (PolicyFault("", rest), *(refused if bare is None else ()))
 
 
 def _refusal(attempt: Attempt, policy: Policy) -> str | None:
@@ -188,30 +188,30 @@ def _refusal(attempt: Attempt, policy: Policy) -> str | None:
 
 
 def _origin(name: str, policy: Policy, registry: Registry, provider: str | None) -> str:
-    named = {entry.name: entry for entry in policy.predicates or ()}
-    if name in named:
-        return "Policy" if named[name].argument is None else "Policy, with an argument"
+    entry_by_name = {entry.name: entry for entry in policy.predicates or ()}
+    if name in entry_by_name:
+        return "Policy" if entry_by_name[name].argument is None else "Policy, with an argument"
     return "mandatory" if name in registry.mandatory else provider or DEFAULT_PROVIDER
 
 
-def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
+def hints_of(refusal: str, release: Release, gates: Gates) -> Iterator[str]:
     """Hints for a name that upstream has and the release does not; *gates*: those that are set."""
-    found = _NOT_FOUND.search(refused)
-    gated = dict[str | None, str]((release.policies or PolicyCells()).rule_gates.items())
+    match = _NOT_FOUND.search(refusal)
+    gate_by_rule = dict[str | None, str]((release.policies or PolicyCells()).rule_gates.items())
     for effect in release.gate_effects:
-        gated |= dict.fromkeys(
+        gate_by_rule |= dict.fromkeys(
             (*effect.unregisters, *effect.registers, effect.registers_priority), effect.gate
         )
-    if found is not None and (gate := gated.get(found["name"])):
+    if match is not None and (gate := gate_by_rule.get(match["name"])):
         is_on = gates.get(gate, release.gates[gate].default)
         switch = f"--feature-gates {gate}={str(not is_on).lower()}"
-        yield f"{found['name']} is not registered while gate {gate} is {'on' if is_on else 'off'}: {switch} registers it"
-    hint = hint_of_rules(refused)
+        yield f"{match['name']} is not registered while gate {gate} is {'on' if is_on else 'off'}: {switch} registers it"
+    hint = hint_of_rules(refusal)
     if hint is not None:
         yield hint
 
 
-def hint_of_rules(refused: str) -> str | None:
+def hint_of_rules(refusal: str) -> str | None:
     """A hint for a rule of no release, or for a Policy of a later version; None for any other refusal.
 
     >>> hint_of_rules("policy.json: Invalid configuration: Predicate type not found for NetworkMinCost")
@@ -219,60 +219,60 @@ def hint_of_rules(refused: str) -> str | None:
     >>> hint_of_rules('predicate type not found for "Odd"')
     'no release has Odd; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
     """
-    if refused.endswith(NEW_VERSION_REFUSED):
+    if refusal.endswith(NEW_VERSION_REFUSED):
         return f"apiVersion {NEW_VERSION} came with 1.17: write apiVersion: {OLD_VERSION}, or take --release 1.17 to 1.22"
-    found = _NOT_FOUND.search(refused)
-    if found is None:
+    match = _NOT_FOUND.search(refusal)
+    if match is None:
         return None
-    if not found["name"]:
-        return f"an entry of the Policy has no name, expected that of a {found['kind'].lower()}"
-    names = CATALOGUE.predicates if found["kind"].lower() == "predicate" else CATALOGUE.priorities
-    if found["name"] in names:
+    if not match["name"]:
+        return f"an entry of the Policy has no name, expected that of a {match['kind'].lower()}"
+    names = CATALOGUE.predicates if match["kind"].lower() == "predicate" else CATALOGUE.priorities
+    if match["name"] in names:
         return None
-    meant = did_you_mean(found["name"], names)
-    name = " ".join(found["name"].split())
-    return f"no release has {name}; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it{meant}"
+    suggestion = did_you_mean(match["name"], names)
+    name = " ".join(match["name"].split())
+    return f"no release has {name}; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it{suggestion}"
 
 
 # --- warnings -----------------------------------------------------------------------------------------------
 
 
 def _warnings(
-    policy: Policy, chosen: Selection, running: list[str], never: Names, before: frozenset[str]
+    policy: Policy, selection: Selection, running: list[str], never_run: Names, upstream: frozenset[str]
 ) -> Iterator[str]:
-    yield from notes_on_form(policy, chosen.registry.release)
-    listed = policy.predicates or ()
-    for name in never:
-        argument = next(entry.argument for entry in listed if entry.name == name)
-        why = "only names of the release's ordering do; call it CheckNodeLabelPresence"
+    yield from notes_on_form(policy, selection.registry.release)
+    entries = policy.predicates or ()
+    for name in never_run:
+        argument = next(entry.argument for entry in entries if entry.name == name)
+        reason = "only names of the release's ordering do; call it CheckNodeLabelPresence"
         if name in ALIASES:
-            why = f"it is an old name; use {ALIASES[name]}"
+            reason = f"it is an old name; use {ALIASES[name]}"
         elif argument is None:
-            why = "it is not in the release's ordering"
+            reason = "it is not in the release's ordering"
         elif argument.service_affinity is not None:
-            why = "only names of the release's ordering do; call it CheckServiceAffinity"
-        yield f"predicate {name}: accepted, but never runs: {why}"
-    for name, times in Counter(entry.name for entry in listed).items():
+            reason = "only names of the release's ordering do; call it CheckServiceAffinity"
+        yield f"predicate {name}: accepted, but never runs: {reason}"
+    for name, times in Counter(entry.name for entry in entries).items():
         if times > 1:
             yield f"predicate {name}: named {times} times; the last one with an argument counts, and it runs once"
-    for predicate in listed:
-        if predicate.argument is not None and predicate.name in before:
+    for predicate in entries:
+        if predicate.argument is not None and predicate.name in upstream:
             yield f"predicate {predicate.name}: its argument replaces upstream's predicate of that name"
     if not any(name in running for name in REQUESTS_CHECKED_BY):
         yield f"neither {' nor '.join(REQUESTS_CHECKED_BY)} runs: no predicate checks what pods request"
     for name, times in Counter(entry.name for entry in policy.priorities or ()).items():
         if times > 1:
             yield f"priority {name}: named {times} times; the last weight counts"
-    reads_resources = chosen.registry.release.ratio_reads_resources
+    reads_resources = selection.registry.release.ratio_reads_resources
     for entry in policy.priorities or ():
         ratio = None if entry.argument is None else entry.argument.ratio
         resources = () if ratio is None else ratio.resources
         if resources and not reads_resources:
             yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
-        for one in resources if reads_resources else ():
-            if one.weight < 0:
-                yield f"priority {entry.name}: resource {one.name}: expected 1 or more, got weight {one.weight}; upstream only logs it"
-    if not chosen.priorities and not policy.extenders:
+        for resource in resources if reads_resources else ():
+            if resource.weight < 0:
+                yield f"priority {entry.name}: resource {resource.name}: expected 1 or more, got weight {resource.weight}; upstream only logs it"
+    if not selection.priorities and not policy.extenders:
         yield "no priorities and no extenders: every node scores 1"
     for extender in policy.extenders:
         if extender.timeout < SHORTEST_TIMEOUT:

@@ -52,7 +52,7 @@ API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha
 FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
 """The fields of v1alpha1 that are those of a profile later."""
 POLICY_KEY = "policy.cfg"
-"""Where a ConfigMap holds its Policy for the original's ``--policy-configmap``."""
+"""The key of a ConfigMap's Policy for the original's ``--policy-configmap``."""
 ConfigMaps = Mapping[tuple[str, str], JsonObject]
 """Manifests of ConfigMaps, by namespace and name."""
 _IN_ITS_PLACE = f"data[{POLICY_KEY}]"
@@ -66,24 +66,24 @@ def has_profiles(configuration: JsonObject) -> bool:
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
-def documents_in(path: PathLike, begins: str = "") -> list[Document]:
+def documents_in(path: PathLike, prefix: str = "") -> list[Document]:
     """The documents in *path* (``-``: standard input): items of lists, and Policies and component configurations in
     ConfigMaps.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError`, which *begins* so.
+    Raises :class:`~kubeclassic.exceptions.PolicyError`, which begins with *prefix*.
     """
-    with _refused(begins):
+    with _refusal_prefix(prefix):
         # Upstream: what is called JSON may be YAML.
         if Path(path).is_fifo():
-            told = os.stat(path)
-            pieces: Iterable[File] = _files_of_pipe(os.fspath(path), told.st_dev, told.st_ino)
+            status = os.stat(path)
+            pieces: Iterable[File] = _files_of_pipe(os.fspath(path), status.st_dev, status.st_ino)
         else:
             pieces = read_files(path)
         files = (
             File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in pieces
         )
-        items = (one for file in files for document in file.documents() for one in _items(document))
-        return [one for item in items for one in (item, *_inside(item))]
+        items = (item for file in files for document in file.documents() for item in _items(document))
+        return [found_document for item in items for found_document in (item, *_embedded_documents(item))]
 
 
 @lru_cache(8)
@@ -93,37 +93,39 @@ def _files_of_pipe(name: str, *_: int) -> tuple[File, ...]:
     return tuple(read_files(name))
 
 
-def configurations_among(found: Iterable[Document]) -> list[Document]:
-    """The component configurations among *found*."""
-    return [one for one in found if one.data.get("kind") == KIND]
+def configurations_among(documents: Iterable[Document]) -> list[Document]:
+    """The component configurations among *documents*."""
+    return [document for document in documents if document.data.get("kind") == KIND]
 
 
-def configuration_among(found: Sequence[Document], path: PathLike) -> Document:
+def configuration_among(documents: Sequence[Document], path: PathLike) -> Document:
     """The only component configuration; else the only document, of which its reader says what it is.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`.
     """
-    chosen = configurations_among(found) or [one for one in found if not _is_config_map(one)]
-    if len(chosen) != 1:
-        got = f"{len(chosen)} documents" if chosen else "a ConfigMap without one"
-        raise PolicyError(f"{path}: expected one {KIND}, got {got}")
-    return chosen[0]
+    candidates = configurations_among(documents) or [
+        document for document in documents if not _is_config_map(document)
+    ]
+    if len(candidates) != 1:
+        description = f"{len(candidates)} documents" if candidates else "a ConfigMap without one"
+        raise PolicyError(f"{path}: expected one {KIND}, got {description}")
+    return candidates[0]
 
 
-def policy_among(found: Sequence[Document], path: PathLike) -> Document:
+def policy_among(documents: Sequence[Document], path: PathLike) -> Document:
     """The only Policy; else the only document without a kind. Raises
     :class:`~kubeclassic.exceptions.PolicyError`."""
-    chosen = [one for one in found if is_policy(one)] or [
-        one for one in found if (one.data.get("kind") or "Policy") == "Policy"
+    candidates = [document for document in documents if is_policy(document)] or [
+        document for document in documents if (document.data.get("kind") or "Policy") == "Policy"
     ]
-    if len(chosen) == 1:
-        return chosen[0]
-    got = f"{len(chosen)} documents that may be a Policy"
-    configurations = configurations_among(found)
-    if not chosen and len(configurations) == 1:
+    if len(candidates) == 1:
+        return candidates[0]
+    got = f"{len(candidates)} documents that may be a Policy"
+    configurations = configurations_among(documents)
+    if not candidates and len(configurations) == 1:
         got = f"a {KIND}, which {'--profile' if has_profiles(configurations[0].data) else '--config'} takes"
-    elif not chosen and [*map(_is_config_map, found)] == [True]:
-        raise _without_policy(found[0])
+    elif not candidates and [*map(_is_config_map, documents)] == [True]:
+        raise _without_policy(documents[0])
     raise PolicyError(f"invalid policy: {path}: expected one Policy or one ConfigMap, got {got}")
 
 
@@ -133,28 +135,31 @@ def _items(document: Document) -> Iterator[Document]:
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
         yield document
         return
-    like = {"apiVersion": document.data.get("apiVersion"), "kind": kind.removesuffix("List")}
+    type_meta = {"apiVersion": document.data.get("apiVersion"), "kind": kind.removesuffix("List")}
     for index, item in enumerate(items):
         if isinstance(item, dict):
-            within = f"items[{index}]."
-            repeated = tuple(
-                path.removeprefix(within) for path in document.repeated if path.startswith(within)
+            prefix = f"items[{index}]."
+            item_repeats = tuple(
+                path.removeprefix(prefix) for path in document.repeated if path.startswith(prefix)
             )
             yield attrs.evolve(
                 document,
-                data={**like, **item},
+                data={**type_meta, **item},
                 where=f"{document.where}, item {index + 1}",
-                repeated=repeated,
+                repeated=item_repeats,
             )
 
 
-def _inside(document: Document) -> Iterator[Document]:
+def _embedded_documents(document: Document) -> Iterator[Document]:
     data = document.data.get("data")
     for key, content in data.items() if _is_config_map(document) and isinstance(data, Mapping) else ():
         if isinstance(content, str) and (key == POLICY_KEY or _MAY_BE_ONE.search(content)):
             where = f"{document.where}, data[{key}]"
-            found = tuple(File(where, given=content.encode("utf-8", "surrogatepass")).documents())
-            yield from (attrs.evolve(one, where=where) if len(found) == 1 else one for one in found)
+            documents = tuple(File(where, given=content.encode("utf-8", "surrogatepass")).documents())
+            yield from (
+                attrs.evolve(inner_document, where=where) if len(documents) == 1 else inner_document
+                for inner_document in documents
+            )
 
 
 def _is_config_map(document: Document) -> bool:
@@ -176,12 +181,12 @@ def _without_policy(config_map: Document) -> PolicyError:
 
 
 @contextmanager
-def _refused(begins: str) -> Iterator[None]:
-    """Refuses unreadable input in the block, with *begins* before the message."""
+def _refusal_prefix(prefix: str) -> Iterator[None]:
+    """Refuses unreadable input in the block, with *prefix* before the message."""
     try:
         yield
     except ManifestError as error:
-        raise PolicyError(f"{begins}{error}") from None
+        raise PolicyError(f"{prefix}{error}") from None
 
 
 def policy_document(path: PathLike) -> Document:
@@ -224,7 +229,8 @@ def _plugin_names(value: Any) -> dict[str, tuple[str, ...]]:
     """Extension point -> the plugins that are enabled there."""
     names = list_of(lambda entry: text(entries(entry).get("name", "")), "")
     return {
-        point: names(entries(found or {}).get("enabled") or []) for point, found in entries(value).items()
+        point: names(entries(plugin_set or {}).get("enabled") or [])
+        for point, plugin_set in entries(value).items()
     }
 
 
@@ -286,7 +292,7 @@ class AlgorithmConfiguration:
     written: JsonObject = attrs.field(factory=dict, metadata={"unread": True})
     """The whole in its JSON form, where it was read."""
     folder: Path = attrs.field(default=Path(), metadata={"unread": True})
-    """What relative paths of Policy files start from."""
+    """The folder that relative paths of Policy files start from."""
     beside: ConfigMaps = attrs.field(factory=dict, metadata={"unread": True})
     """The ConfigMaps that are in the same file."""
 
@@ -307,8 +313,8 @@ class AlgorithmConfiguration:
     def policy(self, config_maps: ConfigMaps | None = None) -> Policy | None:
         """The Policy that the configuration points to, None where a provider is named; raises as
         :meth:`policy_document`."""
-        found = self.policy_document(config_maps)
-        return None if found is None else decode_policy(found)
+        document = self.policy_document(config_maps)
+        return None if document is None else decode_policy(document)
 
     def policy_document(self, config_maps: ConfigMaps | None = None) -> Document | None:
         """The Policy, not decoded yet; it may be in one of *config_maps*. Raises
@@ -324,15 +330,15 @@ class AlgorithmConfiguration:
             raise PolicyError("algorithmSource.policy: expected file or configMap, got no source")
         namespace = source.config_map.namespace
         name = source.config_map.name
-        given = {**self.beside, **(config_maps or {})}.get((namespace, name))
-        if given is None:
-            missing = f'configmaps "{name}" not found'
-            raise PolicyError(f"couldn't get policy config map {namespace}/{name}: {missing}")
-        config_map = Document(given, f"ConfigMap {namespace}/{name}")
-        with _refused("invalid policy: "):
-            for found in _inside(config_map):
-                if _IN_ITS_PLACE in found.where:
-                    return found
+        manifest = {**self.beside, **(config_maps or {})}.get((namespace, name))
+        if manifest is None:
+            reason = f'configmaps "{name}" not found'
+            raise PolicyError(f"couldn't get policy config map {namespace}/{name}: {reason}")
+        config_map = Document(manifest, f"ConfigMap {namespace}/{name}")
+        with _refusal_prefix("invalid policy: "):
+            for document in _embedded_documents(config_map):
+                if _IN_ITS_PLACE in document.where:
+                    return document
         raise _without_policy(config_map)
 
     def resolve(
@@ -380,13 +386,13 @@ class AlgorithmConfiguration:
             "hardPodAffinitySymmetricWeight": self.hard_pod_affinity_weight,
             "percentageOfNodesToScore": self.percentage,
         }
-        found = [
+        invalid = [
             f"{name}: Invalid value: {value}: not in valid range 0-100"
             for name, value in numbers.items()
             if not 0 <= value <= 100
         ]
-        if found:
-            raise PolicyError(listed(found))
+        if invalid:
+            raise PolicyError(listed(invalid))
         for point, refusal in release.missing_plugins.items():
             for name in self.plugins.get(point, ()):
                 raise PolicyError(f"error initializing the scheduling framework: {refusal.format(name=name)}")
@@ -421,18 +427,20 @@ def load_configuration(path: PathLike) -> AlgorithmConfiguration:
     return _configuration(documents_in(path), path)
 
 
-def _configuration(found: Sequence[Document], path: PathLike) -> AlgorithmConfiguration:
-    written = configuration_among(found, path)
+def _configuration(documents: Sequence[Document], path: PathLike) -> AlgorithmConfiguration:
+    configuration = configuration_among(documents, path)
     beside = {
-        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): one.data
-        for one in found
-        if _is_config_map(one) and isinstance(metadata := one.data.get("metadata"), dict)
+        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): document.data
+        for document in documents
+        if _is_config_map(document) and isinstance(metadata := document.data.get("metadata"), dict)
     }
-    return attrs.evolve(read_configuration(written.data, written.where, Path(path).parent), beside=beside)
+    return attrs.evolve(
+        read_configuration(configuration.data, configuration.where, Path(path).parent), beside=beside
+    )
 
 
 MAX_PD_VOLS = "KUBE_MAX_PD_VOLS"
-"""How many cloud disks of each type a node can have that does not say so itself."""
+"""The number of cloud disks of each type for nodes without a limit of their own."""
 _DIGITS = re.compile(r"\+?0*([0-9]{1,19})", re.ASCII)
 
 
@@ -442,17 +450,17 @@ def max_pd_vols(environment: Mapping[str, str]) -> int | None:
     Upstream: getMaxVolLimitFromEnv in predicates.go, later in nodevolumelimits; what it cannot read it logs
     and ignores.
     """
-    found = _DIGITS.fullmatch(environment.get(MAX_PD_VOLS, ""))
-    limit = int(found[1]) if found else 0
+    match = _DIGITS.fullmatch(environment.get(MAX_PD_VOLS, ""))
+    limit = int(match[1]) if match else 0
     return limit if 0 < limit <= MAX_INT64 else None
 
 
 def ignored_limit(environment: Mapping[str, str]) -> str | None:
     """A line about a limit that is there and does not count."""
-    written = environment.get(MAX_PD_VOLS, "")
-    if not written or max_pd_vols(environment) is not None:
+    setting = environment.get(MAX_PD_VOLS, "")
+    if not setting or max_pd_vols(environment) is not None:
         return None
-    text = written[:40] + "..." * (len(written) > 40)
+    text = setting[:40] + "..." * (len(setting) > 40)
     return (
         f"{MAX_PD_VOLS}: expected a whole number above 0, got {text!r}; it is ignored, as the original does"
     )
@@ -483,15 +491,15 @@ class PolicyFile:
 def read_policy_file(path: Path) -> PolicyFile:
     """The contents of the file *path* (``-``: standard input). Raises
     :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
-    found = documents_in(path, "invalid policy: ")
-    if not configurations_among(found):
-        return PolicyFile(policy_among(found, path), AlgorithmConfiguration())
-    written = configuration_among(found, path)
-    is_first = written.data.get("apiVersion") in API_VERSIONS
-    config = _configuration(found, path) if is_first else AlgorithmConfiguration()
-    others = [one.where for one in found if is_policy(one)]
-    if others and config.source.policy is None:
+    documents = documents_in(path, "invalid policy: ")
+    if not configurations_among(documents):
+        return PolicyFile(policy_among(documents, path), AlgorithmConfiguration())
+    configuration = configuration_among(documents, path)
+    is_first = configuration.data.get("apiVersion") in API_VERSIONS
+    config = _configuration(documents, path) if is_first else AlgorithmConfiguration()
+    policies = [document.where for document in documents if is_policy(document)]
+    if policies and config.source.policy is None:
         raise PolicyError(
-            f"{path}: expected a {KIND} or a Policy, got both, and it does not point to this Policy ({', '.join(others)})"
+            f"{path}: expected a {KIND} or a Policy, got both, and it does not point to this Policy ({', '.join(policies)})"
         )
-    return PolicyFile(config.policy_document(), config, written)
+    return PolicyFile(config.policy_document(), config, configuration)

@@ -103,13 +103,14 @@ def _any_case(kind: Callable[..., V], changes: Table = MappingProxyType({})) -> 
     # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised
     # fields of TLSConfig.
     table = {**table_of(kind), **changes}
-    spelled = {name.lower(): name for name in table}
+    spelling_by_name = {name.lower(): name for name in table}
     read_exact = record(kind, table)
 
     def read_any_case(value: Any) -> V:
         exact = {key: item for key, item in entries(value).items() if key in table}
         return read_exact(
-            {spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact
+            {spelling_by_name.get(str(key).lower(), key): item for key, item in entries(value).items()}
+            | exact
         )
 
     return read_any_case
@@ -140,12 +141,12 @@ fields."""
 
 def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     """The faults that upstream's validation finds in *extenders*, in its words and order."""
-    seen = set()
+    names = set()
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
             text = "have a positive weight applied to it"
-            older = f"Priority for extender {extender.name} should {text}"
-            yield f"extenders[{i}].weight", extender.weight, f"must {text}", older
+            older_text = f"Priority for extender {extender.name} should {text}"
+            yield f"extenders[{i}].weight", extender.weight, f"must {text}", older_text
         for j, resource in enumerate(extender.managed_resources):
             path = f"extenders[{i}].managedResources[{j}].name"
             name = resource.name
@@ -154,10 +155,10 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
             if not wrong and not is_extended_resource(name):
                 text = "is an invalid extended resource name"
                 yield path, name, text, f"{name} {text}"
-            if name in seen:
+            if name in names:
                 text = "duplicate extender managed resource name"
                 yield path, name, text, f"{text.capitalize()} {name}"
-            seen.add(name)
+            names.add(name)
     binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:
         text = "only one extender can implement bind"
@@ -186,7 +187,7 @@ def in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> t
 
 def names_in_calling_order(extenders: Sequence[ExtenderConfig], release: Release) -> tuple[str, ...]:
     """The names of *extenders*, in that order."""
-    return tuple(one.name for one in in_calling_order(extenders, release))
+    return tuple(extender.name for extender in in_calling_order(extenders, release))
 
 
 def ignored_resources(extenders: Sequence[ExtenderConfig]) -> frozenset[str]:

@@ -8,14 +8,14 @@ from ..core.release import Gates, Release
 from ..exceptions import PolicyError
 
 UNKNOWN_GATE = "unrecognized feature gate: "
-"""How the refusal of a gate that a release does not have begins."""
+"""The beginning of the refusal of a gate that a release does not have."""
 ALL_OF_STAGE = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set all gates of a stage, except those set by themselves; up to 1.16 there is only the first."""
 GivenGates = Mapping[str, bool] | str | None
 """Changes to the gates of a release, as a mapping or in the form of the flag; None: none."""
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 FALSE = ("0", "f", "F", "FALSE", "false", "False")
-"""What Go reads as true and as false."""
+"""The texts that Go reads as true and as false."""
 
 
 def keeps_priorities(gates: Mapping[str, bool]) -> bool:
@@ -30,7 +30,7 @@ def parse_gates(text: str) -> dict[str, bool]:
 
     Upstream: featuregate Set. It knows no names yet; :func:`resolved_gates` checks them.
     """
-    found = {}
+    value_by_gate = {}
     for part in filter(None, text.split(",")):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
@@ -39,8 +39,8 @@ def parse_gates(text: str) -> dict[str, bool]:
             raise PolicyError(
                 f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax'
             )
-        found[name] = value in TRUE
-    return found
+        value_by_gate[name] = value in TRUE
+    return value_by_gate
 
 
 class KnownGates(dict[str, bool]):
@@ -53,40 +53,42 @@ class KnownGates(dict[str, bool]):
         return f"<{sum(self.values())} of {len(self)} gates on>"
 
 
-def resolved_gates(release: Release, wanted: GivenGates = None) -> Gates:
-    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults.
+def resolved_gates(release: Release, changes: GivenGates = None) -> Gates:
+    """Every gate of *release* and whether it is on; *changes* are the changes to the defaults.
 
     Gates that are gone because their feature is always there are on. Raises
     :class:`~kubeclassic.exceptions.PolicyError`: with upstream's text for a gate that the release does not
     know or has locked, or for one whose feature is not modelled, so that nothing is judged as if it were off.
     Upstream: featuregate SetFromMap.
     """
-    settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
+    settings = parse_gates(changes) if isinstance(changes, str) else dict(changes or {})
     for name, value in settings.items():
         gate = release.gates.get(name)
         if gate is None:
             raise PolicyError(f"{UNKNOWN_GATE}{name}")
         if gate.locked and gate.default != value:
-            wanted, kept = (str(setting).lower() for setting in (value, gate.default))
-            raise PolicyError(f"cannot set feature gate {name} to {wanted}, feature is locked to {kept}")
-    found = KnownGates.fromkeys(sorted(release.configuration.settled_gates), True)
-    found.update({name: gate.default for name, gate in release.gates.items()})
+            new_value, default_value = (str(setting).lower() for setting in (value, gate.default))
+            raise PolicyError(
+                f"cannot set feature gate {name} to {new_value}, feature is locked to {default_value}"
+            )
+    gates = KnownGates.fromkeys(sorted(release.configuration.settled_gates), True)
+    gates.update({name: gate.default for name, gate in release.gates.items()})
     for everything, stage in ALL_OF_STAGE.items():
         if everything in settings:
-            found.update(
+            gates.update(
                 {name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage}
             )
-    found.update(settings)
+    gates.update(settings)
     # Refuse gates that are on by *settings* while one is off that they need, or the other way round. Upstream:
     # featuregate Validate.
     faults = []
     for name, needed in release.configuration.gate_needs.items():
-        off = [one for one in needed if not found[one]]
-        if off and found[name] and not settings.keys().isdisjoint((name, *off, *ALL_OF_STAGE)):
+        off = [gate_name for gate_name in needed if not gates[gate_name]]
+        if off and gates[name] and not settings.keys().isdisjoint((name, *off, *ALL_OF_STAGE)):
             faults.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
     if faults:
         raise PolicyError(faults[0] if len(faults) == 1 else f"[{', '.join(sorted(faults))}]")
     for name, what in release.configuration.not_modelled.items():
-        if found.get(name, False):
+        if gates.get(name, False):
             raise PolicyError(f"feature gate {name}: expected false, got true: {what}: this is not modelled")
-    return found
+    return gates

@@ -31,7 +31,7 @@ from .gates import GivenGates, resolved_gates
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
 _EXTENDERS = "extenders["
-"""What paths in extenders begin with: these are read leniently by all releases."""
+"""The beginning of paths in extenders, which all releases read leniently."""
 
 
 # --- predicates ---------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class WrittenPolicy(Policy):
     unknown: tuple[str, ...] = ()
     """The paths of keys that are not read, misspelled or in the wrong case."""
     repeated: tuple[str, ...] = ()
-    """Those of keys that are given twice."""
+    """The paths of keys that are given twice."""
     is_yaml: bool = False
 
 
@@ -156,25 +156,25 @@ def read_policy(document: Document | JsonObject) -> Policy:
     :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
     if isinstance(document, Document):
-        given = document
+        source = document
     else:
-        given = Document({"apiVersion": OLD_VERSION, **document}, "")
+        source = Document({"apiVersion": OLD_VERSION, **document}, "")
     # Upstream: without an apiVersion it is decoded as the type of its own, which has no names in JSON.
-    is_empty = not given.data.get("apiVersion")
+    is_empty = not source.data.get("apiVersion")
     try:
-        policy = read(Policy, {"kind": given.data.get("kind")} if is_empty else given.data)
+        policy = read(Policy, {"kind": source.data.get("kind")} if is_empty else source.data)
     except Mismatch as mismatch:
         raise PolicyError(f"invalid policy: {mismatch}") from None
     kind = policy.kind or "Policy"
     version = policy.api_version or OLD_VERSION
     if kind != "Policy" or version not in (OLD_VERSION, NEW_VERSION):
         raise PolicyError(_unregistered(kind, version))
-    unread = given.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(given.data)
+    unread = source.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(source.data)
     # Upstream: what decodes strictly reads the keys in the order of their names.
     unknown = tuple(sorted(unread, key=lambda path: path.partition("[")[0]))
-    if not (unknown or given.repeated or given.is_yaml or is_empty):
+    if not (unknown or source.repeated or source.is_yaml or is_empty):
         return policy
-    return WrittenPolicy(**_fields(policy), unknown=unknown, repeated=given.repeated, is_yaml=given.is_yaml)
+    return WrittenPolicy(**_fields(policy), unknown=unknown, repeated=source.repeated, is_yaml=source.is_yaml)
 
 
 def decoded(policy: Policy, release: Release) -> Policy:
@@ -236,7 +236,7 @@ def _unregistered(kind: str, version: str) -> str:
 
 
 NEW_VERSION_REFUSED = _unregistered("Policy", NEW_VERSION)
-"""What releases up to 1.16 say of a Policy in that version."""
+"""The refusal of a Policy in that version by releases up to 1.16."""
 
 
 def validate(policy: Policy, release: Release) -> None:
@@ -244,33 +244,33 @@ def validate(policy: Policy, release: Release) -> None:
     one text."""
     if policy.api_version == NEW_VERSION:
         raise PolicyError(NEW_VERSION_REFUSED)
-    found = [
+    texts = [
         f"Priority {entry.name} should have a positive weight applied to it or it has overflown"
         for entry in policy.priorities or ()
         if not 0 < entry.weight < MAX_WEIGHT
     ]
-    found += faults(policy.extenders)
-    if found:
-        raise PolicyError(release.error_joiner(found))
+    texts += faults(policy.extenders)
+    if texts:
+        raise PolicyError(release.error_joiner(texts))
 
 
 def check_arguments(
     entry: PredicateEntry | PriorityEntry,
-    wanted: str = "Exactly 1 {kind} argument is required, numArgs: {number}, {Kind}: {name}",
+    form: str = "Exactly 1 {kind} argument is required, numArgs: {number}, {Kind}: {name}",
 ) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError`, in the words of *wanted*, for an argument that is
+    """Raise :class:`~kubeclassic.exceptions.PolicyError`, in the words of *form*, for an argument that is
     not of exactly one kind."""
     number = sum(kind is not None for kind in astuple(entry.argument)) if entry.argument is not None else 1
     if number == 1:
         return
-    kind, whole = (
+    kind, entry_text = (
         ("priority", f"{entry.name} {entry.weight}")
         if isinstance(entry, PriorityEntry)
         else ("predicate", entry.name)
     )
     # Upstream: the whole entry is printed, and its argument as an address.
     raise PolicyError(
-        wanted.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole)
+        form.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=entry_text)
     )
 
 
@@ -321,14 +321,14 @@ class Registry:
         """The rules that *release* registers with *gates*, and those that a user added to *catalogue*."""
         on = [effect for effect in release.gate_effects if gates[effect.gate]]
         priorities = [*release.priorities, *_priorities_of(on), *catalogue.added_priorities]
-        predicates = [*_with(release.predicates, on), *catalogue.added_predicates]
+        predicates = [*_with_effects(release.predicates, on), *catalogue.added_predicates]
         return cls(
             release=release,
             predicates={
-                name: _of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates
+                name: _rule_of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates
             },
             priorities={
-                name: _always(_of(catalogue.priorities, name, release.texts["priority"]))
+                name: _constant(_rule_of(catalogue.priorities, name, release.texts["priority"]))
                 for name in priorities
             },
             weights={
@@ -341,7 +341,7 @@ class Registry:
                 release.mandatory_predicates,
             ),
             default_predicates=[
-                *_with(release.default_predicates, on, adding=True),
+                *_with_effects(release.default_predicates, on, adding=True),
                 *catalogue.added_predicates,
             ],
             default_priorities=[
@@ -356,9 +356,9 @@ class Registry:
         :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
         if name not in PROVIDERS:
             raise PolicyError(f'plugin "{name}" has not been registered')
-        instead = PROVIDERS[name]
+        replacements = PROVIDERS[name]
         return self.default_predicates, [
-            instead.get(priority, priority) for priority in self.default_priorities
+            replacements.get(priority, priority) for priority in self.default_priorities
         ]
 
 
@@ -370,27 +370,27 @@ def gates_of(name: str, release: Release) -> str:
     )
 
 
-def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
-    found = dict.fromkeys(names)
+def _with_effects(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
+    rules = dict.fromkeys(names)
     for effect in effects:
-        found |= dict.fromkeys(effect.adds if adding else effect.registers)
+        rules |= dict.fromkeys(effect.adds if adding else effect.registers)
         for name in effect.unregisters:
-            found.pop(name, None)
-    return list(found)
+            rules.pop(name, None)
+    return list(rules)
 
 
 def _priorities_of(effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
-    wanted = (effect for effect in effects if effect.adds_priority or not adding)
-    return [effect.registers_priority for effect in wanted if effect.registers_priority is not None]
+    registering = (effect for effect in effects if effect.adds_priority or not adding)
+    return [effect.registers_priority for effect in registering if effect.registers_priority is not None]
 
 
-def _of(rules: Mapping[str, R], name: str, text: str) -> R:
+def _rule_of(rules: Mapping[str, R], name: str, text: str) -> R:
     if name not in rules:
         raise PolicyError(text.format(name=name))
     return rules[name]
 
 
-def _always(rule: Priority) -> Callable[[], Priority]:
+def _constant(rule: Priority) -> Callable[[], Priority]:
     return lambda: rule
 
 
@@ -426,36 +426,36 @@ def resolve(
     is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it
     refuses.
     """
-    known = resolved_gates(release, gates)
-    written = read_policy(policy) if isinstance(policy, Mapping) else policy
-    unread = tuple(notes_on_form(written, release))
-    written = written and decoded(written, release)
-    chosen = select(Registry.of(release, known, catalogue), written, provider, hard_pod_affinity_weight)
-    extenders = () if written is None else written.extenders
+    resolved = resolved_gates(release, gates)
+    parsed = read_policy(policy) if isinstance(policy, Mapping) else policy
+    unread = tuple(notes_on_form(parsed, release))
+    parsed = parsed and decoded(parsed, release)
+    selection = select(Registry.of(release, resolved, catalogue), parsed, provider, hard_pod_affinity_weight)
+    extenders = () if parsed is None else parsed.extenders
     return Algorithm(
         release=release,
-        gates=known,
-        predicates=in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates)),
-        priorities=chosen.priorities,
+        gates=resolved,
+        predicates=in_running_order(selection.predicates, (*release.ordering, *catalogue.added_predicates)),
+        priorities=selection.priorities,
         extenders=in_calling_order(extenders, release),
-        check_all=written is not None and written.always_check_all,
-        hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
+        check_all=parsed is not None and parsed.always_check_all,
+        hard_pod_affinity_weight=selection.hard_pod_affinity_weight,
         percentage=percentage,
         preemption=preemption,
         max_pd_vols=max_pd_vols,
         ignored_resources=ignored_resources(extenders),
         metadata_fails=metadata_fails,
         equivalence_cache=release.equivalence_cache
-        and (equivalence_cache or known["EnableEquivalenceClassCache"]),
-        has_predicates=bool(chosen.predicates),
+        and (equivalence_cache or resolved["EnableEquivalenceClassCache"]),
+        has_predicates=bool(selection.predicates),
         unread=unread,
     )
 
 
-def in_running_order(chosen: Mapping[str, Predicate], ordering: Iterable[str]) -> tuple[Predicate, ...]:
-    """The predicates of *chosen* that run, in order."""
+def in_running_order(selected: Mapping[str, Predicate], ordering: Iterable[str]) -> tuple[Predicate, ...]:
+    """The predicates of *selected* that run, in order."""
     # Upstream: a predicate whose name is not in the ordering never runs, and nothing says so.
-    return tuple(chosen[name] for name in ordering if name in chosen)
+    return tuple(selected[name] for name in ordering if name in selected)
 
 
 def select(
@@ -527,7 +527,9 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
             assert argument.ratio is not None
             shape = [(point.utilization, point.score) for point in argument.ratio.shape]
             resources = argument.ratio.resources if registry.release.ratio_reads_resources else ()
-            return requested_to_capacity_ratio_of(name, shape, [(one.name, one.weight) for one in resources])
+            return requested_to_capacity_ratio_of(
+                name, shape, [(resource.name, resource.weight) for resource in resources]
+            )
 
         # Upstream: an argument is checked when the list of priorities is made, unless another entry has
         # replaced it.

@@ -121,9 +121,9 @@ def _in_turn() -> Iterator[Release]:
             parts[name] = MappingProxyType(value) if isinstance(value, dict) else value
     groups = {name: convert(parts[name], group) for name, group in _GROUPS.items()}
     yield (release := Release(**{**parts, **groups}, version=first, gates=gates_of(first).known))
-    for version, more in later:
-        cells_told = (*text_of(version).cells, more, {"version": version, "gates": gates_of(version).known})
-        yield (release := changed_by(release, cells_told))
+    for version, extra in later:
+        values = (*text_of(version).cells, extra, {"version": version, "gates": gates_of(version).known})
+        yield (release := changed_by(release, values))
 
 
 RELEASES: dict[str, Release] = {release.version: release for release in _in_turn()}

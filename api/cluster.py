@@ -25,15 +25,15 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
     """The nodes with the share of each resource that *pods*, which have a node, request."""
     requested = Counter[tuple[str, str]]()
     for pod in pods:
-        used = usage(pod)
+        requested_amounts = usage(pod)
         for resource in RESOURCES:
-            if f"requests.{resource}" in used:
-                requested[pod.node_name, resource] += used[f"requests.{resource}"].milli_value()
+            if f"requests.{resource}" in requested_amounts:
+                requested[pod.node_name, resource] += requested_amounts[f"requests.{resource}"].milli_value()
     uses: dict[str, list[float | None]] = {resource: [] for resource in RESOURCES}
     for node in nodes:
         for resource, shares in uses.items():
-            found = node.status.allocatable.get(resource)
-            capacity = 0 if found is None else found.milli_value()
+            allocatable = node.status.allocatable.get(resource)
+            capacity = 0 if allocatable is None else allocatable.milli_value()
             shares.append(requested[node.name, resource] / capacity if capacity > 0 else None)
     zones = [zone_of(node.labels) for node in nodes]
     return NodeMap(
@@ -113,19 +113,19 @@ class Cluster:
         """
         for path in paths:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
-        made = cls(defaults=defaults, cron_jobs=cron_jobs)
+        cluster = cls(defaults=defaults, cron_jobs=cron_jobs)
         inventory = take_in(
             [load(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)],
             defaults=defaults,
             cron_jobs=cron_jobs,
             whole=True,
         )
-        made.warnings = inventory.warnings
-        made.ignored = inventory.ignored
-        made.config_maps = inventory.config_maps
+        cluster.warnings = inventory.warnings
+        cluster.ignored = inventory.ignored
+        cluster.config_maps = inventory.config_maps
         for item in inventory.objects:
-            made._put(item)
-        return made
+            cluster._put(item)
+        return cluster
 
     def __repr__(self) -> str:
         return (
@@ -172,10 +172,10 @@ class Cluster:
         self._followers = WeakSet()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Cluster:
-        made = type(self).__new__(type(self))
-        made.__setstate__(self.__getstate__())
-        memo[id(self)] = made
-        return made
+        copy = type(self).__new__(type(self))
+        copy.__setstate__(self.__getstate__())
+        memo[id(self)] = copy
+        return copy
 
     # --- objects --------------------------------------------------------------------------------------------
 
@@ -205,8 +205,8 @@ class Cluster:
     def of(self, kind: str) -> tuple[KubeObject, ...]: ...
     def of(self, kind: type[KubeObject] | str) -> tuple[KubeObject, ...]:
         """The objects of one kind: a class, or a word as for kubectl: ``Pod``, ``pods``, ``po``."""
-        wanted = kind_of(kind)
-        return tuple(item for item in self._objects.values() if type(item) is wanted)
+        kind_class = kind_of(kind)
+        return tuple(item for item in self._objects.values() if type(item) is kind_class)
 
     @overload
     def find(self, kind: type[K], name: str) -> K: ...
@@ -224,15 +224,19 @@ class Cluster:
         """
         if isinstance(kind, str) and name is None:
             kind, _, name = kind.partition("/")
-        wanted = kind_of(kind)
+        kind_class = kind_of(kind)
         if not isinstance(name, str):
             raise wrong_type("name", name, "the object's name, or namespace/name")
-        key = name if "/" in name or not wanted.namespaced else f"default/{name}"
-        found = self._objects.get((wanted.kind, key))
-        if found is None:
-            near = did_you_mean(name, [item.key if "/" in name else item.name for item in self.of(wanted)])
-            raise UnknownNameError(f'{wanted.kind}: got "{name}", which the cluster does not have{near}')
-        return found
+        key = name if "/" in name or not kind_class.namespaced else f"default/{name}"
+        item = self._objects.get((kind_class.kind, key))
+        if item is None:
+            suggestion = did_you_mean(
+                name, [item.key if "/" in name else item.name for item in self.of(kind_class)]
+            )
+            raise UnknownNameError(
+                f'{kind_class.kind}: got "{name}", which the cluster does not have{suggestion}'
+            )
+        return item
 
     # --- changes --------------------------------------------------------------------------------------------
 
@@ -242,13 +246,13 @@ class Cluster:
         Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or the
         API server would refuse.
         """
-        found = self._taken_in(items)
-        for item in found:
+        objects = self._as_objects(items)
+        for item in objects:
             if item.identity in self._objects:
                 raise ManifestError(
                     f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
                 )
-        for item in found:
+        for item in objects:
             self._put(item)
 
     def update(self, *items: Given) -> None:
@@ -257,20 +261,20 @@ class Cluster:
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist, and
         :class:`~kubeclassic.exceptions.ManifestError` for a pod that would leave its node: pods do not move.
         """
-        found = self._taken_in(items)
-        for item in found:
-            known = self.find(type(item), item.key)
+        objects = self._as_objects(items)
+        for item in objects:
+            current = self.find(type(item), item.key)
             if (
-                isinstance(known, Pod)
+                isinstance(current, Pod)
                 and isinstance(item, Pod)
-                and known.uid == item.uid
-                and known.node_name not in ("", item.node_name)
+                and current.uid == item.uid
+                and current.node_name not in ("", item.node_name)
             ):
                 raise ManifestError(
-                    f"Pod {known.key}: spec.nodeName: expected {known.node_name}, "
+                    f"Pod {current.key}: spec.nodeName: expected {current.node_name}, "
                     f'got "{item.node_name}": pods do not move'
                 )
-        for item in found:
+        for item in objects:
             old = self._objects[item.identity]
             if old.uid != item.uid:
                 self.delete(old)
@@ -281,24 +285,24 @@ class Cluster:
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not exist.
         """
-        found: ByKey = {}
-        for given in items:
-            if isinstance(given, str):
-                item = self.find(given)
-            elif isinstance(given, KubeObject):
-                item = self.find(type(given), given.key)
-            elif isinstance(given, Mapping):
-                metadata = given.get("metadata") or {}
+        items_by_key: ByKey = {}
+        for reference in items:
+            if isinstance(reference, str):
+                item = self.find(reference)
+            elif isinstance(reference, KubeObject):
+                item = self.find(type(reference), reference.key)
+            elif isinstance(reference, Mapping):
+                metadata = reference.get("metadata") or {}
                 namespace = metadata.get("namespace")
                 name = metadata.get("name")
                 item = self.find(
-                    kind_with_group(str(given.get("kind")), given.get("apiVersion")),
+                    kind_with_group(str(reference.get("kind")), reference.get("apiVersion")),
                     f"{namespace}/{name}" if namespace else name,
                 )
             else:
-                raise wrong_type("delete", given, 'an object, its manifest, or a text such as "node/a"')
-            found[item.identity] = item
-        for identity, item in found.items():
+                raise wrong_type("delete", reference, 'an object, its manifest, or a text such as "node/a"')
+            items_by_key[item.identity] = item
+        for identity, item in items_by_key.items():
             del self._objects[identity]
             self._classes.pop(identity, None)
             for follower in tuple(self._followers):
@@ -328,25 +332,25 @@ class Cluster:
         :class:`~kubeclassic.exceptions.ManifestError`.
         """
         if isinstance(pod, str):
-            known = self._objects.get((Pod.kind, pod))
-            return find_waiting(pod, [known] if isinstance(known, Pod) else self.pods)
+            item = self._objects.get((Pod.kind, pod))
+            return find_waiting(pod, [item] if isinstance(item, Pod) else self.pods)
         check_type("pod", pod, (Pod, Mapping), "a name, a Pod or its manifest")
         if isinstance(pod, Pod) and self._objects.get(pod.identity) is pod:
             return pod
-        found = self._taken_in([pod])
-        if len(found) != 1 or not isinstance(found[0], Pod):
+        objects = self._as_objects([pod])
+        if len(objects) != 1 or not isinstance(objects[0], Pod):
             raise ManifestError(
-                f"pod: expected one Pod, got {', '.join(f'{item.kind} {item.key}' for item in found) or 'nothing'}"
+                f"pod: expected one Pod, got {', '.join(f'{item.kind} {item.key}' for item in objects) or 'nothing'}"
             )
-        return found[0]
+        return objects[0]
 
-    def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
+    def _as_objects(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
         """*items* as objects, then what their workloads would make."""
         parts = list[Loaded]()
         for number, item in enumerate(tuple[object, ...](items), 1):
             if not isinstance(item, KubeObject | Mapping):
-                reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
-                raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
+                advice = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
+                raise wrong_type(f"object {number}", item, f"an object or its manifest{advice}")
             parts.append(load_given(item, number, defaults=self.defaults))
         inventory = take_in(
             parts,

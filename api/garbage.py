@@ -13,7 +13,7 @@ class Held:
 
     times = 0
     ended = 0
-    """How many have ended since."""
+    """The number of questions that ended since."""
     due = 0.0
     """From which processor time on it may be collected again."""
 
@@ -69,10 +69,10 @@ is seldom cyclic."""
 def settled() -> Iterator[None]:
     """Inside, the garbage collector does not scan the objects that exist at the beginning, and looks at new
     ones less often."""
-    before = gc.get_threshold()
+    thresholds = gc.get_threshold()
     with frozen():
-        gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])
+        gc.set_threshold(max(SELDOM, thresholds[0]) if thresholds[0] else 0, *thresholds[1:])
         try:
             yield
         finally:
-            gc.set_threshold(*before)
+            gc.set_threshold(*thresholds)

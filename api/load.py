@@ -72,16 +72,16 @@ Identity = tuple[str, str, str]
 GIVEN_BEFORE = "was given before, the last one counts"
 
 
-def each_once(given: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], tuple[Notice, ...]]:
-    """*given* without those that are given again later; ones with only a ``generateName`` get a number. And a
-    notice for each of those.
+def each_once(manifests: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], tuple[Notice, ...]]:
+    """*manifests*, of each name the last; ones with only a ``generateName`` get a number. And a notice for
+    each that is left out.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
     """
-    found: dict[Identity, JsonObject] = {}
+    by_identity: dict[Identity, JsonObject] = {}
     numbers: Counter[Identity] = Counter()
-    twice: dict[Identity, None] = {}
-    for manifest in given:
+    repeated: dict[Identity, None] = {}
+    for manifest in manifests:
         kind, namespace, name = identity_of(manifest)
         prefix = prefix_of(manifest, kind)
         if not name and prefix:
@@ -89,11 +89,11 @@ def each_once(given: Iterable[JsonObject]) -> tuple[tuple[JsonObject, ...], tupl
             name = f"{prefix}{numbers[kind, namespace, prefix]}"
             manifest = {**manifest, "metadata": {**metadata_of(manifest), "name": name}}
         identity = kind, namespace, name
-        if identity in found and kind not in KINDS:  # of kinds that become objects, loading has said so
-            twice[identity] = None
-        found[identity] = manifest
-    return tuple(found.values()), tuple(
-        Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in twice
+        if identity in by_identity and kind not in KINDS:  # of kinds that become objects, loading has said so
+            repeated[identity] = None
+        by_identity[identity] = manifest
+    return tuple(by_identity.values()), tuple(
+        Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in repeated
     )
 
 
@@ -110,8 +110,8 @@ def prefix_of(manifest: JsonObject, where: object) -> str:
     """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
     for one without any name."""
     metadata = metadata_of(manifest)
-    found = metadata.get("generateName")
-    prefix = found if isinstance(found, str) else ""
+    value = metadata.get("generateName")
+    prefix = value if isinstance(value, str) else ""
     if not prefix and metadata.get("name") in (None, ""):
         raise ManifestError(f"{where}: metadata.name: expected a name, got nothing")
     return prefix
@@ -150,7 +150,7 @@ class Loaded:
 
     def of(self, kind: type[K]) -> list[K]:
         """The objects of one class."""
-        return [found for found in self.objects if type(found) is kind]
+        return [item for item in self.objects if type(item) is kind]
 
 
 def load(
@@ -173,13 +173,13 @@ def load(
     every object has its own as ``manifest``. Raises :class:`~kubeclassic.exceptions.ManifestError` with the
     place.
     """
-    given = each_path(paths)
-    for path in given:
+    files = each_path(paths)
+    for path in files:
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
     loading = _Loading(defaults, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
     with no_garbage_collection():
-        for file in read_files(given, stdin):
+        for file in read_files(files, stdin):
             loading = loading.with_file(file)
     return loading.result()
 
@@ -261,7 +261,7 @@ class _Loading:
                 )
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
-                    if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._is_taken(
+                    if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._can_add(
                         pod_of_texts(parts)
                     ):
                         trial._take_item(
@@ -279,10 +279,10 @@ class _Loading:
         """Add a document, or each item of a list."""
         data = document.data
         where = document.where
-        whole = _Place.of(data, where)
+        item_place = _Place.of(data, where)
         for path in document.repeated:
             in_item = _IN_ITEM.fullmatch(path)
-            place = whole.item(int(in_item[1])) if in_item else whole
+            place = item_place.item(int(in_item[1])) if in_item else item_place
             self.odd.note_repeated([in_item[2] if in_item else path], place, place.about)
         kind = data.get("kind")
         if isinstance(kind, str) and kind:
@@ -296,7 +296,7 @@ class _Loading:
         else:
             raise without_kind(where, data)
 
-    def _is_taken(self, pod: Pod | None) -> bool:
+    def _can_add(self, pod: Pod | None) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""
         if pod is None or self.keeps_manifests or not pod.metadata.name or self.validation.refused(pod):
             return False
@@ -325,7 +325,7 @@ class _Loading:
         decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
         has_others = not has_only(kind, data)  # few have: where they stand needs words that take time
         if decoded is not None:
-            self._keep(self._named(decoded, data, place), data, place)
+            self._keep(self._with_name(decoded, data, place), data, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
         elif kind != "ConfigMap":
@@ -335,11 +335,11 @@ class _Loading:
         refused = self.validation.refused(decoded)
         if kind in WORKLOADS:
             refused += self.validation.refused_in_templates(kind, data)
-        for what in refused:
-            if isinstance(what, CountsAs):
-                self.odd.tell(place, what, place.about)
+        for refusal in refused:
+            if isinstance(refusal, CountsAs):
+                self.odd.tell(place, refusal, place.about)
             else:
-                self.odd.note(place, what, place.about)
+                self.odd.note(place, refusal, place.about)
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str, api_version: Any = None) -> None:
         for index, item in enumerate(items):
@@ -355,19 +355,19 @@ class _Loading:
             raise without_kind(place, item)
         self._take(item_kind, item, place, api_version)
 
-    def _named(self, decoded: KubeObject, data: JsonObject, place: object) -> KubeObject:
+    def _with_name(self, decoded: KubeObject, data: JsonObject, place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
         if decoded.metadata.name:
             return decoded
         prefix = prefix_of(data, place)
-        alike = decoded.kind, decoded.metadata.namespace, prefix
+        prefix_key = decoded.kind, decoded.metadata.namespace, prefix
         while True:
-            self.numbers[alike] += 1
-            named = replace(
-                decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[alike]}")
+            self.numbers[prefix_key] += 1
+            renamed = replace(
+                decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[prefix_key]}")
             )
-            if named.identity not in self.objects:
-                return named
+            if renamed.identity not in self.objects:
+                return renamed
 
     def _keep(self, decoded: KubeObject, data: JsonObject, place: _Place) -> None:
         identity = decoded.identity
@@ -392,18 +392,18 @@ class _Loading:
     def result(self) -> Loaded:
         """All that was added."""
         # A pod without a UID, as tools leave it in dumps, has that by which its claims know it.
-        given = self.objects.values()
+        items = self.objects.values()
         objects = list[KubeObject]()
-        known = {
+        uid_by_owner = {
             (item.namespace, owner.name): owner.uid
-            for item in given
+            for item in items
             if isinstance(item, PersistentVolumeClaim | ResourceClaim)
             for owner in item.metadata.owner_references
             if owner.kind == "Pod"
         }
-        for item in given:
+        for item in items:
             is_unknown = isinstance(item, Pod) and not item.metadata.uid
-            uid = known.get((item.namespace, item.name), "") if is_unknown else ""
+            uid = uid_by_owner.get((item.namespace, item.name), "") if is_unknown else ""
             objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
         return Loaded(
             tuple(objects),
@@ -429,10 +429,10 @@ class Inventory:
 
     objects: tuple[KubeObject, ...] = ()
     ignored: Mapping[str, int] = Factory(dict)
-    """What is not used -> how many times."""
+    """Objects that are not used -> their number."""
     warnings: tuple[Notice, ...] = ()
     refused: tuple[Notice, ...] = ()
-    """What the API server would refuse, with the reasons; the warnings have them too."""
+    """Objects that the API server would refuse, with the reasons; the warnings have them too."""
     refused_pods: tuple[tuple[Pod, str], ...] = ()
     """The pods among these, and why."""
     config_maps: Mapping[tuple[str, str], JsonObject] = Factory(dict)
@@ -443,7 +443,7 @@ class Inventory:
 
 def take_in(
     parts: Sequence[Loaded],
-    known: Sequence[KubeObject] = (),
+    existing: Sequence[KubeObject] = (),
     *,
     defaults: bool = True,
     cron_jobs: bool = False,
@@ -453,23 +453,25 @@ def take_in(
     """The objects of *parts*, and those that the controllers of their workloads would still make; of CronJobs
     only with *cron_jobs*.
 
-    *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the
+    *existing* is what the cluster has. Of two objects with one name the last counts, at the place of the
     first. With *defaults* new objects are admitted as the API server would do it, without *priorities* as one
-    whose gate PodPriority is off; what it would refuse is skipped. If *known* and *parts* are a *whole*
+    whose gate PodPriority is off; what it would refuse is skipped. If *existing* and *parts* are a *whole*
     cluster, the warnings name the kinds that it lacks.
     """
-    made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
-    found = (*(item for part in parts for item in part.objects), *made.objects)
+    additions = made_by_workloads(parts, existing, defaults=defaults, cron_jobs=cron_jobs)
+    loaded = (*(item for part in parts for item in part.objects), *additions.objects)
     claims = (
         claim
-        for item in found
+        for item in loaded
         if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.node_name)
         for claim in claims_of_volumes(item)
     )
-    given = tuple({item.identity: item for item in (*claims, *found)}.values())
-    admitted = admit(given, known, priorities=priorities) if defaults else Admitted(given)
-    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused)
-    objects = with_device_claims(admitted.objects, known)
+    new = tuple({item.identity: item for item in (*claims, *loaded)}.values())
+    admitted = admit(new, existing, priorities=priorities) if defaults else Admitted(new)
+    refused = tuple(
+        Notice(f"{item.kind} {item.key}", f"{REFUSED}: {reason}") for item, reason in admitted.refused
+    )
+    objects = with_device_claims(admitted.objects, existing)
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
@@ -479,15 +481,15 @@ def take_in(
         warnings += part.warnings
         if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
             warnings.append(Notice("kind Table", TABLE_HINT))
-    warnings += (*made.notices, *refused)
+    warnings += (*additions.notices, *refused)
     if whole:
-        warnings += missing_kinds((*known, *objects), lacks_classes)
+        warnings += missing_kinds((*existing, *objects), lacks_classes)
     return Inventory(
         objects=objects,
         ignored=ignored,
         warnings=tuple(warnings),
         refused=refused,
-        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)),
+        refused_pods=tuple((item, reason) for item, reason in admitted.refused if isinstance(item, Pod)),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
@@ -495,37 +497,39 @@ def take_in(
 
 def made_by_workloads(
     parts: Sequence[Loaded],
-    known: Sequence[KubeObject] = (),
+    existing: Sequence[KubeObject] = (),
     *,
     defaults: bool = True,
     cron_jobs: bool = False,
 ) -> Made:
     """The objects that controllers make for the workloads of *parts*, given the objects of *parts* and
-    *known*.
+    *existing*.
 
     A workload that is given twice counts once, as it was given last.
     """
-    given, repeated = each_once(
+    documents, repeated = each_once(
         document
         for part in parts
-        for kind, found in part.raw.items()
+        for kind, of_kind in part.raw.items()
         if kind in WORKLOADS
-        for document in found
+        for document in of_kind
     )
-    if not given:
+    if not documents:
         return Made()
-    made = expand(
-        given,
-        (*known, *(item for part in parts for item in part.objects)),
+    additions = expand(
+        documents,
+        (*existing, *(item for part in parts for item in part.objects)),
         cron_jobs=cron_jobs,
         strict=defaults,
     )
-    return evolve(made, notices=(*repeated, *made.notices))
+    return evolve(additions, notices=(*repeated, *additions.notices))
 
 
 def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], JsonObject]:
     """The manifests of the ConfigMaps of *parts*, by namespace and name."""
-    return {identity_of(found)[1:]: found for part in parts for found in part.raw.get("ConfigMap", ())}
+    return {
+        identity_of(manifest)[1:]: manifest for part in parts for manifest in part.raw.get("ConfigMap", ())
+    }
 
 
 # --- pods that wait -----------------------------------------------------------------------------------------
@@ -536,18 +540,20 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` if *pods* have none of that name, or several.
     """
-    everyone = tuple(pods)
+    candidates = tuple(pods)
     is_key = "/" in name
-    named = [pod for pod in everyone if (pod.key if is_key else pod.metadata.name) == name]
-    found = [pod for pod in named if not pod.node_name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{name}"')
-    if named:
-        raise is_placed(name, named[0].node_name)
-    near = did_you_mean(name, [key for pod in everyone if not pod.node_name for key in (pod.key, pod.name)])
-    raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
+    namesakes = [pod for pod in candidates if (pod.key if is_key else pod.metadata.name) == name]
+    waiting = [pod for pod in namesakes if not pod.node_name]
+    if len(waiting) == 1:
+        return waiting[0]
+    if waiting:
+        raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in waiting)}, got "{name}"')
+    if namesakes:
+        raise is_placed(name, namesakes[0].node_name)
+    suggestion = did_you_mean(
+        name, [key for pod in candidates if not pod.node_name for key in (pod.key, pod.name)]
+    )
+    raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{suggestion}')
 
 
 def is_placed(name: str, node_name: str) -> UnknownNameError:

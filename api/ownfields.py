@@ -32,65 +32,66 @@ def compact_json(value: Any) -> bytes:
 
 def current_manifest(item: KubeObject) -> JsonDict:
     """The JSON form of *item*: its manifest, if it kept that, with all that the object says otherwise."""
-    given = item.manifest or {}
-    written: JsonDict = _merged(given, decode_kind(item.kind, given, strict=False), item)
-    written["metadata"] = {**written.get("metadata", {}), "name": item.name}
+    manifest = item.manifest or {}
+    merged: JsonDict = _merged(manifest, decode_kind(item.kind, manifest, strict=False), item)
+    merged["metadata"] = {**merged.get("metadata", {}), "name": item.name}
     if item.namespaced:
-        written["metadata"] |= {"namespace": item.namespace, "uid": item.uid}
+        merged["metadata"] |= {"namespace": item.namespace, "uid": item.uid}
     if isinstance(item, Pod):
         # What the scheduler itself changes, and may take back.
-        written["spec"] = {**written.get("spec", {}), "nodeName": item.node_name}
-        written["status"] = {
-            **written.get("status", {}),
-            "nominatedNodeName": item.status.nominated_node_name,
-        }
-    return written
+        merged["spec"] = {**merged.get("spec", {}), "nodeName": item.node_name}
+        merged["status"] = {**merged.get("status", {}), "nominatedNodeName": item.status.nominated_node_name}
+    return merged
 
 
 def own_fields(value: Any) -> JsonDict:
     """The fields of an object, or of a part of one, that are not the default."""
-    found: JsonDict = _merged({}, type(value)(), value)
-    return found
+    fields: JsonDict = _merged({}, type(value)(), value)
+    return fields
 
 
-def _merged(given: Any, was: Any, now: Any) -> Any:
-    """*given*, which said *was*, as it has to be to say *now*."""
+def _merged(written: Any, was: Any, now: Any) -> Any:
+    """*written*, which said *was*, as it has to be to say *now*."""
     if is_value(type(now)):
         was = type(now)() if was is None else was
-        written = dict(given) if isinstance(given, dict) else {}
+        fields = dict(written) if isinstance(written, dict) else {}
         names = json_names(type(now))
         for attribute, default in attributes(type(now)).items():
             before = getattr(was, attribute)
-            held = getattr(now, attribute)
+            value = getattr(now, attribute)
             name = names[attribute]
-            if held == before:
+            if value == before:
                 continue
-            if held is None or held == default:
-                written.pop(name, None)
+            if value is None or value == default:
+                fields.pop(name, None)
             else:
-                written[name] = _merged(written.get(name), before, held)
-        return written
+                fields[name] = _merged(fields.get(name), before, value)
+        return fields
     if isinstance(now, tuple):
         # What an item says that is not read here stays with the one of its name, or else of its place.
         pairs = (
-            list(zip(given, was, strict=True))
-            if isinstance(given, list) and isinstance(was, tuple) and len(given) == len(was)
+            list(zip(written, was, strict=True))
+            if isinstance(written, list) and isinstance(was, tuple) and len(written) == len(was)
             else []
         )
-        named = {one.name: (item, one) for item, one in pairs if getattr(one, "name", "")}
+        pair_by_name = {
+            previous.name: (item, previous) for item, previous in pairs if getattr(previous, "name", "")
+        }
         items = []
-        for place, held in enumerate(now):
-            item, one = named.get(getattr(held, "name", "")) or (
-                pairs[place] if not named and place < len(pairs) else (None, None)
+        for place, value in enumerate(now):
+            item, previous = pair_by_name.get(getattr(value, "name", "")) or (
+                pairs[place] if not pair_by_name and place < len(pairs) else (None, None)
             )
-            items.append(item if one is not None and one == held else _merged(item, one, held))
+            items.append(
+                item if previous is not None and previous == value else _merged(item, previous, value)
+            )
         return items
     if isinstance(now, dict):
-        before = given if isinstance(given, dict) else {}
+        before = written if isinstance(written, dict) else {}
         same = was if isinstance(was, dict) else {}
         return {
-            key: before[key] if key in before and same.get(key) == held else _merged(None, None, held)
-            for key, held in now.items()
+            key: before[key] if key in before and same.get(key) == value else _merged(None, None, value)
+            for key, value in now.items()
         }
     return str(now) if isinstance(now, Quantity) else now
 
@@ -121,44 +122,52 @@ def with_status(
     With *names_requests* what a class tells drivers names the requests that it is for.
     """
     status = dict(manifest.get("status") or {})
-    before = status.pop("allocation", None)
+    old_allocation = status.pop("allocation", None)
     status.pop("reservedFor", None)
     allocation = claim.status.allocation
     if allocation is not None:
         since = allocation.allocation_timestamp
-        made = before
-        if made is None:
+        result = old_allocation
+        if result is None:
             # What the classes of the requests that were chosen tell drivers, and then what the claim does.
             devices = manifest.get("spec", {}).get("devices", {})
-            chosen = {one.request.partition("/")[0]: one.request for one in allocation.results}
-            found: list[JsonDict] = []
-            asked = []
-            for one in devices.get("requests", ()):
-                # Its class, or that of the alternative of it that was chosen.
-                name = chosen.get(one["name"], "")
-                alternatives = {
-                    f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())
-                }
-                asked_for = alternatives.get(name, one.get("exactly", one))
-                asked.append((asked_for.get("deviceClassName", ""), name or one["name"]))
-            names = [name for name, _ in asked]
-            for name in dict.fromkeys(names) if names_requests else names:
-                named = {}
-                if names_requests:
-                    named = {"requests": [request for other, request in asked if other == name]}
-                told = classes.get(name, {}).get("spec", {}).get("config", ())
-                found += [{"source": "FromClass", **one, **named} for one in told]
-            for one in devices.get("config", ()):
-                concerned = set(one.get("requests") or ())
-                times = sum(bool({name, whole} & concerned) for name, whole in chosen.items())
-                found += [{"source": "FromClaim", **one}] * (times if concerned else 1)
-            made = own_fields(allocation)
-            made["devices"] = {
-                "results": [],
-                **made.get("devices", {}),
-                **({"config": found} if found else {}),
+            result_by_request = {
+                device_result.request.partition("/")[0]: device_result.request
+                for device_result in allocation.results
             }
-        status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
+            configs: list[JsonDict] = []
+            class_and_name = []
+            for request in devices.get("requests", ()):
+                # Its class, or that of the alternative of it that was chosen.
+                name = result_by_request.get(request["name"], "")
+                alternatives = {
+                    f"{request['name']}/{alternative['name']}": alternative
+                    for alternative in request.get("firstAvailable", ())
+                }
+                exact = alternatives.get(name, request.get("exactly", request))
+                class_and_name.append((exact.get("deviceClassName", ""), name or request["name"]))
+            names = [name for name, _ in class_and_name]
+            for name in dict.fromkeys(names) if names_requests else names:
+                requests_field = {}
+                if names_requests:
+                    requests_field = {
+                        "requests": [request for class_name, request in class_and_name if class_name == name]
+                    }
+                class_configs = classes.get(name, {}).get("spec", {}).get("config", ())
+                configs += [{"source": "FromClass", **config, **requests_field} for config in class_configs]
+            for config in devices.get("config", ()):
+                concerned = set(config.get("requests") or ())
+                times = sum(
+                    bool({name, result_name} & concerned) for name, result_name in result_by_request.items()
+                )
+                configs += [{"source": "FromClaim", **config}] * (times if concerned else 1)
+            result = own_fields(allocation)
+            result["devices"] = {
+                "results": [],
+                **result.get("devices", {}),
+                **({"config": configs} if configs else {}),
+            }
+        status["allocation"] = {**result, **({"allocationTimestamp": since} if since is not None else {})}
     else:
         status.pop("devices", None)
     users = list(map(own_fields, claim.status.reserved_for))

@@ -141,15 +141,15 @@ def schema_of(
     """
     union, notes = (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
     tops = get_args(union) or (union,)
-    references, found = msgspec.json.schema_components(tops, ref_template="#/$defs/{name}")
-    records = {kind.__name__: kind for kind in _below(Record)}
-    kinds = {name: _written_whole(schema, records.get(name, Record)) for name, schema in found.items()}
+    references, schemas = msgspec.json.schema_components(tops, ref_template="#/$defs/{name}")
+    records = {kind.__name__: kind for kind in _subclasses(Record)}
+    kinds = {name: _full_schema(schema, records.get(name, Record)) for name, schema in schemas.items()}
     for top, reference in zip(tops, references, strict=True):
         name = reference["$ref"].rpartition("/")[2]
-        first = leading(top)
-        properties = {**first, **kinds[name]["properties"]}
-        needed = [*first, *kinds[name]["required"]]
-        kinds[name] = {**kinds[name], "properties": properties, "required": needed}
+        leading_fields = leading(top)
+        properties = {**leading_fields, **kinds[name]["properties"]}
+        required = [*leading_fields, *kinds[name]["required"]]
+        kinds[name] = {**kinds[name], "properties": properties, "required": required}
     if len(tops) > 1:
         return {
             "description": " ".join(note.description for note in notes),
@@ -157,40 +157,42 @@ def schema_of(
             "$defs": kinds,
         }
     is_nested = any(f"{references[0]['$ref']}'" in str(schema) for schema in kinds.values())
-    whole = kinds[name] if is_nested else kinds.pop(name)
-    return {**whole, "$defs": kinds} if kinds else whole
+    top_schema = kinds[name] if is_nested else kinds.pop(name)
+    return {**top_schema, "$defs": kinds} if kinds else top_schema
 
 
-def _below(kind: type[Record]) -> Iterator[type[Record]]:
-    for each in kind.__subclasses__():
-        yield from (each, *_below(each))
+def _subclasses(kind: type[Record]) -> Iterator[type[Record]]:
+    for subclass in kind.__subclasses__():
+        yield from (subclass, *_subclasses(subclass))
 
 
-def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
+def _full_schema(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
     """*schema* of what is written, not of what would be read: with each field required that has a default,
     and described."""
     fields = schema.get("properties", {})
-    told = dict[str, str]()
+    descriptions = dict[str, str]()
     # The docstring below a field, in the source of the class or of one that it extends, describes it.
     names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
     for base in kind.__mro__[: kind.__mro__.index(Record)][::-1]:
         (declared,) = ast.parse(dedent(inspect.getsource(base))).body
         for line, text in pairwise(getattr(declared, "body", ())):
             match line, text:
-                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(said))) if name in names:
-                    told[names[name]] = " ".join(said.split())
+                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(docstring))) if name in names:
+                    descriptions[names[name]] = " ".join(docstring.split())
     fields = {
-        name: {"description": ""} | field | {"description": told[name]} if name in told else field
+        name: {"description": ""} | field | {"description": descriptions[name]}
+        if name in descriptions
+        else field
         for name, field in fields.items()
     }
-    needed = [
+    required = [
         name for name, field in fields.items() if name in schema.get("required", ()) or "default" in field
     ]
-    shown = {
+    properties = {
         name: {word: value for word, value in field.items() if word != "default"}
         for name, field in fields.items()
     }
     if "description" in schema:  # a paragraph is one line, however the source is wrapped
         paragraphs = schema["description"].split("\n\n")
-        schema = {**schema, "description": "\n\n".join(" ".join(one.split()) for one in paragraphs)}
-    return {**schema, "properties": shown, "required": needed} if fields else schema
+        schema = {**schema, "description": "\n\n".join(" ".join(part.split()) for part in paragraphs)}
+    return {**schema, "properties": properties, "required": required} if fields else schema

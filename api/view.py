@@ -36,15 +36,15 @@ def rows_of(record: Row) -> dict[str, list[JsonDict]]:
             not isinstance(value, Sequence)
             or isinstance(value, str)
             or not value
-            or not all(isinstance(each, Mapping) for each in value)
+            or not all(isinstance(item, Mapping) for item in value)
         ):
             continue
         flat = [dict(_flat("", row)) for row in value]
-        inside: dict[str, set[str]] = {}
+        fields: dict[str, set[str]] = {}
         for name in (name for row in flat for name in row):
-            inside.setdefault(name.partition(".")[0], set()).add(name)
-        kept = {name for names in inside.values() if len(names) <= MOST_COLUMNS for name in names}
-        tables[table] = [{name: value for name, value in row.items() if name in kept} for row in flat]
+            fields.setdefault(name.partition(".")[0], set()).add(name)
+        kept_names = {name for names in fields.values() if len(names) <= MOST_COLUMNS for name in names}
+        tables[table] = [{name: value for name, value in row.items() if name in kept_names} for row in flat]
     return tables
 
 
@@ -56,7 +56,7 @@ def _flat(start: str, row: Row) -> Iterator[tuple[str, Any]]:
             yield from _flat(f"{start}{name}.", value)
         elif not isinstance(value, Sequence) or isinstance(value, str):
             yield f"{start}{name}", value
-        elif not any(isinstance(each, Mapping) for each in value):
+        elif not any(isinstance(item, Mapping) for item in value):
             yield f"{start}{name}", ", ".join(map(str, value))
 
 
@@ -73,15 +73,15 @@ def make_frame(rows: Sequence[Row], columns: Sequence[str], library: str | None 
     """
     if library is not None and library not in LIBRARIES:
         raise UnknownNameError(f'library: expected {" or ".join(LIBRARIES)}, got "{library}"')
-    made = {column: [row.get(column) for row in rows] for column in columns}
+    values_by_column = {column: [row.get(column) for row in rows] for column in columns}
     for name in LIBRARIES if library is None else (library,):
         try:
-            found = import_module(name)
+            module = import_module(name)
         except ImportError:
             continue
         if name == "polars":
-            return found.DataFrame(made, strict=False)
-        return found.DataFrame(made, columns=list(columns))
+            return module.DataFrame(values_by_column, strict=False)
+        return module.DataFrame(values_by_column, columns=list(columns))
     raise KubeclassicError(
         f"to_frame needs {library or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'"
     )
@@ -157,8 +157,8 @@ def forms_of(words: str | Sequence[str]) -> tuple[str, ...]:
     >>> forms_of("text data")
     ('table', 'wide', 'data')
     """
-    given = words.split() if isinstance(words, str) else words
-    return tuple(form for word in given for form in FORMS[word])
+    names = words.split() if isinstance(words, str) else words
+    return tuple(form for word in names for form in FORMS[word])
 
 
 def slug(title: str) -> str:
@@ -234,35 +234,35 @@ class Column:
         return self.kind in NUMBERS
 
 
-def columns_of(table: str, colours: Mapping[str, str] | None = None, **given: str) -> list[Column]:
+def columns_of(table: str, colours: Mapping[str, str] | None = None, **texts: str) -> list[Column]:
     """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars between.
 
     The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and of a
-    bar its meaning, perhaps with that of negative ones. *colours* are those of tags. Names out of manifests are
-    *given*, and stand in braces in titles and in names of fields: they may have any character.
+    bar its meaning, perhaps with that of negative ones. *colours* are those of tags. Names out of manifests
+    are *texts* in braces, in titles and in names of fields: they may have any character.
 
     >>> [(one.title, one.kind, one.filter, one.forms) for one in columns_of("node | name | filter; why || text")]
     [('node', 'name', True, ('table', 'wide', 'page', 'data', 'csv')), ('why', 'text', False, ('table', 'wide'))]
     >>> [one.title for one in columns_of("{odd} free; {odd}", odd="a|b; c=d")]
     ['a|b; c=d free', 'a|b; c=d']
     """
-    found = []
+    columns = []
     for line in filter(str.strip, re.split("[;\n]", table)):
         title, kind, text = (*map(str.strip, line.split("|")), "", "")[:3]
         words = text.split()
-        has = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
+        forms = [word for word in words if word in FORMS] or ["page" if kind == "bar" else "all"]
         meanings = [word for word in words if word in MEANINGS]
-        its = (
+        meaning = (
             dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
         )
-        names = {key: name.format(**given) for key, by, name in (word.partition("=") for word in words) if by}
-        title = title.format(**given)
-        found.append(Column(title, kind or "text", "filter" in words, its, has, **names))
-    return found
+        names = {key: name.format(**texts) for key, by, name in (word.partition("=") for word in words) if by}
+        title = title.format(**texts)
+        columns.append(Column(title, kind or "text", "filter" in words, meaning, forms, **names))
+    return columns
 
 
-def _columns(given: str | Sequence[Column]) -> Sequence[Column]:
-    return columns_of(given) if isinstance(given, str) else given
+def _columns(columns: str | Sequence[Column]) -> Sequence[Column]:
+    return columns_of(columns) if isinstance(columns, str) else columns
 
 
 @attrs.frozen
@@ -282,16 +282,16 @@ class Table:
     """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows*
     wants."""
     shows: str = "facts"
-    """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/ask.py``)."""
+    """The script that shows details: ``facts``, or ``aligned`` (``questions/compare/ask.py``)."""
     shared: Any = None
-    """What all details have in common."""
+    """Data that all details have in common."""
     sort: str = ""
     """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as
     they come."""
     forms: Sequence[str] = attrs.field(default="all", converter=forms_of)
     """The forms that have it."""
     most: int | None = None
-    """How many rows short text has; None: all."""
+    """The most rows of short text; None: all."""
     minor: Collection[int] = ()
     """The rows, by number, that short text leaves out."""
     caption: str = ""
@@ -313,11 +313,11 @@ class Table:
         >>> Table("t", [Column("a"), Column("b", forms="wide")], [(1, 2)]).of_form("page").rows
         [[1]]
         """
-        kept = [at for at, column in enumerate(self.columns) if form in column.forms]
+        indexes = [at for at, column in enumerate(self.columns) if form in column.forms]
         return attrs.evolve(
             self,
-            columns=[self.columns[at] for at in kept],
-            rows=[[row[at] for at in kept] for row in self.rows],
+            columns=[self.columns[at] for at in indexes],
+            rows=[[row[at] for at in indexes] for row in self.rows],
         )
 
     def records(self, form: str = "data") -> list[JsonDict]:
@@ -343,9 +343,9 @@ class Table:
         ]
 
 
-def table_of(name: str, records: Sequence[Row], first: Sequence[str] = ()) -> Table:
-    """A table of *records*, which may lack fields: a column a field, those of *first* before all others."""
-    names = list(dict.fromkeys([*first, *(name for record in records for name in record)]))
+def table_of(name: str, records: Sequence[Row], leading: Sequence[str] = ()) -> Table:
+    """A table of *records*, which may lack fields: a column a field, those of *leading* before all others."""
+    names = list(dict.fromkeys([*leading, *(name for record in records for name in record)]))
     return Table(
         name,
         [Column(name) for name in names],
@@ -394,7 +394,7 @@ class Paragraph:
     text: Part
     forms: Sequence[str] = attrs.field(default="text", converter=forms_of)
     hanging: str = "  "
-    """What its further lines begin with."""
+    """The beginning of its further lines."""
     wraps: bool = True
     """Whether it is broken where it is too long."""
     look: str = ""
@@ -487,7 +487,7 @@ class MapSide:
     states: Sequence[str] = ()
     """A word on each node, such as ``drained``; empty for nodes without."""
     notes: Sequence[str] = ()
-    """What else is said of each node, such as ``3 copies``."""
+    """A note on each node, such as ``3 copies``."""
 
 
 @attrs.frozen(repr=False)
@@ -521,9 +521,9 @@ class Chart:
     """The names of the columns, or the numbers that lines are over."""
     series: Mapping[str, Sequence[float | None]]
     across: str = attrs.field(validator=attrs.validators.min_len(1))
-    """What the labels are, with their unit."""
+    """The name of the labels, with their unit."""
     up: str = attrs.field(validator=attrs.validators.min_len(1))
-    """What the values are, with their unit."""
+    """The name of the values, with their unit."""
     percent: bool = False
     """Whether values are shares of 1."""
 
@@ -606,12 +606,12 @@ class Section:
 
     def shown(self, form: str) -> list[Item]:
         """The parts that *form* has, tables with the columns that they have there."""
-        shown = [
+        parts = [
             part
             for part in self.parts
             if form in self.forms and form in getattr(part, "forms", FORMS["rest"])
         ]
-        return [part.of_form(form) if isinstance(part, Table) else part for part in shown]
+        return [part.of_form(form) if isinstance(part, Table) else part for part in parts]
 
 
 def block(*parts: Item | str) -> Section:
@@ -619,9 +619,9 @@ def block(*parts: Item | str) -> Section:
     return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms="text")
 
 
-def tables(*found: Table) -> list[Section]:
+def tables(*contents: Table) -> list[Section]:
     """A section without a heading for each table."""
-    return [Section(parts=[one]) for one in found]
+    return [Section(parts=[table]) for table in contents]
 
 
 @attrs.frozen(kw_only=True)
@@ -636,7 +636,7 @@ class View:
     verdict: Part = ""
     """The outcome in one sentence."""
     lead: Sequence[Part] = ()
-    """What a page says right under the verdict."""
+    """Sentences of a page right under the verdict."""
     facts: Mapping[str, object] = attrs.Factory(dict)
     """The outcome in a few words; a page has the numbers among them."""
     shares: Sequence[Share] = ()
@@ -666,8 +666,8 @@ class View:
 
     def tables_of(self, form: str) -> list[Table]:
         """The tables that *form* has, each with the columns that it has there."""
-        found = [part for section in self.sections for part in section.shown(form) if isinstance(part, Table)]
-        return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
+        shown = [part for section in self.sections for part in section.shown(form) if isinstance(part, Table)]
+        return sorted(shown, key=lambda table: table.name != self.main) if form == "data" else shown
 
     def frame(self, name: str | None = None, library: str | None = None, record: Row | None = None) -> Any:
         """A table as a DataFrame: by default the first. The lists of *record* are tables too, and their
@@ -688,9 +688,9 @@ class View:
                 f'table: expected {" or ".join(dict.fromkeys([*tables, *lists]))}, got "{name}"'
             )
         rows, columns = tables.get(name, ([{} for _ in lists.get(name, ())], []))
-        more = lists.get(name, [])
+        records = lists.get(name, [])
         key = columns[:1]
-        if [[row[one] for one in key] for row in rows] == [[other.get(one) for one in key] for other in more]:
-            rows = [{**other, **row} for row, other in zip(rows, more, strict=True)]
-            columns = list(dict.fromkeys([*columns, *(key for other in more for key in other)]))
+        if [[row[c] for c in key] for row in rows] == [[record.get(c) for c in key] for record in records]:
+            rows = [{**record, **row} for row, record in zip(rows, records, strict=True)]
+            columns = list(dict.fromkeys([*columns, *(key for record in records for key in record)]))
         return make_frame(rows, columns, library)

@@ -8,7 +8,7 @@ from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from .objects import KINDS, KubeObject, Quantity
 
 LISTED = 5
-"""How many names a sentence lists; the others are counted."""
+"""The most names that a sentence lists; the others are counted."""
 
 
 def count_of(number: int, noun: str, several: str = "") -> str:
@@ -151,10 +151,10 @@ def duration(seconds: float) -> str:
     >>> duration(42), duration(3725.4), duration(200000)
     ('42 s', '1 h 2 min 5 s', '2 d 7 h 33 min')
     """
-    left = round(seconds)
+    rest = round(seconds)
     parts = list[str]()
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
-        count, left = divmod(left, size)
+        count, rest = divmod(rest, size)
         if count or (unit == "s" and not parts):
             parts.append(f"{count} {unit}")
     return " ".join(parts[:3])
@@ -213,7 +213,7 @@ _KINDS = {word: KINDS[kind] for kind in KINDS for word in (kind.lower(), plural_
 }
 
 
-def kind_of(given: type[KubeObject] | str) -> type[KubeObject]:
+def kind_of(kind: type[KubeObject] | str) -> type[KubeObject]:
     """The class of a kind, by one of its words or by itself.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`, and
@@ -222,14 +222,14 @@ def kind_of(given: type[KubeObject] | str) -> type[KubeObject]:
     >>> kind_of("pods").kind, kind_of("Node").kind, kind_of("pvc").kind
     ('Pod', 'Node', 'PersistentVolumeClaim')
     """
-    if isinstance(given, type) and issubclass(given, KubeObject):
-        return given
-    if not isinstance(given, str):
-        raise wrong_type("kind", given, 'a class such as Pod, or a word such as "pod"')
-    word = given.lower().partition(".")[0]
+    if isinstance(kind, type) and issubclass(kind, KubeObject):
+        return kind
+    if not isinstance(kind, str):
+        raise wrong_type("kind", kind, 'a class such as Pod, or a word such as "pod"')
+    word = kind.lower().partition(".")[0]
     if word not in _KINDS:
         raise UnknownNameError(
-            f'kind: expected one such as pod, node or pvc, got "{given}"{did_you_mean(word, _KINDS)}'
+            f'kind: expected one such as pod, node or pvc, got "{kind}"{did_you_mean(word, _KINDS)}'
         )
     return _KINDS[word]
 

@@ -51,9 +51,9 @@ class Finding:
     provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.Factory(list)
     """The claims whose volumes have to be provisioned, and on which nodes: bool[n]."""
     decided: Mask = attrs.field(init=False)
-    """Where the search reached the step that finds volumes for claims: bool[n]."""
+    """Nodes for which the search reached the step that finds volumes for claims: bool[n]."""
     provided: Mask = attrs.field(init=False)
-    """Where every volume that has to be provisioned can be: bool[n]."""
+    """Nodes for which every missing volume can be provisioned: bool[n]."""
     exists: Mask = attrs.field(init=False)
     """False where a claim is bound to a missing volume, in releases where that is no error: bool[n]."""
     enough: Mask = attrs.field(init=False)
@@ -84,8 +84,8 @@ class Finding:
         bindings = tuple(
             (self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0
         )
-        made = tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
-        return VolumeDecision(bindings, made)
+        claims = tuple(claim for claim, mask in self.provisions if mask[i]) if self.provided[i] else ()
+        return VolumeDecision(bindings, claims)
 
 
 @attrs.frozen(repr=False)

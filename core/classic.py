@@ -144,10 +144,10 @@ class ClassicFlow:
     # --- one cycle ------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
-        refused = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
-        if refused is None and not self.engine.cache.node_count:
-            refused = NO_NODES
-        return None if refused is None else Decision(pod, error=refused)
+        refusal = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
+        if refusal is None and not self.engine.cache.node_count:
+            refusal = NO_NODES
+        return None if refusal is None else Decision(pod, error=refusal)
 
     def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         engine = self.engine
@@ -177,22 +177,22 @@ class ClassicFlow:
         engine = self.engine
         algorithm = cycle.algorithm
         order = self.order.one_pass()
-        wanted = algorithm.wanted(len(order))
+        enough = algorithm.wanted(len(order))
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
-        known = self.details.verdict(cycle) if engine.reads_details_at_once(cycle) else None
-        found = search(cycle, engine.nominations, order, wanted, view, known)
+        verdict = self.details.verdict(cycle) if engine.reads_details_at_once(cycle) else None
+        result = search(cycle, engine.nominations, order, enough, view, verdict)
         if algorithm.has_predicates:
-            self.order.take(found.consumed)
-        if algorithm.has_effects and known is None:
-            run_effects(cycle, found.verdict, order[: found.consumed])
+            self.order.take(result.consumed)
+        if algorithm.has_effects and verdict is None:
+            run_effects(cycle, result.verdict, order[: result.consumed])
         if view is not None:
-            view.keep(found.verdict.plain, order[: found.consumed])
-        errors = sorted(Counter(found.errors()).items())
+            view.keep(result.verdict.plain, order[: result.consumed])
+        errors = sorted(Counter(result.errors()).items())
         if errors:
-            told = [text if often == 1 else f"{text} (repeated {often} times)" for text, often in errors]
-            raise FilterError(algorithm.release.error_joiner(told))
+            messages = [text if count == 1 else f"{text} (repeated {count} times)" for text, count in errors]
+            raise FilterError(algorithm.release.error_joiner(messages))
         engine.table.shared_names = True
-        return Details(engine.table.names, found.feasible, found)
+        return Details(engine.table.names, result.feasible, result)
 
     def score(self, cycle: Cycle, rows: Rows) -> Ranking | LateRanking:
         ask = partial(prioritize, cycle, rows, self.engine.extenders)
@@ -201,11 +201,11 @@ class ClassicFlow:
     def pre_score_one(self, cycle: Cycle, rows: Rows) -> None:
         """Nothing: no priority runs for one node."""
 
-    def post_filter(self, cycle: Cycle, found: Details, decision: Decision) -> None:
-        assert found.search is not None
+    def post_filter(self, cycle: Cycle, details: Details, decision: Decision) -> None:
+        assert details.search is not None
         engine = self.engine
-        tally = found.search.verdict.tally(np.flatnonzero(np.bincount(found.search.failed)))
-        for text in chain.from_iterable(found.extender_reasons.values()):
+        tally = details.search.verdict.tally(np.flatnonzero(np.bincount(details.search.failed)))
+        for text in chain.from_iterable(details.extender_reasons.values()):
             tally[text] = tally.get(text, 0) + 1
         decision.fail(self._fit_error(tally))
         if self._may_preempt(cycle):
@@ -215,7 +215,7 @@ class ClassicFlow:
                 decision.preemption = preempt(
                     cycle,
                     engine.nominations,
-                    found.search,
+                    details.search,
                     self._rows_by_name(),
                     self.runs,
                     engine.extenders,
@@ -224,21 +224,21 @@ class ClassicFlow:
             except ExtenderError as error:
                 decision.preemption = Preemption(error=str(error))
         if decision.preemption is None or decision.preemption.node is None:
-            self.refusals.note(cycle, found.search)
+            self.refusals.note(cycle, details.search)
             self.cached_failure = self._cached_failure
 
     def _cached_failure(self, cycle: Cycle) -> Decision | None:
         if min(cycle.table.priorities, default=cycle.pod.priority) < cycle.pod.priority:
             return None  # a pod of lower priority could leave
-        kept = self.refusals.again(cycle)
-        if kept is None or kept.nodes != len(self._rows_by_name()):
+        cached = self.refusals.again(cycle)
+        if cached is None or cached.nodes != len(self._rows_by_name()):
             return None
         decision = Decision(cycle.pod)
-        decision.fail(self._fit_error(kept.tally))
+        decision.fail(self._fit_error(cached.tally))
         if self._may_preempt(cycle):
-            is_hopeless = kept.unresolvable == kept.nodes and is_eligible(cycle)
+            is_hopeless = cached.unresolvable == cached.nodes and is_eligible(cycle)
             decision.preemption = Preemption(clear_nominations=[cycle.pod] if is_hopeless else [])
-        self.order.take(kept.nodes)
+        self.order.take(cached.nodes)
         self.refusals.count()
         return decision
 
@@ -252,13 +252,13 @@ class ClassicFlow:
         )
 
     def victims(
-        self, cycle: Cycle, rows: Rows, unresolvable: Mask, given: Collection[str]
+        self, cycle: Cycle, rows: Rows, unresolvable: Mask, uids: Collection[str]
     ) -> dict[str, Victims]:
         if not (self._may_preempt(cycle) and is_eligible(cycle)):
             return {}
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
         return victims_beside(
-            cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), given, cycle.pod
+            cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), uids, cycle.pod
         )
 
     def _rows_by_name(self) -> Rows:
@@ -267,8 +267,8 @@ class ClassicFlow:
         version = table.rows_version, table.changed.node_revision
         if self._by_name is None or self._by_name[0] != version:
             rows = (table.row_of[name] for name in sorted(table.row_of))
-            there = [row for row in rows if table.has_node[row] and row not in table.deleted_rows]
-            self._by_name = version, np.array(there, np.intp)
+            existing = [row for row in rows if table.has_node[row] and row not in table.deleted_rows]
+            self._by_name = version, np.array(existing, np.intp)
         return self._by_name[1]
 
     # --- what follows from a decision -----------------------------------------------------------------------

@@ -57,13 +57,13 @@ class Reads(enum.Flag):
     """The pod's own claims to devices, and which devices are in use. Such answers are kept by the rule
     itself."""
     EFFECTS = enum.auto()
-    """What another rule stored in this cycle; such answers are never cached."""
+    """Counts that another rule stored in this cycle; such answers are never cached."""
 
 
 ROWWISE = Reads.REQUESTS | Reads.PORTS | Reads.PODS
-"""What changes with the pods of the row itself."""
+"""State that changes with the pods of the row itself."""
 WIDE = Reads.DOMAIN | Reads.CLUSTER
-"""What changes with pods and nodes elsewhere."""
+"""State that changes with pods and nodes elsewhere."""
 
 
 def every_pod(pod: Template) -> bool:
@@ -227,7 +227,7 @@ class Algorithm:
     """Whether upstream's predicate metadata would be nil in a cycle."""
     equivalence_cache: bool = False
     unread: tuple[str, ...] = ()
-    """What of its configuration does not count, in sentences."""
+    """The parts of its configuration that do not count, in sentences."""
     leaves_counts: bool = attrs.field(
         default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
     )
@@ -250,12 +250,12 @@ class Algorithm:
 
     def predicates_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates that may object to *pod*, in running order."""
-        found = pod.notes.get(self.slot)
-        if found is None:
-            found = pod.notes[self.slot] = tuple(
+        applicable = pod.notes.get(self.slot)
+        if applicable is None:
+            applicable = pod.notes[self.slot] = tuple(
                 [p for p in self.predicates if p.concerns is every_pod or p.concerns(pod)]
             )
-        return found
+        return applicable
 
     def wanted(self, nodes: int) -> int:
         """The number of feasible nodes after which a search of *nodes* nodes ends."""
@@ -330,7 +330,7 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: CycleState = msgspec.field(default_factory=CycleState)
-    """What rules store for this cycle."""
+    """Values that rules store for this cycle."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} for {self.pod.key}>"
@@ -343,23 +343,23 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole
         table."""
-        found = []
+        answers_in_order = []
         answers = self.answers if nodes.rows is None else None
         leaves_counts = self.algorithm.leaves_counts
         for predicate in predicates:
             reads_effects = leaves_counts and predicate.reads & Reads.EFFECTS
             if answers is None or predicate.keeps_itself or reads_effects:
-                found.append(predicate.check(self.template, nodes, self))
+                answers_in_order.append(predicate.check(self.template, nodes, self))
                 continue
-            kept = answers.read(predicate, self)
-            kept.shared |= self.details
-            found.append(kept.answer)
-        return found
+            cached = answers.read(predicate, self)
+            cached.shared |= self.details
+            answers_in_order.append(cached.answer)
+        return answers_in_order
 
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | PriorityError]:
         """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where
         possible."""
-        found: list[Scores | PriorityError] = []
+        scores: list[Scores | PriorityError] = []
         rows = nodes.rows
         answers = self.answers if self.described is None else None
         leaves_counts = self.algorithm.leaves_counts
@@ -371,16 +371,16 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
                     or (leaves_counts and priority.reads & Reads.EFFECTS)
                 )
                 if answers is None or rows is None or is_fresh:
-                    found.append(priority.score(self.template, nodes, self))
+                    scores.append(priority.score(self.template, nodes, self))
                     continue
-                kept = answers.read(priority, self)
-                if is_even(priority, kept.constant):
-                    found.append(constant_array(kept.constant, len(rows)))
+                cached = answers.read(priority, self)
+                if is_even(priority, cached.constant):
+                    scores.append(constant_array(cached.constant, len(rows)))
                 else:
-                    found.append(kept.answer.take(rows))
+                    scores.append(cached.answer.take(rows))
             except PriorityError as error:
-                found.append(error)
-        return found
+                scores.append(error)
+        return scores
 
     def as_described(self, nodes: Batch) -> Batch:
         """The feasible *nodes*, as an extender described them if one did."""

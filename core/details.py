@@ -74,9 +74,9 @@ class BoardDetails:
         standing = board.near.worth.take(rows)
         reduced = dict[str, Scores]()
         try:
-            for one in board.far.scores:
-                scores = reduced[one.rule.name] = board.far.reduced(cycle, one, rows)
-                standing += scores * one.weight
+            for far_score in board.far.scores:
+                scores = reduced[far_score.rule.name] = board.far.reduced(cycle, far_score, rows)
+                standing += scores * far_score.weight
         except PriorityError:
             return ask()
 
@@ -85,23 +85,23 @@ class BoardDetails:
             return _ranking(cycle, board, rows, reduced, skipped())
 
         if verify.SWITCH.is_on:
-            found = work_out()
-            wanted = ask()
+            ranking = work_out()
+            fresh = ask()
             is_same = (
-                [*found.by_priority] == [*wanted.by_priority]
-                and not np.ptp(wanted.totals - standing)
+                [*ranking.by_priority] == [*fresh.by_priority]
+                and not np.ptp(fresh.totals - standing)
                 and all(
-                    np.array_equal(one, other)
-                    for one, other in zip(
-                        (found.totals, *found.by_priority.values()),
-                        (wanted.totals, *wanted.by_priority.values()),
+                    np.array_equal(kept_scores, fresh_scores)
+                    for kept_scores, fresh_scores in zip(
+                        (ranking.totals, *ranking.by_priority.values()),
+                        (fresh.totals, *fresh.by_priority.values()),
                         strict=True,
                     )
                 )
             )
             if not is_same:
                 raise verify.StaleError(
-                    f"the details of pod {cycle.pod.key} are stale: {found.by_priority}, worked out {wanted.by_priority}"
+                    f"the details of pod {cycle.pod.key} are stale: {ranking.by_priority}, worked out {fresh.by_priority}"
                 )
         return LateRanking(standing, work_out)
 
@@ -110,7 +110,7 @@ def _ranking(
     cycle: Cycle, board: Board, rows: Rows, reduced: Mapping[str, Scores], skipped: Collection[str]
 ) -> Ranking:
     nodes = Batch(cycle.table, rows)
-    near = {rule.name for rule, _ in board.plan.worth}
+    near_names = {rule.name for rule, _ in board.plan.worth}
     totals = np.zeros(len(rows), np.int64)
     offset = 0
     by_priority = dict[str, Scores]()
@@ -118,16 +118,16 @@ def _ranking(
         name = rule.name
         if name in skipped:
             continue
-        if name in reduced or name in near:
+        if name in reduced or name in near_names:
             scores = reduced[name] if name in reduced else rule.score(cycle.template, nodes, cycle)
             by_priority[name] = scores
             totals += scores if weight == 1 else scores * weight
             continue
         score = board.alike.get(name)
         if score is None:
-            first = nodes.some(np.zeros(1, np.intp))
+            first_node = nodes.some(np.zeros(1, np.intp))
             score = board.alike[name] = int(
-                reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0]
+                reduced_scores(cycle, rule, first_node, rule.score(cycle.template, first_node, cycle))[0]
             )
         by_priority[name], offset = constant_array(score, nodes.n), offset + score * weight
     return Ranking(totals + offset, by_priority, {})

@@ -64,13 +64,13 @@ class Attempt:
     began: float = 0.0
     reserved: float = 0.0
     allowed: float = 0.0
-    """When it need not wait for Permit plugins any more."""
+    """The time from which it need not wait for Permit plugins."""
     is_reserved: bool = False
     needs_volumes: bool = False
     owner: Any = None
-    """What its driver keeps of the pod."""
+    """Data of its driver about the pod."""
     said: str = ""
-    """What the event of a failure says before its text."""
+    """The beginning of the event of a failure, before its text."""
 
     @property
     def pod(self) -> Pod:

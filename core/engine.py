@@ -103,9 +103,9 @@ class Engine:
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        before = self.reuse_snapshot_of
+        reused = self.reuse_snapshot_of
         self.reuse_snapshot_of = None
-        if before is None:
+        if reused is None:
             # Begin without any node.
             release = self.algorithm.release
             self.templates = Templates(release, self.algorithm.gates)
@@ -127,19 +127,19 @@ class Engine:
                 keeps_ghosts=release.snapshot_keeps_ghosts,
             )
         else:
-            self.templates = before.templates
-            self.cache = before.cache
-            self.table = before.table
-            self.snapshot = before.snapshot
-            self.listings = before.listings if self.reuse_answers else self.listings
+            self.templates = reused.templates
+            self.cache = reused.cache
+            self.table = reused.table
+            self.snapshot = reused.snapshot
+            self.listings = reused.listings if self.reuse_answers else self.listings
             self.templates.begin_anew()
         self.templates.device_classes = self.listings.device_classes.by_resource
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
-        if before is not None and self.reuse_answers:
+        if reused is not None and self.reuse_answers:
             for name, path in flow.quick_paths.items():
-                path.boards.answers.take_over(before.flow.quick_paths[name].boards.answers)
+                path.boards.answers.take_over(reused.flow.quick_paths[name].boards.answers)
         self.binder = flow.binder
         self._nominated = flow.nominated_after
         self._plugins = flow.plugins_without
@@ -161,9 +161,9 @@ class Engine:
         if (refusal := flow.pre_check(pod)) is not None:
             return refusal
         cycle = flow.begin(pod, details=details)
-        refused = flow.cached_failure
-        if refused is not None and self.on_phase is None and (again := refused(cycle)) is not None:
-            return again
+        refuse = flow.cached_failure
+        if refuse is not None and self.on_phase is None and (decision := refuse(cycle)) is not None:
+            return decision
         if (row := flow.quick(cycle)) is not None:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCOREBOARD, SUCCESS)
@@ -173,25 +173,25 @@ class Engine:
     def _run(self, cycle: Cycle, only_host: bool) -> Decision:
         decision = Decision(cycle.pod, nominated=self._nominated, plugins=self._plugins)
         try:
-            found = self.flow.filter(cycle)
+            details = self.flow.filter(cycle)
             if (
                 self.extenders
-                and not found.passed_extenders
-                and len(found.feasible_rows)
+                and not details.passed_extenders
+                and len(details.feasible_rows)
                 and self.asks_extenders(cycle.pod)
             ):
-                found.narrow(*self.pass_extenders(cycle, found.feasible_rows))
+                details.narrow(*self.pass_extenders(cycle, details.feasible_rows))
         except (FilterError, ExtenderError) as error:
             decision.error = str(error)
             return decision
         if self.on_phase is not None:
-            self.on_phase(Phase.FILTER, SUCCESS if len(found.feasible_rows) else UNSCHEDULABLE)
-        if len(found.feasible_rows):
-            self._choose(cycle, found, decision)
+            self.on_phase(Phase.FILTER, SUCCESS if len(details.feasible_rows) else UNSCHEDULABLE)
+        if len(details.feasible_rows):
+            self._choose(cycle, details, decision)
         elif not only_host:
-            self.flow.post_filter(cycle, found, decision)
+            self.flow.post_filter(cycle, details, decision)
         if cycle.details:
-            decision.details = found
+            decision.details = details
         return decision
 
     def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, Passed]:
@@ -213,26 +213,26 @@ class Engine:
         """Whether any extender is asked about *pod*."""
         return any(extender.is_interested(pod) for extender in self.extenders)
 
-    def _choose(self, cycle: Cycle, found: Details, decision: Decision) -> None:
+    def _choose(self, cycle: Cycle, details: Details, decision: Decision) -> None:
         flow = self.flow
-        rows = found.feasible_rows
+        rows = details.feasible_rows
         best = 0
         try:
             if len(rows) > 1:
-                found.rank(flow.score(cycle, rows))
+                details.rank(flow.score(cycle, rows))
             elif self.algorithm.release.framework.pre_scores_one_node:
                 flow.pre_score_one(cycle, rows)
         except ScoreError as error:
             decision.error = str(error)
-            found.reduced = error.reduced
+            details.reduced = error.reduced
             return
-        if found.best is not None:
+        if details.best is not None:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCORE, SUCCESS)
-            best = self.ties.of(found.best)
-        decision.host = found.names[int(rows[best])]
+            best = self.ties.of(details.best)
+        decision.host = details.names[int(rows[best])]
         if flow.on_choice is not None:
-            flow.on_choice(cycle, found, decision.host)
+            flow.on_choice(cycle, details, decision.host)
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:
         """Whether the details of *cycle* are read before the next cycle, so that they may be read off a
@@ -355,11 +355,11 @@ class Engine:
         """The *rows* where the pod fits and extenders leave it: bool[k]; none if one of them
         errs."""
         try:
-            left = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
+            remaining = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
         except ExtenderError:
             return np.zeros(len(rows), np.bool_)
         cycle.described = None
-        return left
+        return remaining
 
     def warm(self) -> None:
         """Bring the snapshot up to date now, so that the first cycle need not."""

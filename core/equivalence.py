@@ -95,13 +95,13 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
     late = gates.get("VolumeScheduling", False)
     match old, new:
         case PersistentVolume(), PersistentVolume():
-            changed = (
+            changed_labels = (
                 key for key in BETA_PLACES if key in new.labels and new.labels[key] != old.labels.get(key, "")
             )
             # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
-            return _binding(gates) | ({ZONE} if any(changed) else set())
+            return _binding(gates) | ({ZONE} if any(changed_labels) else set())
         case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
-            ended = _of_source(volume.spec) & _counts(gates) | _binding(gates)
+            ended = _source_predicates(volume.spec) & _counts(gates) | _binding(gates)
             return ended | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
         case PersistentVolumeClaim(), PersistentVolumeClaim():
             # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling
@@ -132,37 +132,39 @@ def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
         if volume.persistent_volume_claim is not None:
             ended.update(_counts(gates))
         else:
-            ended |= _of_source(volume) - {CSI}
+            ended |= _source_predicates(volume) - {CSI}
     return ended
 
 
-def _of_source(source: VolumeSource) -> set[str]:
+def _source_predicates(source: VolumeSource) -> set[str]:
     kinds = (
         (EBS, source.aws_elastic_block_store),
         (GCE, source.gce_persistent_disk),
         (AZURE, source.azure_disk),
         (CSI, source.csi),
     )
-    return {name for name, found in kinds if found is not None}
+    return {name for name, source_part in kinds if source_part is not None}
 
 
 # --- nodes and volumes --------------------------------------------------------------------------------------
 
 
 def _of_changed_node(old: Node, new: Node) -> set[str]:
-    before, after = (
+    old_statuses, new_statuses = (
         {condition.type: condition.status for condition in node.status.conditions} for node in (old, new)
     )
     ended = {
-        predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")
+        predicate
+        for kind, predicate in PRESSURES.items()
+        if old_statuses.get(kind, "") != new_statuses.get(kind, "")
     }
     if old.labels != new.labels:
         # Upstream: a label that the node did not have before invalidates neither of the two below.
-        changed = {key for key, value in old.labels.items() if value != new.labels.get(key, "")}
+        changed_labels = {key for key, value in old.labels.items() if value != new.labels.get(key, "")}
         ended |= {GENERAL, SERVICES}
-        if changed:
+        if changed_labels:
             ended.add(AFFINITY)
-        if changed.intersection(BETA_PLACES):
+        if changed_labels.intersection(BETA_PLACES):
             ended.add(ZONE)
     if _forms(old) != _forms(new):
         ended.add(GENERAL)
@@ -186,7 +188,7 @@ def _counts(gates: Gates) -> set[str]:
     return {EBS, GCE, AZURE, CSI} if gates.get("AttachVolumeLimit", False) else {EBS, GCE, AZURE}
 
 
-Kept = NDArray[np.int32]
+CachedRows = NDArray[np.int32]
 """The cached result of each row: 0 none, 1 it fits, 2 and more the number of its reasons."""
 FITS = 1
 
@@ -197,7 +199,9 @@ def class_of(pod: Pod) -> Hashable:
     Priority, annotations, owners and topology spread are no part of it; the written form of quantities is.
     """
     spec = pod.spec
-    containers, inits = (tuple(map(_written, some)) for some in (spec.containers, spec.init_containers))
+    containers, inits = (
+        tuple(map(_container_form, group)) for group in (spec.containers, spec.init_containers)
+    )
     selector = spec.node_selector or NO_STRINGS
     return (
         pod.namespace,
@@ -212,7 +216,7 @@ def class_of(pod: Pod) -> Hashable:
     )
 
 
-def _written(container: Container) -> Hashable:
+def _container_form(container: Container) -> Hashable:
     # Upstream: quantities are hashed in their written form, so 1000m and 1 make two classes.
     amounts = (
         frozenset((name, amount.form) for name, amount in part.items())
@@ -225,60 +229,62 @@ def _written(container: Container) -> Hashable:
 class Results:
     """The cached results of one predicate: class -> rows."""
 
-    _of_class: dict[int, Kept] = attrs.Factory(dict)
+    _rows_by_class: dict[int, CachedRows] = attrs.Factory(dict)
     _numbers: dict[Reasons, int] = attrs.Factory(dict)
     _reasons: dict[int, Reasons] = attrs.Factory(dict)
 
-    def of(self, number: int, size: int) -> Kept | None:
+    def of(self, number: int, size: int) -> CachedRows | None:
         """The results for class *number*: int32[size]; None where there are none."""
-        found = self._of_class.get(number)
-        if found is None:
+        results = self._rows_by_class.get(number)
+        if results is None:
             return None
-        found = self._of_class[number] = grown(found, size)
-        return found[:size]
+        results = self._rows_by_class[number] = grown(results, size)
+        return results[:size]
 
     def keep(self, number: int, size: int, rows: Rows, failures: Failures | None) -> None:
         """Cache for class *number* what was found on *rows*; errors are not cached."""
-        kept = self._of_class[number] = grown(self._of_class.get(number, np.zeros(0, np.int32)), size)
+        results = self._rows_by_class[number] = grown(
+            self._rows_by_class.get(number, np.zeros(0, np.int32)), size
+        )
         if failures is None:
-            kept[rows] = FITS
+            results[rows] = FITS
             return
         rows = rows[failures.errors_or_zero[rows] == 0]
         codes = failures.codes[rows]
-        kept[rows] = FITS
+        results[rows] = FITS
         for code in np.unique(codes[codes > 0]).tolist():
-            kept[rows[codes == code]] = self._number(failures.sequences[code])
+            results[rows[codes == code]] = self._number(failures.sequences[code])
 
     def _number(self, reasons: Reasons) -> int:
         number = self._numbers.setdefault(reasons, len(self._numbers) + FITS + 1)
         self._reasons[number] = reasons
         return number
 
-    def over(self, fresh: Failures | None, kept: Kept, hits: Mask) -> Failures | None:
+    def over(self, fresh: Failures | None, cached: CachedRows, hits: Mask) -> Failures | None:
         """*fresh*, with cached results in place of it on *hits*."""
-        base = fresh if fresh is not None else Failures(np.zeros(len(kept), np.int64), {})
-        above = max(base.sequences, default=0)
-        codes = np.where(hits, np.where(kept > FITS, kept + above, 0), base.codes)
+        base = fresh if fresh is not None else Failures(np.zeros(len(cached), np.int64), {})
+        offset = max(base.sequences, default=0)
+        codes = np.where(hits, np.where(cached > FITS, cached + offset, 0), base.codes)
         errors = None if base.errors is None else np.where(hits, 0, base.errors)
         if not codes.any() and (errors is None or not errors.any()):
             return None
-        used = np.unique(kept[hits & (kept > FITS)]).tolist()
+        used = np.unique(cached[hits & (cached > FITS)]).tolist()
         return Failures(
             codes,
-            {**base.sequences, **{number + above: self._reasons[number] for number in used}},
+            {**base.sequences, **{number + offset: self._reasons[number] for number in used}},
             errors,
             base.texts,
         )
 
     def end_on(self, row: int) -> None:
         """Invalidate the results of *row*."""
-        for kept in self._of_class.values():
-            if row < len(kept):
-                kept[row] = 0
+        for results in self._rows_by_class.values():
+            if row < len(results):
+                results[row] = 0
 
     def end(self) -> None:
         """Invalidate all results."""
-        self._of_class.clear()
+        self._rows_by_class.clear()
 
 
 @attrs.define(eq=False, repr=False)
@@ -333,7 +339,7 @@ class EquivalenceCache:
             self._end(predicate, None)
 
     def _end(self, predicate: str, node_name: str | None) -> None:
-        named = (
+        ended_results = (
             self._results.values()
             if predicate == ALL
             else (self._results[predicate],)
@@ -341,7 +347,7 @@ class EquivalenceCache:
             else ()
         )
         row = None if node_name is None else self.table.row_of.get(node_name, -1)
-        for results in named:
+        for results in ended_results:
             if row is None:
                 results.end()
             elif row >= 0:
@@ -364,22 +370,24 @@ class CacheView:
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
         """The failures of *predicate* on the rows of the table; *fresh*: its answer just now."""
         results = self.cache.results(predicate.name)
-        kept = results.of(self.number, len(self.usable))
-        if kept is None:
+        cached = results.of(self.number, len(self.usable))
+        if cached is None:
             return fresh
-        hits = (kept > 0) & self.usable
+        hits = (cached > 0) & self.usable
         if not hits.any():
             return fresh
         self.hits[predicate.name] = hits
-        return results.over(fresh, kept, hits)
+        return results.over(fresh, cached, hits)
 
     def keep(self, judgement: FilterPass, visited: Rows) -> None:
         """Cache what each predicate answered for those *visited* rows that it really evaluated."""
         if self.cache.read_only:
             return
         visited = visited[self.usable[visited]]
-        found = {predicate.name: failures for predicate, failures in judgement.findings}
+        failures_by_name = {predicate.name: failures for predicate, failures in judgement.findings}
         for name in [predicate.name for predicate in judgement.predicates]:
-            asked = visited[judgement.reached(name)[visited]]
-            if len(asked):
-                self.cache.results(name).keep(self.number, len(self.usable), asked, found.get(name))
+            evaluated = visited[judgement.reached(name)[visited]]
+            if len(evaluated):
+                self.cache.results(name).keep(
+                    self.number, len(self.usable), evaluated, failures_by_name.get(name)
+                )

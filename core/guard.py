@@ -71,7 +71,7 @@ class RuleGuard:
     check: Check | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        watching = WATCHER.set(self._tell_missing)
+        watching = WATCHER.set(self._warn_missing)
         try:
             answer = self.method(*arguments)
             return answer if self.check is None else self.check(answer, arguments)
@@ -84,27 +84,27 @@ class RuleGuard:
         except BaseException as error:  # a user's rule can ask the process to end, too
             if ends_program(error):
                 raise
-            raise _failed(self.name, self.method, error) from error
+            raise _rule_error(self.name, self.method, error) from error
         finally:
             WATCHER.reset(watching)
 
-    def _tell_missing(self, resource: str, there: Collection[str]) -> None:
-        if there:
-            near = did_you_mean(resource, there)
-            text = f"{self.name}: asks for {resource}, which no node has; there are {', '.join(there)}{near}"
+    def _warn_missing(self, resource: str, resources: Collection[str]) -> None:
+        if resources:
+            suggestion = did_you_mean(resource, resources)
+            text = f"{self.name}: asks for {resource}, which no node has; there are {', '.join(resources)}{suggestion}"
             warnings.warn(text, RuleWarning, stacklevel=3)
 
 
 def guarded(name: str, method: Method, check: Check | None = None) -> Method:
     """*method* behind a guard, unless it has one already or is one of ours; what wraps a user's function has
     ``__wrapped__``."""
-    ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(
+    is_ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(
         method, "__wrapped__"
     )
-    return method if ours or isinstance(method, RuleGuard) else RuleGuard(name, method, check)
+    return method if is_ours or isinstance(method, RuleGuard) else RuleGuard(name, method, check)
 
 
-def _failed(name: str, method: Method, error: BaseException) -> RuleError:
+def _rule_error(name: str, method: Method, error: BaseException) -> RuleError:
     """The error for what a rule raised, with the frames of the user's own files."""
     steps = zip(
         traceback.walk_tb(error.__traceback__), traceback.extract_tb(error.__traceback__), strict=True
@@ -117,12 +117,12 @@ def _failed(name: str, method: Method, error: BaseException) -> RuleError:
     where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
     text = str(error)
     if text:
-        what = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}"
+        description = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}"
     else:
-        what = type(error).__name__
+        description = type(error).__name__
     if isinstance(error, SystemExit):
-        what = "expected an answer, got a call of sys.exit"
-    return RuleError(f"{name}{where}: {what}", "".join(traceback.format_list(frames)))
+        description = "expected an answer, got a call of sys.exit"
+    return RuleError(f"{name}{where}: {description}", "".join(traceback.format_list(frames)))
 
 
 def _definition(method: Method) -> str:
@@ -187,11 +187,11 @@ def _guarded(
 ) -> dict[str, Any]:
     """The methods that *rule* has behind guards: the *main* one, which goes by the name of the rule, and
     others with their *checks*."""
-    found = {main: guarded(name, getattr(rule, main), check)}
-    for part, wanted in {"concerns": None, "key": hashable, **checks}.items():
+    methods = {main: guarded(name, getattr(rule, main), check)}
+    for part, part_check in {"concerns": None, "key": hashable, **checks}.items():
         if (method := getattr(rule, part)) is not None:
-            found[part] = guarded(f"{name}: {part}", method, wanted)
-    return found
+            methods[part] = guarded(f"{name}: {part}", method, part_check)
+    return methods
 
 
 def guarded_reduce(name: str, reduce: Any) -> Any:
@@ -242,7 +242,7 @@ def _scores(answer: Any, n: int) -> Scores:
 def clauses(answer: Any, arguments: tuple[Any, ...]) -> list[Clause] | None:
     """The clauses that a predicate declares."""
     if answer is not None and not (
-        isinstance(answer, list | tuple) and all(isinstance(each, Clause) for each in answer)
+        isinstance(answer, list | tuple) and all(isinstance(clause, Clause) for clause in answer)
     ):
         raise Unwanted(described(answer), "a list of Clauses, or None")
     return None if answer is None else list(answer)

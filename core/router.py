@@ -68,9 +68,9 @@ class EventRouter:
             if old is not None:
                 self._pod_changed(old, None)
         elif self.feed.exists(item):
-            known = self.feed.listed(item)
+            listed = self.feed.listed(item)
             self.feed.delete(item)
-            self._maybe_move(DELETE, item, known)
+            self._maybe_move(DELETE, item, listed)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
         """A reserved *pod* was forgotten, so other pods may fit; *but_itself*: it does not move itself. Up to

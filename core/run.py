@@ -59,16 +59,16 @@ class EventFeed:
         """
         engine = self.engine
         _, states, assumed = engine.cache.counts
-        waits = any(profile.points["permit"] for profile in engine.flow.profiles.values())
-        if waits or assumed or states != sum(map(len, placed.values())):
+        has_permit_plugins = any(profile.points["permit"] for profile in engine.flow.profiles.values())
+        if has_permit_plugins or assumed or states != sum(map(len, placed.values())):
             return False
         for name, info in engine.cache.infos.items():
             if name in mixed or info.is_reordered:
-                there = placed.get(name, [])
-                if name in mixed or [entry.pod for entry in info.pods] != there:
-                    for pod in there:
+                pods = placed.get(name, [])
+                if name in mixed or [entry.pod for entry in info.pods] != pods:
+                    for pod in pods:
                         self.delete(pod)
-                    self.put_all(there)
+                    self.put_all(pods)
                 info.is_reordered = False
         engine.fresh_table().transient[:] = 0
         engine.look_for_huge()
@@ -91,15 +91,15 @@ class EventFeed:
     def _note(self, item: KubeObject, new: KubeObject | None) -> None:
         """*new* is about to be put, or *item* deleted."""
         note = self.engine.on_undo
-        known = self.known(item)
-        if isinstance(item, Node) and self._zone(known) != self._zone(new):
+        current = self.known(item)
+        if isinstance(item, Node) and self._zone(current) != self._zone(new):
             note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
         if isinstance(item, DeviceClass):
             # What a class gave before another one took it does not follow from the classes that are there.
             classes = self.engine.listings.device_classes
             note(classes.restore, dict(classes.by_resource))
-        if known is not None:
-            note(self.put, known)
+        if current is not None:
+            note(self.put, current)
         elif new is not None:
             note(self.delete, new)
 
@@ -193,7 +193,7 @@ class Run:
     """Key -> pod, with its current status."""
     _waiting: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod that waits for a node, as it was last put."""
-    _held: dict[str, Decision] = attrs.Factory(dict)
+    _on_permit: dict[str, Decision] = attrs.Factory(dict)
     """Key of a pod that waits on Permit -> its decision."""
     _ended: list[tuple[Decision, Failure | None]] = attrs.Factory(list)
 
@@ -250,9 +250,9 @@ class Run:
             self.engine.nominations.remove(waiting)
 
     def _stop_holding(self, key: str) -> None:
-        held = self._held.get(key)
-        if held is not None:
-            self.engine.flow.binding.removed(held.pod)
+        decision = self._on_permit.get(key)
+        if decision is not None:
+            self.engine.flow.binding.removed(decision.pod)
             self._end_waits()
 
     # --- trying and taking back -----------------------------------------------------------------------------
@@ -274,9 +274,9 @@ class Run:
                 if (
                     isinstance(after, Pod)
                     and self.engine.is_assumed(after)
-                    and (known := self.feed.known(after)) is not None
+                    and (confirmed := self.feed.known(after)) is not None
                 ):
-                    self.feed.put(known)  # the event that confirms a pod changes nothing else of it
+                    self.feed.put(confirmed)  # the event that confirms a pod changes nothing else of it
                 leaves = after is None
                 if isinstance(before, Pod) and isinstance(
                     after, Pod
@@ -298,67 +298,67 @@ class Run:
             self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key)
         )
 
-    def _restore(self, key: str, *before: Any) -> None:
-        all_known: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
-        for known, value in zip(all_known, before, strict=True):
+    def _restore(self, key: str, *values: Any) -> None:
+        tables: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
+        for table, value in zip(tables, values, strict=True):
             if value is None:
-                known.pop(key, None)
+                table.pop(key, None)
             else:
-                known[key] = value
+                table[key] = value
 
     # --- cycles ---------------------------------------------------------------------------------------------
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
         """One scheduling cycle for *pod*; its decision is applied to the cluster."""
-        pod, waiting = self._begin(pod)
+        pod, nominated_node = self._begin(pod)
         decision = self.engine.schedule(pod, details=self.details)
         decision.is_retry = retry
         if decision.host is not None:
             self._place(decision, decision.host)
         if decision.host is None:
             evicts = decision.preemption is not None and bool(decision.preemption.victims)
-            self._wait(decision, waiting, tries_again=not retry or (evicts and not self.retries_once))
-        if self._held:
+            self._wait(decision, nominated_node, tries_again=not retry or (evicts and not self.retries_once))
+        if self._on_permit:
             self._end_waits()
         return decision
 
-    def follow(self, pod: Pod, led: Decision) -> Decision:
-        """One cycle for *pod*, but *led*, another scheduler's decision on it, is applied to the cluster."""
-        decision, waiting = self._decide(pod)
-        self._carry_out(decision, waiting, led)
+    def follow(self, pod: Pod, other_decision: Decision) -> Decision:
+        """One cycle for *pod*, but another scheduler's decision on it is applied to the cluster."""
+        decision, nominated_node = self._decide(pod)
+        self._carry_out(decision, nominated_node, other_decision)
         return decision
 
     @contextmanager
-    def following(self, pod: Pod, led: Decision) -> Iterator[Decision]:
-        """A context with the decision of :meth:`follow`; *led* is applied at its end."""
-        decision, waiting = self._decide(pod)
+    def following(self, pod: Pod, other_decision: Decision) -> Iterator[Decision]:
+        """A context with the decision of :meth:`follow`; *other_decision* is applied at its end."""
+        decision, nominated_node = self._decide(pod)
         yield decision
-        self._carry_out(decision, waiting, led)
+        self._carry_out(decision, nominated_node, other_decision)
 
-    def carry_out(self, pod: Pod, led: Decision) -> None:
-        """*led*, another scheduler's decision on *pod*, is applied to the cluster without a cycle; *pod* must
-        not have claims."""
-        pod, waiting = self._begin(pod)
-        self._carry_out(Decision(pod), waiting, led)
+    def carry_out(self, pod: Pod, other_decision: Decision) -> None:
+        """Another scheduler's decision on *pod*, applied to the cluster without a cycle; *pod* must not have
+        claims."""
+        pod, nominated_node = self._begin(pod)
+        self._carry_out(Decision(pod), nominated_node, other_decision)
 
-    def _carry_out(self, decision: Decision, waiting: str, led: Decision) -> None:
-        if led.host is None:
+    def _carry_out(self, decision: Decision, nominated_node: str, other_decision: Decision) -> None:
+        if other_decision.host is None:
             self._wait(
-                replace(decision, preemption=led.preemption, nominated=led.nominated),
-                waiting,
+                replace(decision, preemption=other_decision.preemption, nominated=other_decision.nominated),
+                nominated_node,
                 tries_again=False,
             )
             return
         if self.engine.point is not None:
-            self._note_assumption(decision.pod, led.host)
-        self.engine.assume(decision.pod, led.host)
-        held = self.engine.flow.binding.waiting(decision.pod)
-        if held is not None:  # a pod whose host somebody else decided does not wait
-            for plugin in held.pending_plugins:
-                held.allow(plugin)
-            self._finish(decision.pod, led.host)
+            self._note_assumption(decision.pod, other_decision.host)
+        self.engine.assume(decision.pod, other_decision.host)
+        waiting_pod = self.engine.flow.binding.waiting(decision.pod)
+        if waiting_pod is not None:  # a pod whose host somebody else decided does not wait
+            for plugin in waiting_pod.pending_plugins:
+                waiting_pod.allow(plugin)
+            self._finish(decision.pod, other_decision.host)
         if self.engine.cache.state(decision.pod) is None:
-            self.engine.cache.assume(decision.pod.bound_to(led.host))
+            self.engine.cache.assume(decision.pod.bound_to(other_decision.host))
             self.engine.nominations.remove(decision.pod)
 
     def give_back(self, pod: Pod) -> None:
@@ -370,8 +370,8 @@ class Run:
 
     def _decide(self, pod: Pod) -> tuple[Decision, str]:
         """The decision, and the node that the pod was nominated to before the cycle."""
-        pod, waiting = self._begin(pod)
-        return self.engine.schedule(pod, details=self.details), waiting
+        pod, nominated_node = self._begin(pod)
+        return self.engine.schedule(pod, details=self.details), nominated_node
 
     def _begin(self, pod: Pod) -> tuple[Pod, str]:
         """*pod* as it is now, and the node that it was nominated to."""
@@ -379,13 +379,13 @@ class Run:
             self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
         nominations = self.engine.nominations
-        waiting = ""
+        nominated_node = ""
         if nominations.by_node or nominations.by_uid:
-            waiting = nominations.node_of(pod)
+            nominated_node = nominations.node_of(pod)
             # Else the equivalence cache, which leaves out each node with any nomination, would leave out the
             # one that waits for this pod.
             nominations.remove(pod)
-        return pod, waiting
+        return pod, nominated_node
 
     def ask(self, pod: Pod) -> Decision:
         """The decision of a cycle for *pod* now; the scheduler and the cluster do not change."""
@@ -415,7 +415,7 @@ class Run:
     @property
     def held(self) -> list[Pod]:
         """The pods that have a host and wait on Permit, in order."""
-        return [decision.pod for decision in self._held.values()]
+        return [decision.pod for decision in self._on_permit.values()]
 
     # --- what follows from a decision -----------------------------------------------------------------------
 
@@ -431,7 +431,7 @@ class Run:
             decision.allocations = self.engine.allocations(decision.pod)
         if self.may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
-            self._held[decision.pod.key] = decision
+            self._on_permit[decision.pod.key] = decision
 
     def _note_assumption(self, pod: Pod, host: str) -> None:
         for claim in self.engine.listings.resource_claims.of(pod):
@@ -441,16 +441,16 @@ class Run:
     def _unassume(self, pod: Pod, host: str) -> None:
         if pod.spec.volumes:
             self.engine.binder.revert(pod, host)
-        if (made := self.engine.listings.resource_claims.extended_of(pod)) is not None:
-            self.feed.delete(made)
+        if (extended_claim := self.engine.listings.resource_claims.extended_of(pod)) is not None:
+            self.feed.delete(extended_claim)
         self.delete(pod)
 
     def _end_waits(self) -> None:
         """Bind the held pods that were allowed, and take those back that were rejected; this may end other
         waits."""
-        while over := [decision for decision in self._held.values() if self._is_over(decision)]:
+        while over := [decision for decision in self._on_permit.values() if self._is_over(decision)]:
             for decision in over:
-                del self._held[decision.pod.key]
+                del self._on_permit[decision.pod.key]
                 self._ended.append((decision, self._finish(decision.pod, decision.host or "")))
 
     def _is_over(self, decision: Decision) -> bool:
@@ -461,13 +461,13 @@ class Run:
         binding = self.engine.flow.binding
         return binding.permitted(pod, host) or binding.begin(pod, host) or binding.bind(pod, host)
 
-    def _wait(self, decision: Decision, waiting: str, *, tries_again: bool) -> None:
+    def _wait(self, decision: Decision, nominated_node: str, *, tries_again: bool) -> None:
         pod = decision.pod
         plan = decision.preemption
-        if waiting:
+        if nominated_node:
             # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of
             # nominated pods.
-            self.engine.nominations.add(pod, waiting)
+            self.engine.nominations.add(pod, nominated_node)
         if plan is not None:
             if plan.node is not None:
                 self.engine.nominations.remove(pod)
@@ -479,8 +479,8 @@ class Run:
                         self._stop_holding(victim.key)
                         self.feed.delete(victim)
                         self.evicted[victim.key] = pod.key
-            for other in (*((pod,) if plan.drops_own else ()), *plan.clear_nominations):
-                self._withdraw(other)
+            for cleared in (*((pod,) if plan.drops_own else ()), *plan.clear_nominations):
+                self._withdraw(cleared)
         if decision.nominated == "":
             self._withdraw(pod)
         if plan is not None and plan.node is not None and tries_again:

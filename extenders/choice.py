@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WAYS = "off, call, record FILE or replay FILE"
 
 OpenPost = Callable[[ExtenderConfig], "Post"]
-"""How an extender is reached."""
+"""A function that makes the way to reach an extender."""
 
 
 def make_extenders(
@@ -75,7 +75,7 @@ class ConfiguredExtenders:
         return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
 
 
-def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
+def asked_extenders(extenders: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
     """The meaning of Python's option ``extenders``: extenders themselves, or the way to call configured
     ones."""
-    return ConfiguredExtenders(given) if given is None or isinstance(given, str) else given
+    return ConfiguredExtenders(extenders) if extenders is None or isinstance(extenders, str) else extenders

@@ -29,7 +29,7 @@ from .overhttp import Post
 Json = Any
 T = TypeVar("T")
 FAULT = "reply: got "
-"""What the text of each fault of a reply begins with."""
+"""The beginning of the text of each fault of a reply."""
 
 
 class NodeItems(msgspec.Struct):
@@ -84,15 +84,15 @@ def read_reply(body: bytes, kind: type[T]) -> T | None:
     """The first JSON value in *body* as a *kind*; None for a null. Raises
     :class:`~kubeclassic.exceptions.ExtenderError`."""
     try:
-        found, _ = _DECODER.raw_decode(body.decode("utf-8", "replace").lstrip(" \t\r\n"))
-        return msgspec.convert(_lowered(found), kind | None)
+        value, _ = _DECODER.raw_decode(body.decode("utf-8", "replace").lstrip(" \t\r\n"))
+        return msgspec.convert(_lowered(value), kind | None)
     except RecursionError:
-        got = "JSON that is nested too deeply"
+        description = "JSON that is nested too deeply"
     except msgspec.ValidationError as error:
-        got = f"another form ({error})"
+        description = f"another form ({error})"
     except ValueError as error:
-        got = f"no JSON ({error})"
-    raise ExtenderError(f"{FAULT}{got}, expected an extender's answer")
+        description = f"no JSON ({error})"
+    raise ExtenderError(f"{FAULT}{description}, expected an extender's answer")
 
 
 def _refused(name: str) -> NoReturn:
@@ -108,14 +108,16 @@ def _lowered(value: Json) -> Json:
         return [_lowered(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found = {key.lower(): item for key, item in value.items()}
+    lowered = {key.lower(): item for key, item in value.items()}
     for name in ("nodes", "pods"):
-        if name in found:
-            found[name] = _lowered(found[name])
-    victims = found.get("nodenametometavictims")
+        if name in lowered:
+            lowered[name] = _lowered(lowered[name])
+    victims = lowered.get("nodenametometavictims")
     if isinstance(victims, Mapping):
-        found["nodenametometavictims"] = {node: _lowered(chosen) for node, chosen in victims.items()}
-    return found
+        lowered["nodenametometavictims"] = {
+            node: _lowered(node_victims) for node, node_victims in victims.items()
+        }
+    return lowered
 
 
 REMEMBERED_PODS = 1 << 10
@@ -164,13 +166,13 @@ class Bodies:
             pods = b"null" if is_null else b"[%b]" % b",".join([self._pod(pod) for pod in victims.pods])
             return b'{"Pods":%b,"NumPDBViolations":%d}' % (pods, victims.violations)
 
-        written = b",".join(
+        victims_json = b",".join(
             b"%b:%b" % (compact_json(name), write(candidates[name])) for name in sorted(candidates)
         )
         form = b'{"Pod":%b,"NodeNameToVictims":null,"NodeNameToMetaVictims":{%b}}'
         if not names_only:
             form = b'{"Pod":%b,"NodeNameToVictims":{%b},"NodeNameToMetaVictims":null}'
-        return form % (self._pod(pod), written)
+        return form % (self._pod(pod), victims_json)
 
     def binding(self, pod: Pod, node_name: str) -> bytes:
         """The body of bind."""
@@ -181,19 +183,19 @@ class Bodies:
     # --- parts ----------------------------------------------------------------------------------------------
 
     def _node(self, node: Node) -> Written:
-        found = self.nodes.get(node.name)
-        if found is None or found.node is not node:
+        written_node = self.nodes.get(node.name)
+        if written_node is None or written_node.node is not node:
             text = _sent(node)
-            found = self.nodes[node.name] = Written(node, text, json.loads(text))
-        return found
+            written_node = self.nodes[node.name] = Written(node, text, json.loads(text))
+        return written_node
 
     def _pod(self, pod: Pod) -> bytes:
-        found = self._pods.get(pod.key)
-        if found is None or found[0] is not pod:
+        written_pod = self._pods.get(pod.key)
+        if written_pod is None or written_pod[0] is not pod:
             if len(self._pods) >= REMEMBERED_PODS:
                 self._pods.clear()
-            found = self._pods[pod.key] = pod, _sent(pod)
-        return found[1]
+            written_pod = self._pods[pod.key] = pod, _sent(pod)
+        return written_pod[1]
 
 
 def _sent(item: Node | Pod) -> bytes:
@@ -236,8 +238,8 @@ class HttpExtender:
             return True
         containers = (*pod.spec.containers, *pod.spec.init_containers)
         return any(
-            not (managed.isdisjoint(found.requests) and managed.isdisjoint(found.limits))
-            for found in containers
+            not (managed.isdisjoint(container.requests) and managed.isdisjoint(container.limits))
+            for container in containers
         )
 
     # --- calls ----------------------------------------------------------------------------------------------
@@ -267,27 +269,27 @@ class HttpExtender:
         """The node of a reply: the same object, where it came back as it was sent."""
         metadata = form.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None
-        sent = self.bodies.nodes.get(name) if isinstance(name, str) else None
-        if sent is not None and sent.form == form:
-            return sent.node
+        written_node = self.bodies.nodes.get(name) if isinstance(name, str) else None
+        if written_node is not None and written_node.form == form:
+            return written_node.node
         try:
-            found = decode_kind("Node", form, "Node of the reply", strict=False, keeps_manifest=True)
+            node = decode_kind("Node", form, "Node of the reply", strict=False, keeps_manifest=True)
         except ManifestError as error:
             raise ExtenderError(str(error)) from None
-        assert isinstance(found, Node)
-        return found
+        assert isinstance(node, Node)
+        return node
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
         """Node -> the sum of its scores in the reply, times the weight."""
         config = self.config
-        found = dict[str, int]()
+        totals = dict[str, int]()
         if not config.prioritize_verb:
-            return found
+            return totals
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
         for entry in self._send(config.prioritize_verb, body, list[ScoreAnswer | None]) or ():
             name, score = ("", 0) if entry is None else (entry.host or "", entry.score or 0)
-            found[name] = found.get(name, 0) + score * config.weight
-        return found
+            totals[name] = totals.get(name, 0) + score * config.weight
+        return totals
 
     def process_preemption(
         self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn
@@ -299,14 +301,14 @@ class HttpExtender:
             pod, candidates, names_only=config.node_cache_capable, violations=cells.keeps_violations
         )
         reply = self._send(config.preempt_verb, body, PreemptAnswer) or PreemptAnswer()
-        chosen = reply.nodenametometavictims or {}
-        found = dict[str, Victims]()
-        for node in sorted(chosen):
-            meta = chosen[node] or Chosen()
-            there = pods_on(node)
-            if there is None:
+        victims_by_node = reply.nodenametometavictims or {}
+        remaining = dict[str, Victims]()
+        for node in sorted(victims_by_node):
+            meta = victims_by_node[node] or Chosen()
+            pods_there = pods_on(node)
+            if pods_there is None:
                 raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))
-            by_uid = {pod.uid: pod for pod in reversed(there)}
+            by_uid = {pod.uid: pod for pod in reversed(pods_there)}
             pods = list[Pod]()
             for item in meta.pods or ():
                 uid = "" if item is None else item.uid or ""
@@ -314,10 +316,10 @@ class HttpExtender:
                     claim = f"claims to preempt pod (UID: &{{{uid}}}) on node: {node}, but the pod is not found on that node"
                     raise ExtenderError(f"extender: {self.url} {claim}")
                 pods.append(by_uid[uid])
-            found[node] = Victims(
+            remaining[node] = Victims(
                 pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url
             )
-        return found
+        return remaining
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node; only for an extender with a bind verb. Raises :class:`ExtenderError`."""
@@ -344,9 +346,9 @@ def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | Non
     )
 
 
-def texts_of(given: Mapping[str, str | None] | None) -> dict[str, str]:
+def texts_of(texts: Mapping[str, str | None] | None) -> dict[str, str]:
     """A map of texts of a reply, a null as an empty text."""
-    return {name: text or "" for name, text in (given or {}).items()}
+    return {name: text or "" for name, text in (texts or {}).items()}
 
 
 def errorf(text: str) -> str:
@@ -356,10 +358,10 @@ def errorf(text: str) -> str:
     ('disk 90%!f(MISSING)ull', '100%!(NOVERB)', '50%')
     """
 
-    def unformatted(found: re.Match[str]) -> str:
-        if found[0] == "%%":
+    def unformatted(match: re.Match[str]) -> str:
+        if match[0] == "%%":
             return "%"
-        letter = found["letter"]
+        letter = match["letter"]
         return f"%!{letter}(MISSING)" if letter else "%!(NOVERB)"
 
     # Upstream: an extender's text is used as a format.

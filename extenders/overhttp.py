@@ -248,9 +248,9 @@ class Recorded:
     def __reduce__(self) -> tuple[Any, ...]:
         return Recorded, (self.path, self.size)
 
-    def note(self, key: Key, found: Mapping[str, Any]) -> None:
+    def note(self, key: Key, outcome: Mapping[str, Any]) -> None:
         """Write one request and what came of it."""
-        line = json.dumps({"url": key[0], "sha256": key[1], **found}).encode() + b"\n"
+        line = json.dumps({"url": key[0], "sha256": key[1], **outcome}).encode() + b"\n"
         try:
             with self._lock, self.path.open("r+b" if self.size else "wb") as stream:
                 stream.seek(self.size)
@@ -294,35 +294,35 @@ class Replayed:
     _answers: dict[Key, list[PostReply | str]] = attrs.Factory(dict)
     """Request -> its answers, or the texts of errors, in order."""
     asked: dict[Key, int] = attrs.Factory(dict)
-    """How often each request was answered so far."""
+    """Request -> the number of its answers so far."""
 
     @classmethod
     def read(cls, path: Path) -> Replayed:
         """The record in *path*. Raises :class:`RecordError` with file and line."""
-        made = cls(path)
+        record = cls(path)
         try:
             with path.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
                     try:
-                        found = json.loads(line)
-                        key = (without_user(found["url"]), found["sha256"])
-                        error = found.get("error")
+                        entry = json.loads(line)
+                        key = (without_user(entry["url"]), entry["sha256"])
+                        error = entry.get("error")
                         body = (
-                            b"" if error is not None else found["answer"].encode("utf-8", "surrogateescape")
+                            b"" if error is not None else entry["answer"].encode("utf-8", "surrogateescape")
                         )
-                        said = PostReply(found["status"], body) if error is None else error
+                        answer = PostReply(entry["status"], body) if error is None else error
                     except (ValueError, KeyError, TypeError, AttributeError):
                         where = f"{path}, line {number}"
-                        wanted = (
+                        expectation = (
                             "expected url, sha256, and status and answer, or error, got no recorded request"
                         )
-                        raise RecordError(f"{where}: {wanted}") from None
-                    made._answers.setdefault(key, []).append(said)
+                        raise RecordError(f"{where}: {expectation}") from None
+                    record._answers.setdefault(key, []).append(answer)
         except (OSError, UnicodeDecodeError) as error:
             raise RecordError(
                 f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}".lower()
             ) from None
-        return made
+        return record
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)
@@ -333,7 +333,7 @@ class Replayed:
             )
         at = self.asked.get(key, 0)
         self.asked[key] = at + 1
-        found = answers[min(at, len(answers) - 1)]
-        if isinstance(found, str):
-            raise PostError(found)
-        return found
+        answer = answers[min(at, len(answers) - 1)]
+        if isinstance(answer, str):
+            raise PostError(answer)
+        return answer

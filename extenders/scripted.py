@@ -36,20 +36,20 @@ class ScriptedPost:
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         prefix, role = self._role(url)
-        asked = json.loads(body)
-        self.calls.append((role, url, asked))
+        request = json.loads(body)
+        self.calls.append((role, url, request))
         replies = self.script.get(prefix, {}).get(role) or {}
-        if "PodName" in asked:
-            name = f"{asked['PodNamespace']}/{asked['PodName']}"
+        if "PodName" in request:
+            name = f"{request['PodNamespace']}/{request['PodName']}"
         else:
-            metadata = asked["Pod"]["metadata"]
+            metadata = request["Pod"]["metadata"]
             name = f"{metadata['namespace']}/{metadata['name']}"
         reply = replies.get(name, replies.get("default", {}))
         if "status" in reply:
             return PostReply(reply["status"])
         return PostReply(
             200,
-            reply["raw"].encode() if "raw" in reply else json.dumps(_ANSWERS[role](asked, reply)).encode(),
+            reply["raw"].encode() if "raw" in reply else json.dumps(_ANSWERS[role](request, reply)).encode(),
         )
 
     def _role(self, url: str) -> tuple[str, str]:
@@ -77,71 +77,71 @@ class ScriptedPost:
 # --- filter -------------------------------------------------------------------------------------------------
 
 
-def _filtered(asked: Json, reply: Json) -> Json:
-    names = _names(asked)
+def _filter_answer(request: Json, reply: Json) -> Json:
+    names = _names(request)
     dropped = {name: reason for name, reason in (reply.get("drop") or {}).items() if name in names}
-    left = [name for name in names if name not in dropped]
+    fits = [name for name in names if name not in dropped]
     if reply.get("order") == "reversed":
-        left.reverse()
-    left += reply.get("extra") or []
+        fits.reverse()
+    fits += reply.get("extra") or []
     form = reply.get("form", "asked")
     if form == "asked":
-        form = "nodes" if asked["Nodes"] is not None else "names"
+        form = "nodes" if request["Nodes"] is not None else "names"
     failed = {**dropped, **(reply.get("alsoFailed") or {})}
-    nodes = {"metadata": {}, "items": [_node(asked, name) for name in left]} if form == "nodes" else None
+    nodes = {"metadata": {}, "items": [_node(request, name) for name in fits]} if form == "nodes" else None
     return {
         "Nodes": nodes,
-        "NodeNames": left if form == "names" else None,
+        "NodeNames": fits if form == "names" else None,
         "FailedNodes": failed,
         "Error": reply.get("error") or "",
     }
 
 
-def _names(asked: Json) -> list[str]:
-    if asked["Nodes"] is not None:
-        return [node["metadata"]["name"] for node in asked["Nodes"]["items"]]
-    return list(asked["NodeNames"])
+def _names(request: Json) -> list[str]:
+    if request["Nodes"] is not None:
+        return [node["metadata"]["name"] for node in request["Nodes"]["items"]]
+    return list(request["NodeNames"])
 
 
-def _node(asked: Json, name: str) -> Json:
-    items = asked["Nodes"]["items"] if asked["Nodes"] is not None else ()
+def _node(request: Json, name: str) -> Json:
+    items = request["Nodes"]["items"] if request["Nodes"] is not None else ()
     return next((node for node in items if node["metadata"]["name"] == name), {"metadata": {"name": name}})
 
 
 # --- prioritize, preempt and bind ---------------------------------------------------------------------------
 
 
-def _prioritized(asked: Json, reply: Json) -> list[Json]:
+def _prioritize_answer(request: Json, reply: Json) -> list[Json]:
     scores = reply.get("scores") or {}
     omitted = reply.get("omit") or ()
     otherwise = reply.get("otherwise", 0)
-    found = [(name, scores.get(name, otherwise)) for name in _names(asked) if name not in omitted]
-    found += sorted((reply.get("extra") or {}).items())
-    return [{"Host": name, "Score": score} for name, score in found]
+    name_scores = [(name, scores.get(name, otherwise)) for name in _names(request) if name not in omitted]
+    name_scores += sorted((reply.get("extra") or {}).items())
+    return [{"Host": name, "Score": score} for name, score in name_scores]
 
 
-def _preempted(asked: Json, reply: Json) -> Json:
-    sent = asked["NodeNameToMetaVictims"] or asked["NodeNameToVictims"] or {}
+def _preempt_answer(request: Json, reply: Json) -> Json:
+    candidates = request["NodeNameToMetaVictims"] or request["NodeNameToVictims"] or {}
     dropped = reply.get("drop") or ()
-    chosen = reply.get("victims") or {}
-    left = {}
-    for name, victims in sent.items():
+    victims_by_node = reply.get("victims") or {}
+    remaining = {}
+    for name, victims in candidates.items():
         if name not in dropped:
             uids = [pod["UID"] if "UID" in pod else pod["metadata"]["uid"] for pod in victims["Pods"] or ()]
-            left[name] = chosen.get(name, uids)
-    left |= reply.get("extraNodes") or {}
-    violations = {name: victims["NumPDBViolations"] for name, victims in sent.items()}
+            remaining[name] = victims_by_node.get(name, uids)
+    remaining |= reply.get("extraNodes") or {}
+    violations = {name: victims["NumPDBViolations"] for name, victims in candidates.items()}
     return {
         "NodeNameToMetaVictims": {
             name: {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": violations.get(name, 0)}
-            for name, uids in left.items()
+            for name, uids in remaining.items()
         }
     }
 
 
 _ANSWERS: Mapping[str, Callable[[Json, Json], Any]] = {
-    FILTER: _filtered,
-    PRIORITIZE: _prioritized,
-    PREEMPT: _preempted,
-    BIND: lambda asked, reply: {"Error": reply.get("error") or ""},
+    FILTER: _filter_answer,
+    PRIORITIZE: _prioritize_answer,
+    PREEMPT: _preempt_answer,
+    BIND: lambda request, reply: {"Error": reply.get("error") or ""},
 }

@@ -26,7 +26,7 @@ from .registry import DEFAULT_REGISTRY
 from .schedulerspec import SchedulerSpec
 
 GIVEN = ("args", "handle")
-"""What a plugin is constructed with."""
+"""The attributes that a plugin is constructed with."""
 
 
 def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
@@ -60,8 +60,8 @@ def freeze_spec(spec: SchedulerSpec) -> Frozen:
 
 def thaw_spec(frozen: Frozen) -> SchedulerSpec:
     """The spec."""
-    found: SchedulerSpec = _thaw(frozen, _upstream_rules())
-    return found
+    spec: SchedulerSpec = _thaw(frozen, _upstream_rules())
+    return spec
 
 
 def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
@@ -95,10 +95,10 @@ def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
         vars(plugin).update(states.get(name, {}))
     for name, profile in fresh.profiles.items():
         profile.waiting_pods.replace(state["waiting"][name])
-    found: Run = state["run"]
-    for profile in found.engine.profiles.values():
-        profile.handle.listings = found.engine.listings
-    return found
+    run: Run = state["run"]
+    for profile in run.engine.profiles.values():
+        profile.handle.listings = run.engine.listings
+    return run
 
 
 def _parts(engine: Engine) -> dict[str, Any]:
@@ -127,35 +127,35 @@ def _upstream_rules() -> dict[str, Any]:
 # --- bytes --------------------------------------------------------------------------------------------------
 
 
-def _freeze(state: Any, named: Named) -> Frozen:
+def _freeze(state: Any, named_parts: Named) -> Frozen:
     stream = io.BytesIO()
     foreign = list[Any]()
-    _Pickler(stream, named, foreign).dump(state)
+    _Pickler(stream, named_parts, foreign).dump(state)
     return Frozen(stream.getvalue(), foreign)
 
 
-def _thaw(frozen: Frozen, named: Named) -> Any:
-    return _Unpickler(io.BytesIO(frozen.data), named, frozen.foreign).load()
+def _thaw(frozen: Frozen, parts_by_name: Named) -> Any:
+    return _Unpickler(io.BytesIO(frozen.data), parts_by_name, frozen.foreign).load()
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
+    def __init__(self, stream: io.BytesIO, parts_by_name: Named, foreign: list[Any]) -> None:
         super().__init__(stream, protocol=5)
-        self._named: dict[int, str | int] = {
-            id(part): name for name, part in named.items() if part is not None
+        self._names: dict[int, str | int] = {
+            id(part): name for name, part in parts_by_name.items() if part is not None
         }
         self._foreign = foreign
 
     def persistent_id(self, obj: Any) -> str | int | None:
         """The name of an object that the reader of the bytes has; the index of a foreign one."""
-        found = self._named.get(id(obj))
-        if found is None:
+        name = self._names.get(id(obj))
+        if name is None:
             # A user's own, or an instance of a class of his: only his own pickler may know how to write it.
             home = obj.__module__ if isinstance(obj, type | FunctionType) else type(obj).__module__
             if isinstance(obj, Predicate | Priority) or (home or "").partition(".")[0] not in KNOWN:
-                found = self._named[id(obj)] = len(self._foreign)
+                name = self._names[id(obj)] = len(self._foreign)
                 self._foreign.append(obj)
-        return found
+        return name
 
     def reducer_override(self, obj: Any) -> Any:
         """The pickled form of objects that pickle cannot write itself."""
@@ -163,14 +163,14 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
+    def __init__(self, stream: io.BytesIO, parts_by_name: Named, foreign: list[Any]) -> None:
         super().__init__(stream)
-        self._named = named
+        self._names = parts_by_name
         self._foreign = foreign
 
     def persistent_load(self, name: Any) -> Any:
         """The object of that name or index."""
-        return self._foreign[name] if isinstance(name, int) else self._named[name]
+        return self._foreign[name] if isinstance(name, int) else self._names[name]
 
 
 def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:

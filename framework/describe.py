@@ -209,13 +209,13 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     release = find_any_release(name)
     version = release.version
     parts = _parts(release, all_gates)
-    like = ALL_PATCH_LEVELS[version]
+    patch_level = ALL_PATCH_LEVELS[version]
     rest = (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, ""))
     if has_plugins(version):
-        return PluginRelease(version, like, "plugins", _plugins(release), parts["gates"], *rest)
+        return PluginRelease(version, patch_level, "plugins", _plugins(release), parts["gates"], *rest)
     return ClassicRelease(
         version,
-        like,
+        patch_level,
         "predicates and priorities",
         parts["predicates"],
         parts["priorities"],
@@ -227,7 +227,7 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
 def _predicates(release: Release) -> Iterator[tuple[str, str]]:
     """Each predicate in running order, and when it runs, in a few words."""
     effects = release.gate_effects
-    added = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
+    added_names = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
     for name in dict.fromkeys(
         (*release.ordering, *release.predicates, *(name for effect in effects for name in effect.registers))
     ):
@@ -235,7 +235,7 @@ def _predicates(release: Release) -> Iterator[tuple[str, str]]:
         switch = f" {'without' if name in gate.unregisters else 'with'} {gate.gate}" if gate else ""
         if name not in release.ordering:
             yield name, "accepted, never runs"
-        elif name in release.default_predicates or (gate and name in added):
+        elif name in release.default_predicates or (gate and name in added_names):
             yield name, f"default{switch}"
         elif name in release.predicates:
             yield name, f"named by a Policy{switch}"
@@ -261,13 +261,15 @@ def _priorities(release: Release) -> Iterator[tuple[str, str]]:
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
     """Each plugin, in the order of the default profile; not the priorities that some releases run as if they
     were plugins."""
-    known = weights(release)
+    defaults = weights(release)
     priorities = {name for name, rule in rule_facts().items() if rule.kind == "priority"}
-    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in priorities)])
+    names = dict.fromkeys([*defaults, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
-        name: DescribedPlugin(found, (known.get(name) or 1) if "score" in found else None, name in known)
-        for name, found in points.items()
+        name: DescribedPlugin(
+            joined, (defaults.get(name) or 1) if "score" in joined else None, name in defaults
+        )
+        for name, joined in points.items()
     }
 
 
@@ -275,11 +277,11 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
     """Each gate that decisions may depend on, or all: its default, its stage, and whether it is locked."""
     cells = release.configuration
     is_older = not has_plugins(release.version)
-    shown = CLASSIC.keys() if is_older else DECISIVE.union(cells.not_modelled)
-    for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
+    shown_gates = CLASSIC.keys() if is_older else DECISIVE.union(cells.not_modelled)
+    for name in sorted({*release.gates, *(shown_gates & cells.settled_gates)}):
         if (gate := release.gates.get(name)) is None:
             yield name, "gone, always on"
-        elif all_gates or name in shown or (not is_older and name in EARLIER and not gate.locked):
+        elif all_gates or name in shown_gates or (not is_older and name in EARLIER and not gate.locked):
             locked = (
                 f"{', locked' if gate.locked else ''}{', not modelled' if name in cells.not_modelled else ''}"
             )
@@ -291,7 +293,7 @@ def gate_words(gate: str) -> str | None:
     ask."""
     not_modelled = (release.configuration.not_modelled for release in FRAMEWORK_RELEASES.values())
     tables = (DECIDING, EARLIER, IDLE, CLASSIC, *not_modelled)
-    return next((found for table in tables if (found := table.get(gate))), None)
+    return next((words for table in tables if (words := table.get(gate))), None)
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:
@@ -313,11 +315,11 @@ def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff
     differ = sides[0].keys() != sides[1].keys()
     rules = tuple(successors(older, _parts(older, all_gates), newer)) if differ else ()
     differences = tuple(
-        ReleaseDifference(part, what, gate_words(what) if part == "gates" else None, one, other)
+        ReleaseDifference(part, name, gate_words(name) if part == "gates" else None, old_words, new_words)
         for part in sides[0]
         if part in sides[1]
-        for what in dict.fromkeys((*sides[0][part], *sides[1][part]))
-        if (one := sides[0][part].get(what)) != (other := sides[1][part].get(what))
+        for name in dict.fromkeys((*sides[0][part], *sides[1][part]))
+        if (old_words := sides[0][part].get(name)) != (new_words := sides[1][part].get(name))
     )
     return ReleaseDiff(releases[0].version, releases[1].version, differences, rules, facts)
 
@@ -343,8 +345,8 @@ def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]
 def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
     """Extension point, or multiPoint -> plugin -> weight, of the default profile of *release*."""
     return {
-        point: {plugin.name: plugin.weight for plugin in found.enabled}
-        for point, found in default_plugins(Context(release, resolved_gates(release))).items()
+        point: {plugin.name: plugin.weight for plugin in plugin_set.enabled}
+        for point, plugin_set in default_plugins(Context(release, resolved_gates(release))).items()
     }
 
 
@@ -353,8 +355,8 @@ def weights(release: Release) -> dict[str, int]:
     plugins are in their order."""
     points = _defaults(release)
     ordered = dict.fromkeys([*("queueSort", "filter"), *POINTS, *points])
-    found = {plugin: 0 for point in ordered for plugin in points.get(point, ())}
-    return {**found, **points.get("score", {}), **points.get("multiPoint", {})}
+    weight_by_plugin = {plugin: 0 for point in ordered for plugin in points.get(point, ())}
+    return {**weight_by_plugin, **points.get("score", {}), **points.get("multiPoint", {})}
 
 
 def points_of(plugin: str, among: Names = tuple(POINTS)) -> Names:
@@ -367,7 +369,7 @@ def points_in(release: Release, plugin: str, among: Names = tuple(POINTS)) -> Na
     """The points of a plugin in *release*: of its default profile, if that lists each point, else those that
     it can join."""
     points = _defaults(release)
-    if release.configuration.lists_points and any(plugin in found for found in points.values()):
+    if release.configuration.lists_points and any(plugin in plugins for plugins in points.values()):
         return tuple(point for point in among if plugin in points.get(point, ()))
     return tuple(
         point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked
@@ -379,18 +381,18 @@ def successors(
 ) -> Iterator[Successor]:
     """The successors in *newer* of each rule that *older* knows; *described*: its ``predicates`` and
     ``priorities``."""
-    known = weights(newer)
+    defaults = weights(newer)
     rules = rule_facts()
-    named = {
+    status_by_rule = {
         **described["predicates"],
         **described["priorities"],
         **{name: "named by a Policy" for name, rule in rules.items() if rule.kind == "argument"},
     }
-    for name, how in named.items():
+    for name, status in status_by_rule.items():
         if name in rules:
-            yield _successor(rules[name], how, older, newer, known)
+            yield _successor(rules[name], status, older, newer, defaults)
     for name, rule in rules.items():
-        if rule.kind == "built in" and name in known:
+        if rule.kind == "built in" and name in defaults:
             yield Successor(
                 "built in",
                 None,
@@ -402,44 +404,48 @@ def successors(
 
 
 def _successor(
-    rule: RuleFact, how: str, older: Release, newer: Release, known: Mapping[str, int]
+    rule: RuleFact, status: str, older: Release, newer: Release, defaults: Mapping[str, int]
 ) -> Successor:
-    """The successor of one rule; *known*: default plugin -> weight."""
+    """The successor of one rule; *defaults*: default plugin -> weight."""
     filters = rule.kind == "predicate"
     points = ("preFilter", "filter") if filters else ("preScore", "score")
-    plugins = _in_place_of(rule, newer, known)
-    gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
-    found = tuple(
-        PluginPoints(plugin, points_in(newer, plugin, points)) for plugin in plugins if plugin not in gone
+    plugins = _replacing_plugins(rule, newer, defaults)
+    gone_plugins = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
+    plugin_points = tuple(
+        PluginPoints(plugin, points_in(newer, plugin, points))
+        for plugin in plugins
+        if plugin not in gone_plugins
     )
-    after: str | None = f"default, weight {known.get(plugins[0])}" if plugins and not filters else "default"
-    if not found:
+    after: str | None = (
+        f"default, weight {defaults.get(plugins[0])}" if plugins and not filters else "default"
+    )
+    if not plugin_points:
         after = None
     elif rule.kind == "argument" or (rule.rule in STRATEGIES and plugins == rule.plugins):
         after = "by an argument of the plugin"
-    elif any(one.plugin not in known for one in found):
+    elif any(entry.plugin not in defaults for entry in plugin_points):
         after = "named by a profile"
-    if gone:
-        words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+    if gone_plugins:
+        words = f"gone with plugin {', '.join(gone_plugins)}: {COUNTED_ELSEWHERE}"
     else:
         words = _words(rule, plugins, older, newer)
-    return Successor(KINDS[rule.kind], rule.rule, how, found, after, words)
+    return Successor(KINDS[rule.kind], rule.rule, status, plugin_points, after, words)
 
 
-def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> Names:
+def _replacing_plugins(rule: RuleFact, newer: Release, defaults: Mapping[str, int]) -> Names:
     """The plugins in place of a rule: those of a Policy, but where a later one scores by default already."""
     policies = newer.policies or PolicyCells()
     if rule.kind == "predicate":
-        named = policies.predicates.get(rule.rule)
-        return rule.plugins if named is None else tuple(named.split())
+        successor_names = policies.predicates.get(rule.rule)
+        return rule.plugins if successor_names is None else tuple(successor_names.split())
     names = (rule.rule, policies.aliases.get(rule.rule, ""), *rule.first)
     plugin = next((policies.priorities[name] for name in names if name in policies.priorities), None)
     later = (
         rule.plugins[:1]
-        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in known
+        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in defaults
         else ()
     )
-    if plugin is None or any(name in known and "score" in points_in(newer, name) for name in later):
+    if plugin is None or any(name in defaults and "score" in points_in(newer, name) for name in later):
         return rule.plugins
     return (plugin,)
 

@@ -41,7 +41,7 @@ from ..predicates.nodiskconflict import disks_conflict
 from ..predicates.novolumezoneconflict import zones_of
 
 RequestsOf = Callable[[Pod], Requests]
-"""What a pod requests."""
+"""The requests of a pod."""
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
@@ -109,28 +109,32 @@ def node_has_room(
 
     Of resources that *devices* give a node may have none.
     """
-    wanted = requests(pod)
+    requested = requests(pod)
     room = of_node(new.status.allocatable)
-    given = devices()
-    asked = {name: number for name, number in wanted.items() if number}
-    counted = {name: number for name, number in asked.items() if room.get(name, 0) > 0 or name not in given}
-    if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in counted.items()):
+    device_resources = devices()
+    positive = {name: number for name, number in requested.items() if number}
+    compared = {
+        name: number
+        for name, number in positive.items()
+        if room.get(name, 0) > 0 or name not in device_resources
+    }
+    if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in compared.items()):
         return False
     if not compares or old is None:
         return True
-    before = of_node(old.status.allocatable)
-    return len(counted) < len(asked) or any(
-        room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted)
+    old_room = of_node(old.status.allocatable)
+    return len(compared) < len(positive) or any(
+        room.get(name, 0) > old_room.get(name, 0) for name in (PODS, *compared)
     )
 
 
 def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
     """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
     explicit = new.spec.extended_resource_name
-    asked = requests(pod)
+    requested = requests(pod)
     if old is None:
-        return explicit in asked or IMPLICIT + new.name in asked
-    return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in asked
+        return explicit in requested or IMPLICIT + new.name in requested
+    return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in requested
 
 
 def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: RequestsOf | None, nominated: bool) -> bool:
@@ -218,7 +222,7 @@ def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
     """A pod of the namespace is gone that used a disk or a claim which the pod wants for itself."""
     return old.namespace == pod.namespace and (
         not set(claim_keys(pod)).isdisjoint(claim_keys(old))
-        or any(disks_conflict(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
+        or any(disks_conflict(disk, old_disk) for disk in pod.spec.volumes for old_disk in old.spec.volumes)
     )
 
 
@@ -258,12 +262,14 @@ ClaimsOf = Callable[[Pod], Sequence[ResourceClaim] | str]
 def claim_changes(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
     """A claim gave its devices back, or one of the pod's claims is new or has another status. Upstream:
     isSchedulableAfterClaimChange."""
-    found = claims(pod)
-    if isinstance(found, str):
+    pod_claims = claims(pod)
+    if isinstance(pod_claims, str):
         return False
     if old is not None and old.status.allocation is not None and new.status.allocation is None:
         return True
-    return any(claim.uid == new.uid for claim in found) and (old is None or bool(old.status != new.status))
+    return any(claim.uid == new.uid for claim in pod_claims) and (
+        old is None or bool(old.status != new.status)
+    )
 
 
 def claims_are_made(pod: Pod, old: Any, new: Pod, *, claims: ClaimsOf) -> bool:
@@ -278,7 +284,7 @@ def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
     """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted
     of NodePorts."""
     return was_on_node(old, nominated) and any(
-        ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old)
+        ports_clash(port, used_port) for port in host_ports(pod) for used_port in host_ports(old)
     )
 
 
@@ -301,13 +307,13 @@ def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> 
         return True
     if not all(other is None or was_on_node(other, wider) for other in (old, new)):
         return False
-    wanted, avoided = affinity_terms(pod)
+    required, avoided = affinity_terms(pod)
     if old is None:
-        return _matches_all(wanted, pod, new)
+        return _matches_all(required, pod, new)
     if new is None:
         return _matches_all(avoided, pod, old) or (wider and _matches_all(affinity_terms(old)[1], old, pod))
-    begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)
-    return begins or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
+    is_new_match = not _matches_all(required, pod, old) and _matches_all(required, pod, new)
+    return is_new_match or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
 
 
 def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
@@ -316,13 +322,15 @@ def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool
 
     Upstream: isSchedulableAfterNodeChange of InterPodAffinity.
     """
-    wanted, avoided = affinity_terms(pod)
+    required, avoided = affinity_terms(pod)
     if not compares:
-        return any(term.topology_key in new.labels for term in (*wanted, *avoided))
+        return any(term.topology_key in new.labels for term in (*required, *avoided))
     if old is None:
-        return bool(avoided) or any(term.topology_key in new.labels for term in wanted)
-    comes = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in wanted)
-    return comes or any(term.topology_key in old.labels and _has_changed(term, old, new) for term in avoided)
+        return bool(avoided) or any(term.topology_key in new.labels for term in required)
+    has_new_match = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in required)
+    return has_new_match or any(
+        term.topology_key in old.labels and _has_changed(term, old, new) for term in avoided
+    )
 
 
 def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
@@ -332,9 +340,9 @@ def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
 def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAffinityTerm]]:
     """The required terms of affinity and of anti-affinity."""
     affinity = pod.spec.affinity or Affinity()
-    near = affinity.pod_affinity
-    away = affinity.pod_anti_affinity
-    return near.required if near else (), away.required if away else ()
+    affine = affinity.pod_affinity
+    anti = affinity.pod_anti_affinity
+    return affine.required if affine else (), anti.required if anti else ()
 
 
 def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bool:
@@ -342,8 +350,8 @@ def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bo
         own_space = not term.namespaces and term.namespace_selector is None
         # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches
         # no labels at all.
-        reached = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
-        if not (reached or compile_selector(term.namespace_selector)({})):
+        in_namespace = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
+        if not (in_namespace or compile_selector(term.namespace_selector)({})):
             return False
         if not compile_selector(term.label_selector)(other.labels):
             return False
@@ -385,35 +393,37 @@ def spread_pod_changes(
         for other in (old, new)
     ):
         return False
-    found = constraints(pod)
-    if found is None:
+    pod_constraints = constraints(pod)
+    if pod_constraints is None:
         return True
     if old is None or new is None:
-        return any(each.matches((old or new).labels) for each in found)
+        return any(constraint.matches((old or new).labels) for constraint in pod_constraints)
     if (
         sees_itself
         and pod.uid == new.uid
         and old.spec.tolerations != new.spec.tolerations
-        and any(each.honors_taints for each in found)
+        and any(constraint.honors_taints for constraint in pod_constraints)
     ):
         return True
     return bool(old.labels != new.labels) and any(
-        each.matches(old.labels) != each.matches(new.labels) for each in found
+        constraint.matches(old.labels) != constraint.matches(new.labels) for constraint in pod_constraints
     )
 
 
 def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, compares: bool) -> bool:
     """A node with all topology keys comes, goes, or changes its domains or taints. Upstream:
     isSchedulableAfterNodeChange."""
-    found = constraints(pod)
-    if found is None:
+    pod_constraints = constraints(pod)
+    if pod_constraints is None:
         return True
-    keys = [each.topology_key for each in found]
-    had, has = (node is not None and all(key in node.labels for key in keys) for node in (old, new))
+    keys = [constraint.topology_key for constraint in pod_constraints]
+    old_has_keys, new_has_keys = (
+        node is not None and all(key in node.labels for key in keys) for node in (old, new)
+    )
     if old is None or not compares:
-        return has if new is not None else had
-    if new is None or had != has:
-        return had or new is not None
-    return has and (
+        return new_has_keys if new is not None else old_has_keys
+    if new is None or old_has_keys != new_has_keys:
+        return old_has_keys or new is not None
+    return new_has_keys and (
         any(old.labels[key] != new.labels[key] for key in keys) or old.spec.taints != new.spec.taints
     )

@@ -38,7 +38,7 @@ Types = tuple[type, ...]
 OptionValues = Mapping[str, Any]
 """Options by name."""
 Called = Callable[[str], str]
-"""How messages name an option."""
+"""A function that gives an option's name in messages."""
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 
 
@@ -51,7 +51,7 @@ class Declared:
     """All that is said of an option, for those who print, read and check it."""
 
     wanted: str = ""
-    """What it takes, in words; empty: as :data:`TAKEN` says."""
+    """The values that it takes, in words; empty: as in :data:`TAKEN`."""
     types: Types | Callable[[], Types] = ()
     """The types of its values besides None, where that is the default; empty: as :data:`TAKEN` says."""
     flags: Sequence[str] = ("--",)
@@ -78,7 +78,7 @@ class Declared:
     example: str = ""
     """A value for the key, where that is not what stands for one in the help."""
     instead: str = ""
-    """What releases have that do not have it."""
+    """The alternative in releases without it."""
 
 
 TAKEN: Mapping[str, tuple[Types, str]] = {
@@ -89,29 +89,29 @@ TAKEN: Mapping[str, tuple[Types, str]] = {
     "no-flag": ((bool,), "True or False"),
     "texts": ((tuple,), "texts"),
 }
-"""What an option takes -> the types of its values, and what it takes in words."""
+"""The kind of an option -> the types of its values, and these in words."""
 _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 """Type of a default -> what the option takes."""
 
 
-def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
+def _check_value(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     declared = declared_of(field)
     if value is field.default:
         return
-    types, wanted = TAKEN.get(declared.takes, ((object,), ""))
+    types, expected = TAKEN.get(declared.takes, ((object,), ""))
     check_type(
         field.name,
         value,
         (declared.types() if callable(declared.types) else declared.types) or types,
-        declared.wanted or wanted,
+        declared.wanted or expected,
     )
     if declared.choices and value not in declared.choices:
         raise UnknownNameError(f'{field.name}: expected {", ".join(declared.choices)}, got "{value}"')
     least = declared.least
     most = declared.most
     if value is not None and ((least is not None and value < least) or (most is not None and value > most)):
-        wanted = f"{least} or more" if most is None else f"{least} to {most}"
-        raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
+        expected = f"{least} or more" if most is None else f"{least} to {most}"
+        raise UnknownNameError(f"{field.name}: expected {expected}, got {value}")
 
 
 def option(
@@ -124,7 +124,7 @@ def option(
     """A field that is an option: its default, and what :class:`Declared` has."""
     return attrs.field(
         default=default,
-        validator=_checked,
+        validator=_check_value,
         converter=converter,
         kw_only=True,
         metadata={"declared": Declared(help=help, **declared)},
@@ -133,14 +133,14 @@ def option(
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
     """The declaration of the option that *field* is, with what follows from its name and default."""
-    found: Declared = field.metadata["declared"]
+    declared: Declared = field.metadata["declared"]
     takes = (
-        found.takes
-        or ("choice" if found.choices else "whole" if found.least is not None else "")
+        declared.takes
+        or ("choice" if declared.choices else "whole" if declared.least is not None else "")
         or ("no-flag" if field.default is True else _TAKES.get(type(field.default), "text"))
     )
     flag = f"--{'no-' * (takes == 'no-flag')}{field.name.replace('_', '-')}"
-    return attrs.evolve(found, takes=takes, flags=(flag,) if found.flags == ("--",) else found.flags)
+    return attrs.evolve(declared, takes=takes, flags=(flag,) if declared.flags == ("--",) else declared.flags)
 
 
 # --- what options take that is not a plain type -------------------------------------------------------------
@@ -412,16 +412,16 @@ class Framework(SchedulerOptions):
     def version(self) -> str:
         from .releases import FRAMEWORK_RELEASES, framework_release
 
-        found = framework_release(
+        release = framework_release(
             self.release or default_release(attrs.asdict(self, recurse=False), among=FRAMEWORK_RELEASES)
         )
-        if found is None:
+        if release is None:
             raise UnknownNameError(f'release: expected {", ".join(FRAMEWORK_RELEASES)}, got "{self.release}"')
-        return found.version
+        return release.version
 
 
 OLDER = ("policy", "policy_configmap", "provider", "hard_pod_affinity_weight")
-"""What only the first releases of the framework have, instead of a profile."""
+"""Options of the first releases of the framework alone, instead of a profile."""
 BESIDE_POLICY = ("profile", "config", "plugins", "rules", "provider")
 
 
@@ -431,7 +431,7 @@ def check_older(values: OptionValues, version: str, called: Called = str) -> Non
     """
     from .releases import FRAMEWORK_RELEASES
 
-    given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
+    named = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
     policies = FRAMEWORK_RELEASES[version].policies
     has = {
         "policy": policies,
@@ -440,16 +440,16 @@ def check_older(values: OptionValues, version: str, called: Called = str) -> Non
         "hard_pod_affinity_weight": policies and policies.weight_is_argument,
     }
     for name in OLDER:
-        if name in given and not has[name]:
-            raise _lacked(name, values[name], version, called)
+        if name in named and not has[name]:
+            raise _lacking_error(name, values[name], version, called)
     for name in OLDER:
-        for other in BESIDE_POLICY if name in given else ():
-            if other in given and name != other and (name, other) != ("hard_pod_affinity_weight", "provider"):
-                why = f"release {version} is started with one of them"
-                raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {why}")
+        for other in BESIDE_POLICY if name in named else ():
+            if other in named and name != other and (name, other) != ("hard_pod_affinity_weight", "provider"):
+                reason = f"release {version} is started with one of them"
+                raise UnknownNameError(f"{called(name)} cannot be combined with {called(other)}: {reason}")
 
 
-def _lacked(name: str, value: object, version: str, called: Called) -> UnknownNameError:
+def _lacking_error(name: str, value: object, version: str, called: Called) -> UnknownNameError:
     instead = declared_of(FIELDS[name]).instead
     shown = value if isinstance(value, str | int | os.PathLike) and not isinstance(value, bool) else "one"
     return UnknownNameError(
@@ -491,20 +491,20 @@ def options_of(values: OptionValues, called: Called = str) -> GivenOptions:
                 f'got an option "{name}", which a scheduler does not have{did_you_mean(name, FIELDS)}'
             )
     for name in ("release", "profile"):
-        _checked(None, FIELDS[name], values.get(name))
+        _check_value(None, FIELDS[name], values.get(name))
     version = version_of(values)
     kind = Framework if version in FRAMEWORK_RELEASES else Classic
-    given = {name: value for name, value in values.items() if _is_given(name, value)}
-    ours = attrs.fields_dict(kind)
-    for name in given:
-        if name not in ours:
-            raise _lacked(name, given[name], version, called)
-    for (one, other), why in EXCLUDES.items():
-        if one in given and other in given:
-            raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {why}")
+    given_values = {name: value for name, value in values.items() if _is_given(name, value)}
+    fields = attrs.fields_dict(kind)
+    for name in given_values:
+        if name not in fields:
+            raise _lacking_error(name, given_values[name], version, called)
+    for (one, other), reason in EXCLUDES.items():
+        if one in given_values and other in given_values:
+            raise UnknownNameError(f"{called(one)} cannot be combined with {called(other)}: {reason}")
     if kind is Framework:
-        check_older(given, version, called)
-    return kind(**given)
+        check_older(given_values, version, called)
+    return kind(**given_values)
 
 
 def _is_given(name: str, value: object) -> bool:
@@ -531,15 +531,15 @@ def follows_nodes(values: OptionValues) -> bool:
     from .releases import AUTO
     from .userrules import names_catalogue
 
-    given = values.get("release")
-    if given is not None or values.get("profile") is not None:
-        return given in (None, AUTO)
-    theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
-    config = _written(values.get("config"))
+    version = values.get("release")
+    if version is not None or values.get("profile") is not None:
+        return version in (None, AUTO)
+    older_options = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
+    config = _document_of(values.get("config"))
     return not (
         config.get("apiVersion") in API_VERSIONS
         or "algorithmSource" in config
-        or any(_is_given(name, values.get(name)) for name in theirs)
+        or any(_is_given(name, values.get(name)) for name in older_options)
         or names_catalogue(values.get("rules") or ())
     )
 
@@ -565,8 +565,8 @@ def settled_options(
         return scheduler
     from .releases import FRAMEWORK_RELEASES
 
-    found = default_release(attrs.asdict(scheduler, recurse=False), kubelet_versions(), FRAMEWORK_RELEASES)
-    return attrs.evolve(scheduler, release=found)
+    release = default_release(attrs.asdict(scheduler, recurse=False), kubelet_versions(), FRAMEWORK_RELEASES)
+    return attrs.evolve(scheduler, release=release)
 
 
 def default_release(
@@ -583,36 +583,36 @@ def default_release(
     from ..core.release import Release
     from .releases import ALL_RELEASES, FRAMEWORK_RELEASES, nearest_release
 
-    known = list(ALL_RELEASES if among is None else among)
+    releases = list(ALL_RELEASES if among is None else among)
     if not follows_nodes(values):
-        return DEFAULT_RELEASE if DEFAULT_RELEASE in known else known[0]
+        return DEFAULT_RELEASE if DEFAULT_RELEASE in releases else releases[0]
     profile = values.get("config") if values.get("profile") is None else values.get("profile")
     if isinstance(read_for := getattr(profile, "release", None), Release):
         return read_for.version
-    version = str(_written(profile).get("apiVersion", ""))
-    older = version in API_VERSIONS and values.get("profile") is None
-    reading = [
+    version = str(_document_of(profile).get("apiVersion", ""))
+    is_older = version in API_VERSIONS and values.get("profile") is None
+    reading_releases = [
         name
-        for name in known
+        for name in releases
         if (
-            version.rpartition("/")[2] in found.configuration.api_versions
-            if (found := FRAMEWORK_RELEASES.get(name))
-            else older
+            version.rpartition("/")[2] in release.configuration.api_versions
+            if (release := FRAMEWORK_RELEASES.get(name))
+            else is_older
         )
     ]
-    nearest = nearest_release(kubelet_versions, reading or known)
-    return (reading or known)[-1] if nearest is None else nearest[0].version
+    nearest = nearest_release(kubelet_versions, reading_releases or releases)
+    return (reading_releases or releases)[-1] if nearest is None else nearest[0].version
 
 
-def _written(given: object) -> Mapping[str, Any]:
+def _document_of(source: object) -> Mapping[str, Any]:
     """A configuration as it is written; empty where there is none, or none can be read: its reader says why."""
     from ..algorithmprovider.config import configuration_document
 
-    if isinstance(given, Mapping):
-        return given
-    if not isinstance(given, str | os.PathLike) or os.fspath(given) == "-":
-        return {"apiVersion": given.api_version} if hasattr(given, "api_version") else {}
+    if isinstance(source, Mapping):
+        return source
+    if not isinstance(source, str | os.PathLike) or os.fspath(source) == "-":
+        return {"apiVersion": source.api_version} if hasattr(source, "api_version") else {}
     try:
-        return configuration_document(given).data
+        return configuration_document(source).data
     except KubeclassicError:
         return {}

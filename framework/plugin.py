@@ -60,7 +60,7 @@ from .queue.events import *
 
 
 OURS = f"{__package__}.plugins."
-"""Where upstream's plugins are."""
+"""The package with upstream's plugins."""
 POINTS: Mapping[str, str] = {
     "preEnqueue": "pre_enqueue",
     "queueSort": "less",
@@ -224,7 +224,7 @@ class FrameworkCycle(Cycle, eq=False, kw_only=True):
     node_count: int = 0
     """Nodes in the snapshot."""
     post_filter: PostFilterContext | None = None
-    """What PostFilter plugins may use; set before they run."""
+    """The context for PostFilter plugins; set before they run."""
     claim_users: ClaimUsers | None = None
     """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes
     do."""
@@ -236,9 +236,9 @@ class FrameworkCycle(Cycle, eq=False, kw_only=True):
 
     @property
     def predicates(self) -> Sequence[Predicate]:
-        found = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
+        rules = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
         skipped = self.skipped
-        return [predicate for predicate in found if predicate.name not in skipped] if skipped else found
+        return [predicate for predicate in rules if predicate.name not in skipped] if skipped else rules
 
 
 # --- Pods that have a node, and wait until Permit plugins allow or reject their binding ---------------------
@@ -268,7 +268,7 @@ class WaitingPod:
     _timeouts: dict[str, float]
     """Plugin that has not allowed it yet -> after how many seconds it rejects the pod."""
     verdict: Status | None = None
-    """How the wait ended; None while it lasts."""
+    """The end of the wait; None while it lasts."""
     on_end: Callable[[], None] | None = None
     """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another
     pod's cycle."""
@@ -330,24 +330,24 @@ class WaitingPods:
 
     def reject(self, uid: str) -> bool:
         """Reject a pod that is deleted; answers whether it was waiting. Upstream: RejectWaitingPod."""
-        waiting = self.by_uid.get(uid)
-        if waiting is not None:
-            waiting.reject("", "removed")
-        return waiting is not None
+        waiting_pod = self.by_uid.get(uid)
+        if waiting_pod is not None:
+            waiting_pod.reject("", "removed")
+        return waiting_pod is not None
 
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
         """A context in which nothing that plugins say to waiting pods counts."""
-        before = self.by_uid
-        self.by_uid = {uid: one.copy() for uid, one in before.items()}
+        previous = self.by_uid
+        self.by_uid = {uid: waiting_pod.copy() for uid, waiting_pod in previous.items()}
         try:
             yield
         finally:
-            self.by_uid = before
+            self.by_uid = previous
 
     def replace(self, waiting: Iterable[WaitingPod]) -> None:
         """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
-        self.by_uid = {one.pod.uid: one for one in waiting}
+        self.by_uid = {waiting_pod.pod.uid: waiting_pod for waiting_pod in waiting}
 
 
 # --- Plugins ------------------------------------------------------------------------------------------------
@@ -431,10 +431,10 @@ class Plugin:
         or nothing is kept."""
         super().__init_subclass__(**options)
         if not cls.__module__.startswith(OURS):
-            own = vars(cls)
+            methods = vars(cls)
             for name in {
-                name for method, names in DECLARED.items() if method in own for name in names
-            } - own.keys():
+                name for method, names in DECLARED.items() if method in methods for name in names
+            } - methods.keys():
                 setattr(cls, name, vars(Plugin).get(name))
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -470,7 +470,7 @@ class Plugin:
         return {point for point, method in POINTS.items() if hasattr(cls, method)}
 
 
-def prepare_nothing(*asked: Any) -> None:
+def prepare_nothing(*arguments: Any) -> None:
     """A PreFilter or PreScore with nothing to prepare; but a profile can disable it, and then the filter or the
     score fails."""
 
@@ -485,13 +485,13 @@ class Handle:
 
     gates: Mapping[str, bool] = attrs.Factory(dict)
     cells: FrameworkCells = attrs.Factory(FrameworkCells)
-    """What the release does differently from others."""
+    """The cells of the release."""
     queueing: QueueingCells = attrs.Factory(QueueingCells)
     """The same of its events."""
     requests: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
-    """What the release takes for the requests of a pod."""
+    """The requests of a pod, as the release counts them."""
     devices: DeviceCells = attrs.Factory(DeviceCells)
-    """What it does differently about devices."""
+    """The release's cells about devices."""
     listings: Listings | None = None
     """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None
@@ -510,24 +510,24 @@ class Handle:
         """Whether hints decide if an event moves a pod."""
         return self.enabled("SchedulerQueueingHints")
 
-    def node_event(self, own: Action, before: Action, hint: Hint | None = None) -> ClusterEvent:
-        """The event for a plugin that reads the changes *own* of nodes, and waited for *before* where events
-        are not narrow."""
+    def node_event(self, changes: Action, earlier: Action, hint: Hint | None = None) -> ClusterEvent:
+        """The event for a plugin that reads these *changes* of nodes, and waited for *earlier* ones where
+        events are not narrow."""
         if not self.queueing.narrow_events:
-            return ClusterEvent("Node", own if self.queueing.own_changes_of_nodes else before, hint=hint)
+            return ClusterEvent("Node", changes if self.queueing.own_changes_of_nodes else earlier, hint=hint)
         # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of
         # taints or labels has to.
-        more = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
-        return ClusterEvent("Node", own if self.gives_hints else own | more, hint=hint)
+        label_changes = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
+        return ClusterEvent("Node", changes if self.gives_hints else changes | label_changes, hint=hint)
 
     @property
     def hints_see_pods(self) -> bool:
         """Whether hints decide about updates of the waiting pods themselves."""
         return self.gives_hints and self.queueing.hints_for_pods
 
-    def pod_update(self, own: Action) -> Action:
-        """The change *own* of a pod; any update where events are not narrow."""
-        return own if self.queueing.narrow_events else Action.UPDATE
+    def pod_update(self, change: Action) -> Action:
+        """The *change* of a pod; any update where events are not narrow."""
+        return change if self.queueing.narrow_events else Action.UPDATE
 
     @property
     def peer_changes(self) -> Action:
@@ -535,10 +535,10 @@ class Handle:
         narrow = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
         return narrow if self.queueing.pod_changes else Action.ALL
 
-    def labels_and_taints(self, own: Action) -> Action:
-        """The changes *own* of nodes, which wake a plugin that reads labels, with changed taints where these
+    def labels_and_taints(self, changes: Action) -> Action:
+        """The *changes* of nodes that wake a plugin that reads labels, with changed taints where these
         wake it, too."""
-        return own | Action.UPDATE_NODE_TAINT if self.queueing.taints_wake else own
+        return changes | Action.UPDATE_NODE_TAINT if self.queueing.taints_wake else changes
 
     def compares(self, plugin: str) -> bool:
         """Whether the hints of *plugin* compare a node with what it was."""
@@ -603,11 +603,11 @@ def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
 
         @functools.wraps(method)
         def score(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-            found = (
+            scores = (
                 whole_number(method(self, cycle.pod, view, cycle), view.name) if view else 0
                 for view in _views(nodes)
             )
-            return np.fromiter(found, np.int64, nodes.n)
+            return np.fromiter(scores, np.int64, nodes.n)
 
         return score
 
@@ -621,8 +621,8 @@ def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _views(nodes: Batch) -> list[NodeView | None]:
-    found = (nodes.node(i) for i in range(nodes.n))
-    return [None if node is None else NodeView(nodes, i, node) for i, node in enumerate(found)]
+    node_objects = (nodes.node(i) for i in range(nodes.n))
+    return [None if node is None else NodeView(nodes, i, node) for i, node in enumerate(node_objects)]
 
 
 def _outcome(status: Any, node: NodeView) -> Any:

@@ -107,28 +107,28 @@ class PolicyRules:
     def of(cls, policy: Policy, cells: PolicyCells, gates: Gates) -> PolicyRules:
         """The rules of *policy*. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for
         a rule that does not exist."""
-        found = cls(cells, gates)
+        rules = cls(cells, gates)
         if policy.predicates is None:
-            found.predicates = dict.fromkeys(name for name in cells.default_predicates if found._is_on(name))
+            rules.predicates = dict.fromkeys(name for name in cells.default_predicates if rules._is_on(name))
         for predicate in policy.predicates or ():
             check_arguments(predicate, cells.two_arguments)
-            found.predicates[found._predicate(predicate)] = None
+            rules.predicates[rules._predicate(predicate)] = None
         if policy.priorities is None:
-            found.priorities = {
-                name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)
+            rules.priorities = {
+                name: weight for name, weight in cells.default_priorities.items() if rules._is_on(name)
             }
         for priority in policy.priorities or ():
             if priority.name != "EqualPriority":
                 check_arguments(priority, cells.two_arguments)
-                found.priorities[found._priority(priority)] = priority.weight
-        found.predicates |= dict.fromkeys(cells.mandatory_predicates)
-        return found
+                rules.priorities[rules._priority(priority)] = priority.weight
+        rules.predicates |= dict.fromkeys(cells.mandatory_predicates)
+        return rules
 
     def _is_on(self, name: str) -> bool:
         gate = self.cells.rule_gates.get(name)
         return gate is None or self.gates.get(gate, False)
 
-    def _is_known(self, name: str, rules: Mapping[str, str], argument: object) -> bool:
+    def _has_rule(self, name: str, rules: Mapping[str, str], argument: object) -> bool:
         # Upstream: where the name of a rule wins, its argument is lost.
         by_argument = self.cells.arguments_first and (name in BY_ARGUMENT or argument is not None)
         return name in rules and self._is_on(name) and not by_argument
@@ -136,7 +136,7 @@ class PolicyRules:
     def _predicate(self, entry: PredicateEntry) -> str:
         name = self.cells.aliases.get(entry.name, entry.name)
         argument = entry.argument
-        if self._is_known(name, self.cells.predicates, argument):
+        if self._has_rule(name, self.cells.predicates, argument):
             return name
         if argument is not None and argument.service_affinity is not None:
             args = self.service_affinity or ServiceAffinityArgs()
@@ -157,7 +157,7 @@ class PolicyRules:
     def _priority(self, entry: PriorityEntry) -> str:
         name = self.cells.aliases.get(entry.name, entry.name)
         argument = entry.argument
-        if self._is_known(name, self.cells.priorities, argument):
+        if self._has_rule(name, self.cells.priorities, argument):
             return name
         if argument is None:
             raise PolicyError(self.cells.unknown_priority.format(name=name))
@@ -175,14 +175,14 @@ class PolicyRules:
             kind = "present" if argument.label_preference.presence else "absent"
             self._add_labels(f"{kind}_labels_preference", (argument.label_preference.label,))
             return "NodeLabel"
-        wanted = argument.ratio or RatioArguments()
+        ratio = argument.ratio or RatioArguments()
         if self.cells.sums_weights_first:
-            check_shape([(point.utilization, point.score * 10) for point in wanted.shape], MAX_NODE_SCORE)
-        resources = tuple(ResourceSpec(resource.name, resource.weight) for resource in wanted.resources)
+            check_shape([(point.utilization, point.score * 10) for point in ratio.shape], MAX_NODE_SCORE)
+        resources = tuple(ResourceSpec(resource.name, resource.weight) for resource in ratio.resources)
         if self.cells.fills_resources:
             resources = tuple(attrs.evolve(r, weight=r.weight or 1) for r in resources) or CPU_AND_MEMORY
         self.ratio = RequestedToCapacityRatioArgs(
-            tuple(ShapePoint(point.utilization, point.score) for point in wanted.shape), resources
+            tuple(ShapePoint(point.utilization, point.score) for point in ratio.shape), resources
         )
         return "RequestedToCapacityRatio"
 
@@ -235,8 +235,8 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
             yield from _other_weight("ServiceAntiAffinity", entry, latest)
         elif argument.ratio is None:
             yield cells.no_argument.format(name=entry.name)
-        elif (first := latest.setdefault("RequestedToCapacityRatio", entry)) is not entry:
-            yield cells.declared_again.format(name=entry.name, first=first.name)
+        elif (earlier := latest.setdefault("RequestedToCapacityRatio", entry)) is not entry:
+            yield cells.declared_again.format(name=entry.name, first=earlier.name)
     yield from (older_extender_faults if cells.older_extender_texts else extender_faults)(policy.extenders)
     if (
         not cells.weight_of_configuration_counts
@@ -247,9 +247,9 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
 
 def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEntry]) -> Iterator[str]:
     """The fault of a weight that is not that of the latest entry of its *kind*, which the entry becomes."""
-    before = latest.get(kind, entry)
-    if before.weight != entry.weight:
-        yield f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
+    previous = latest.get(kind, entry)
+    if previous.weight != entry.weight:
+        yield f'{kind}  priority "{entry.name}" has a different weight with "{previous.name}"'
     else:
         latest[kind] = entry
 
@@ -279,13 +279,13 @@ def configuration_of_policy(
     upstream's text.
     """
     cells = release.policies
-    known = resolved_gates(release, gates)
+    resolved = resolved_gates(release, gates)
     if cells is None:
         raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
     notes = tuple(notes_on_form(policy, release))
     policy = decoded(policy, release)
     validate(policy, cells)
-    rules = PolicyRules.of(policy, cells, known)
+    rules = PolicyRules.of(policy, cells, resolved)
     weight = policy.hard_pod_affinity_weight or (
         hard_pod_affinity_weight if cells.weight_of_configuration_counts else DEFAULT_AFFINITY_WEIGHT
     )
@@ -304,7 +304,7 @@ def configuration_of_policy(
     return KubeSchedulerConfiguration(
         release=release,
         api_version=f"{GROUP}/{release.configuration.default_version}",
-        gates=known,
+        gates=resolved,
         percentage=percentage,
         profiles=(profile,),
         extenders=policy.extenders,
@@ -333,7 +333,7 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
         # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
         if not cells.merges_plugins or all(plugin != entry.name for entry in scores):
             scores.append(PluginEntry(plugin, rules.weight(priority)))
-    found = {
+    names_by_point = {
         "queueSort": ["PrioritySort"],
         "preFilter": [name for name in filters if name in cells.pre_filters],
         "filter": filters,
@@ -342,8 +342,8 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
         "bind": ["DefaultBinder"],
     }
     if VOLUMES in filters and cells.plugin_reserves:
-        found |= {"reserve": [VOLUMES], "preBind": [VOLUMES]}
-    sets = {point: PluginSet(tuple(map(PluginEntry, names))) for point, names in found.items()}
+        names_by_point |= {"reserve": [VOLUMES], "preBind": [VOLUMES]}
+    sets = {point: PluginSet(tuple(map(PluginEntry, names))) for point, names in names_by_point.items()}
     return sets | {"score": PluginSet(tuple(scores))}
 
 
@@ -355,12 +355,12 @@ def _merges_spreads(rules: PolicyRules) -> bool:
 
 def _plugin_config(rules: PolicyRules, hard_pod_affinity_weight: int) -> Iterator[PluginArgs]:
     """The arguments of the plugins that the Policy says something about."""
-    own = {
+    args_by_plugin = {
         "NodeLabel": rules.node_label,
         "ServiceAffinity": rules.service_affinity,
         "RequestedToCapacityRatio": rules.ratio,
     }
-    for name, args in own.items():
+    for name, args in args_by_plugin.items():
         if args is not None or not rules.cells.fills_arguments:
             yield PluginArgs(name, args)
     if "InterPodAffinityPriority" in rules.priorities:
@@ -391,29 +391,33 @@ def configuration_of_provider(
         "kind": KIND,
         "percentageOfNodesToScore": percentage,
     }
-    found = read_configuration(document, gates, release)
+    config = read_configuration(document, gates, release)
     cells = release.policies
     if cells is None or not cells.providers:
-        return found
+        return config
     if provider not in cells.providers:
         raise PolicyError(f'algorithm provider "{provider}" is not registered')
     if cells.weight_is_argument:
         _check_affinity_weight(hard_pod_affinity_weight, cells)
-    replaced = cells.providers[provider]
-    more: tuple[PluginArgs, ...] = ()
+    replacements = cells.providers[provider]
+    added_args: tuple[PluginArgs, ...] = ()
     if cells.weight_is_argument and hard_pod_affinity_weight != DEFAULT_AFFINITY_WEIGHT:
-        more = (PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight)),)
+        added_args = (PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight)),)
     profiles = []
-    for profile in found.profiles:
+    for profile in config.profiles:
         sets = {
             point: attrs.evolve(
                 plugins,
-                enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled),
+                enabled=tuple(
+                    attrs.evolve(p, name=replacements.get(p.name, p.name)) for p in plugins.enabled
+                ),
             )
             for point, plugins in profile.plugins.items()
         }
-        profiles.append(attrs.evolve(profile, plugins=sets, plugin_config=(*profile.plugin_config, *more)))
-    return attrs.evolve(found, profiles=tuple(profiles))
+        profiles.append(
+            attrs.evolve(profile, plugins=sets, plugin_config=(*profile.plugin_config, *added_args))
+        )
+    return attrs.evolve(config, profiles=tuple(profiles))
 
 
 # --- The meaning of a Policy: plugins, order, weights, and names without effect -----------------------------
@@ -428,31 +432,31 @@ def release_with_policies(name: str, instead: str = "") -> Release:
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
-    found = framework_release(name)
-    if found is None:
+    release = framework_release(name)
+    if release is None:
         return find_release(name)
-    if found.policies is None:
-        known = [
+    if release.policies is None:
+        versions = [
             release.version
             for release in ALL_RELEASES.values()
             if release.policies is not None or release.predicates
         ]
         raise UnknownNameError(
-            f"--release: expected {', '.join(known)}{instead}, got {name}; Policies ended with {known[-1]}"
+            f"--release: expected {', '.join(versions)}{instead}, got {name}; Policies ended with {versions[-1]}"
         )
-    return found
+    return release
 
 
-def profile_to_check(read: PolicyFile, release: str | None) -> Document | None:
-    """The configuration in *read* where *release*, or without one the usual release for it, runs the plugins
+def profile_to_check(file: PolicyFile, release: str | None) -> Document | None:
+    """The configuration in *file* where *release*, or without one the usual release for it, runs the plugins
     that it names."""
-    written = read.configuration
-    if written is None or written.data.get("apiVersion") not in API_VERSIONS or release is None:
-        return read.profile
+    configuration = file.configuration
+    if configuration is None or configuration.data.get("apiVersion") not in API_VERSIONS or release is None:
+        return file.profile
     reader = framework_release(release)
-    if reader is None or read.document is not None:
+    if reader is None or file.document is not None:
         return None
-    return written if read.config.source == AlgorithmSource() or is_first_unread(reader) else None
+    return configuration if file.config.source == AlgorithmSource() or is_first_unread(reader) else None
 
 
 def is_first_unread(release: Release) -> bool:
@@ -461,16 +465,16 @@ def is_first_unread(release: Release) -> bool:
 
 
 def check_file(
-    read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE
+    file: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE
 ) -> PolicyCheck:
     """The meaning of a Policy or a provider on *release*, with the component configuration that names it; a
     refusal is part of the report.
 
     Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`.
     """
-    config = read.config.with_defaults(release)
+    config = file.config.with_defaults(release)
     switches = {**config.gates, **parse_gates(gates or "")}
-    started: dict[str, Any] = {
+    flags: dict[str, Any] = {
         "provider": config.source.provider,
         "hard_pod_affinity_weight": config.hard_pod_affinity_weight,
     }
@@ -479,15 +483,15 @@ def check_file(
     except PolicyError as error:
         return PolicyCheck(release=release.version, refused=str(error), faults=(PolicyFault("", str(error)),))
     if release.policies is None:
-        found = check(read.document, release, switches, catalogue, **started)
+        report = check(file.document, release, switches, catalogue, **flags)
     else:
-        found = check_translated(read.document, release, switches, **started)
+        report = check_translated(file.document, release, switches, **flags)
     unread = unread_of_first(config.written, release)
     if config.written and is_first_unread(release):
         unread = (
             f"{release.version} does not read the configuration, of v1alpha1: only its Policy is checked",
         )
-    return replace(found, warnings=(*unread, *found.warnings))
+    return replace(report, warnings=(*unread, *report.warnings))
 
 
 def check_translated(
@@ -502,35 +506,35 @@ def check_translated(
 
     Its Filter and Score plugins are in place of predicates and priorities.
     """
-    known = resolved_gates(release, gates)
-    started: dict[str, Any] = {"gates": gates, "hard_pod_affinity_weight": hard_pod_affinity_weight}
+    resolved = resolved_gates(release, gates)
+    flags: dict[str, Any] = {"gates": gates, "hard_pod_affinity_weight": hard_pod_affinity_weight}
 
     def build(policy: Policy | None) -> tuple[KubeSchedulerConfiguration, Mapping[str, Profile]]:
         if policy is None:
-            config = configuration_of_provider(provider or DEFAULT_PROVIDER, release, **started)
+            config = configuration_of_provider(provider or DEFAULT_PROVIDER, release, **flags)
         else:
-            config = configuration_of_policy(policy, release, **started)
+            config = configuration_of_policy(policy, release, **flags)
         return config, build_profiles(config, registry_of(release))
 
     try:
-        given = None if policy is None else read_policy(policy)
-        config, built = build(given)
+        parsed = None if policy is None else read_policy(policy)
+        config, built = build(parsed)
     except PolicyError as error:
-        return refused_check(policy, release, str(error), build, known)
+        return refused_check(policy, release, str(error), build, resolved)
     algorithm = next(iter(built.values())).algorithm
     profile = config.profiles[0]
     cells = release.policies or PolicyCells()
-    written = given or Policy(kind="Policy", api_version="v1")
+    effective = parsed or Policy(kind="Policy", api_version="v1")
     return PolicyCheck(
         release=release.version,
         predicates=tuple(
-            RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates
+            RunningPredicate(rule.name, _origin(rule.name, effective, cells)) for rule in algorithm.predicates
         ),
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        extenders=names_in_calling_order(written.extenders, release),
+        extenders=names_in_calling_order(effective.extenders, release),
         check_all=config.checks_all,
         hard_pod_affinity_weight=profile.args_of(AFFINITY, config.context).hard_pod_affinity_weight,
-        warnings=tuple(_warnings(given, written, config, profile, cells)),
+        warnings=tuple(_warnings(parsed, effective, config, profile, cells)),
     )
 
 
@@ -538,12 +542,12 @@ def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
     """The origin of *plugin*: the first predicate that brings it, or the origin of that."""
     if policy.predicates is None:
         return DEFAULT_PROVIDER
-    named = {cells.aliases.get(entry.name, entry.name) for entry in policy.predicates}
-    bringing = [name for name, plugins in cells.predicates.items() if plugin in plugins.split()]
-    found = next((name for name in bringing if name in named), None)
-    if found is not None:
-        return f"Policy: {found}"
-    if any(name in cells.mandatory_predicates for name in bringing):
+    policy_names = {cells.aliases.get(entry.name, entry.name) for entry in policy.predicates}
+    candidates = [name for name, plugins in cells.predicates.items() if plugin in plugins.split()]
+    name_in_policy = next((name for name in candidates if name in policy_names), None)
+    if name_in_policy is not None:
+        return f"Policy: {name_in_policy}"
+    if any(name in cells.mandatory_predicates for name in candidates):
         return "mandatory"
     return "Policy, with an argument"
 
@@ -552,7 +556,7 @@ def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
 
 
 def _warnings(
-    given: Policy | None,
+    written: Policy | None,
     policy: Policy,
     config: KubeSchedulerConfiguration,
     profile: ProfileConfig,
@@ -569,19 +573,19 @@ def _warnings(
         for entry in entries:
             name = cells.aliases.get(entry.name, entry.name)
             if entry.argument is not None and name in rules and not cells.arguments_first:
-                why = "give it another name" if name in BY_ARGUMENT else "the rule of that name runs"
-                yield f"{kind} {entry.name}: its argument is not read, as this release has a rule of that name: {why}"
+                advice = "give it another name" if name in BY_ARGUMENT else "the rule of that name runs"
+                yield f"{kind} {entry.name}: its argument is not read, as this release has a rule of that name: {advice}"
             if name == PORTS and name in rules:
                 yield f"{kind} {name}: accepted, but never runs: it is an old name; use PodFitsHostPorts"
     if REQUESTS not in profile.at("filter").names:
         yield f"plugin {REQUESTS} does not run: nothing checks what pods request"
     if policy.always_check_all and not config.checks_all:
         yield "alwaysCheckAllPredicates: no effect on this release: plugins stop at the first that rejects a node"
-    if not cells.preempts and given is not None:
+    if not cells.preempts and written is not None:
         yield "no pod preempts others: this release adds no plugin for it to a Policy's"
-    named = {cells.aliases.get(entry.name, entry.name) for entry in policy.priorities or ()}
+    policy_names = {cells.aliases.get(entry.name, entry.name) for entry in policy.priorities or ()}
     if (
-        {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= named
+        {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= policy_names
         and cells.spread_gate
         and config.gates[cells.spread_gate]
     ):

@@ -67,26 +67,26 @@ from .plugin import (
 
 def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predicate:
     """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
-    missing = None if pre_filters else plugin.without_pre_filter
-    clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
+    error_text = None if pre_filters else plugin.without_pre_filter
+    clauses = None if error_text is not None else getattr(plugin, "filter_clauses", None)
     is_ours = type(plugin).__module__.startswith(OURS)
     # Upstream's plugins with clauses see to it themselves that a node has one reason.
     has_one_reason = cells.one_reason and is_ours and getattr(plugin, "filter_clauses", None) is None
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
-        if missing is not None:
-            return Failures.error(missing, nodes.has_node)
+        if error_text is not None:
+            return Failures.error(error_text, nodes.has_node)
         try:
-            found: Failures | None = plugin.filter(pod, nodes, cycle)
+            failures: Failures | None = plugin.filter(pod, nodes, cycle)
         except PriorityError as error:
             return Failures.error(str(error), nodes.has_node)
-        return found.with_one_reason() if found is not None and has_one_reason else found
+        return failures.with_one_reason() if failures is not None and has_one_reason else failures
 
     return Predicate(
         name=plugin.name,
-        check=plugin.filter if is_ours and missing is None and not has_one_reason else check,
+        check=plugin.filter if is_ours and error_text is None and not has_one_reason else check,
         reads=plugin.filter_reads,
-        concerns=every_pod if missing is not None else plugin.concerns,
+        concerns=every_pod if error_text is not None else plugin.concerns,
         key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None),
         clauses=clauses,
@@ -96,20 +96,20 @@ def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predi
 
 def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
-    missing = None if pre_scores else plugin.without_pre_score
+    error_text = None if pre_scores else plugin.without_pre_score
 
     def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
-        raise PriorityError(missing or "")
+        raise PriorityError(error_text or "")
 
     return Priority(
         name=plugin.name,
-        score=plugin.score if missing is None else fails,
+        score=plugin.score if error_text is None else fails,
         reads=plugin.score_reads,
         key=plugin.score_key,
         reduce=getattr(plugin, "normalize_score", None),
         whole_list=plugin.scores_together,
-        concerns=every_pod if missing is not None else plugin.score_concerns,
-        sums=None if missing is not None else getattr(plugin, "score_sums", None),
+        concerns=every_pod if error_text is not None else plugin.score_concerns,
+        sums=None if error_text is not None else getattr(plugin, "score_sums", None),
         reads_devices=getattr(plugin, "score_devices", None),
     )
 
@@ -123,18 +123,18 @@ def as_cacheable(rule: Priority, plugin: Any, pre_scores: bool) -> Priority:
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
         # What is kept is not the score itself, so it has a key of its own.
         key = plugin.score_key
-        kept = plugin.kept_score
+        raw = plugin.kept_score
         rule = attrs.evolve(
-            rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod))
+            rule, score=raw, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (raw, key(pod))
         )
     if type(plugin).__module__.startswith(OURS):
         return rule
     if rule.reduce is None:
-        return attrs.evolve(rule, score=_within(rule.score))
-    return attrs.evolve(rule, reduce=_within(rule.reduce))
+        return attrs.evolve(rule, score=_in_range(rule.score))
+    return attrs.evolve(rule, reduce=_in_range(rule.reduce))
 
 
-def _within(method: Callable[..., Scores]) -> Callable[..., Scores]:
+def _in_range(method: Callable[..., Scores]) -> Callable[..., Scores]:
     @wraps(method)
     def bounded(*arguments: Any) -> Scores:
         scores = method(*arguments)
@@ -155,42 +155,42 @@ REDUCES = ("normalize_score", "kept_normalize")
 def check_methods(plugin: type[Plugin]) -> None:
     """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is called almost like an extension
     point, or no method is one."""
-    own = [
+    methods = [
         name
         for name in dir(plugin)
         if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))
     ]
-    known = (*CHECKS, *REDUCES, "joined")
-    others = [name for name in own if name not in known]
-    for name in others:
-        if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
+    expected = (*CHECKS, *REDUCES, "joined")
+    unexpected = [name for name in methods if name not in expected]
+    for name in unexpected:
+        if similar := get_close_matches(name.lower(), expected, n=1, cutoff=0.8):
             raise PolicyError(
-                f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?'
+                f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{similar[0]}"?'
             )
-    if others and not any(hasattr(plugin, method) for method in POINTS.values()):
+    if unexpected and not any(hasattr(plugin, method) for method in POINTS.values()):
         raise PolicyError(
-            f'plugin "{plugin.name}": expected one of {", ".join(POINTS.values())}, got the methods {", ".join(others)}'
+            f'plugin "{plugin.name}": expected one of {", ".join(POINTS.values())}, got the methods {", ".join(unexpected)}'
         )
 
 
 # --- guards -------------------------------------------------------------------------------------------------
 
 
-def made(kind: type[Plugin], *arguments: Any) -> Plugin:
-    """A plugin of *kind*; one of a user's own is behind guards. Raises
+def made(plugin_class: type[Plugin], *arguments: Any) -> Plugin:
+    """A plugin of *plugin_class*; one of a user's own is behind guards. Raises
     :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
-    if kind.__module__.startswith("kubeclassic.framework.plugins."):
-        return kind(*arguments)
-    name = f'plugin "{kind.name}"'
-    plugin: Plugin = RuleGuard(name, kind)(*arguments)
+    if plugin_class.__module__.startswith("kubeclassic.framework.plugins."):
+        return plugin_class(*arguments)
+    name = f'plugin "{plugin_class.name}"'
+    plugin: Plugin = RuleGuard(name, plugin_class)(*arguments)
     for point in (*CHECKS, *REDUCES):
         method: Any = getattr(plugin, point, None)
         if getattr(method, "__func__", method) is not getattr(Plugin, point, None):  # else it is ours
-            what = f"{name}: {point}"
+            place = f"{name}: {point}"
             object.__setattr__(  # the class may be frozen
                 plugin,
                 point,
-                guarded_reduce(what, method) if point in REDUCES else guarded(what, method, CHECKS[point]),
+                guarded_reduce(place, method) if point in REDUCES else guarded(place, method, CHECKS[point]),
             )
     return plugin
 
@@ -296,11 +296,11 @@ class Profile:
     reads."""
     _plugins: Mapping[str, Plugin]
     handle: Handle = attrs.Factory(Handle)
-    """What its plugins share."""
+    """The handle that its plugins share."""
     waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     """Its pods that wait for Permit plugins."""
     slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, factory=lambda: StateKey("concerned"))
-    """Where a template's notes have the plugins whose PreFilter concerns it."""
+    """The slot in a template's notes for the plugins whose PreFilter concerns it."""
     pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(
         init=False, factory=lambda: StateKey("pre_score")
     )
@@ -321,32 +321,32 @@ def build_profiles(
     upstream's text."""
     release = config.release
     handle = handle or handle_of(config)
-    found = {}
+    profiles = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         if release.configuration.sorters_first:
             # Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the
             # first profile has.
             sorters = len(profile.at("queueSort").enabled)
-            begins = f"{config.begins}{release.configuration.profile_prefix.removesuffix(CREATING)}"
+            prefix = f"{config.begins}{release.configuration.profile_prefix.removesuffix(CREATING)}"
             if sorters != 1:
                 raise PolicyError(
-                    f"{begins}{release.configuration.sorters_text.format(name=profile.scheduler_name, count=sorters)}"
+                    f"{prefix}{release.configuration.sorters_text.format(name=profile.scheduler_name, count=sorters)}"
                 )
             if sorter_args(profile) != sorter_args(config.profiles[0]):
                 raise PolicyError(
-                    f'{begins}different queue sort plugin args for profile "{profile.scheduler_name}"'
+                    f'{prefix}different queue sort plugin args for profile "{profile.scheduler_name}"'
                 )
         try:
-            own = handle
+            profile_handle = handle
             if not release.configuration.shares_waiting_pods:
-                own = attrs.evolve(handle, waiting_pods=WaitingPods())
-            found[name] = _Builder(profile, config, registry, own).build()
+                profile_handle = attrs.evolve(handle, waiting_pods=WaitingPods())
+            profiles[name] = _Builder(profile, config, registry, profile_handle).build()
         except PolicyError as error:
             raise PolicyError(
                 f"{config.begins}{release.configuration.profile_prefix.format(name=name)}{error}"
             ) from None
-    return found
+    return profiles
 
 
 def faults_of(
@@ -380,7 +380,7 @@ def _check_total(weights: Iterable[int]) -> None:
         total += weight * MAX_NODE_SCORE
 
 
-def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
+def _split_by_shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
     """The plugins of one point that multiPoint names too, and the others, by a walk of one array from which
     each is taken out.
 
@@ -388,16 +388,16 @@ def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[lis
     found again.
     """
     array = list(explicit)
-    left = list(explicit)
-    found = list[str]()
+    remaining = list(explicit)
+    overriding = list[str]()
     for place in range(len(array)):
         name = array[place]
         if name in overridden:
-            found.append(name)
-            if name in left:
-                left.remove(name)
-                array[: len(left)] = left
-    return found, left
+            overriding.append(name)
+            if name in remaining:
+                remaining.remove(name)
+                array[: len(remaining)] = remaining
+    return overriding, remaining
 
 
 @attrs.define(repr=False)
@@ -406,7 +406,7 @@ class _Builder:
     config: KubeSchedulerConfiguration
     registry: Registry
     handle: Handle
-    made: dict[str, Any] = attrs.Factory(dict)
+    plugin_by_name: dict[str, Any] = attrs.Factory(dict)
     """Name -> plugin, at whichever points it runs."""
     joined: dict[str, Set[str]] = attrs.Factory(dict)
     """Name -> the extension points that the plugin joins."""
@@ -418,23 +418,25 @@ class _Builder:
     def __attrs_post_init__(self) -> None:
         self.context = self.config.context
         plugins = self.profile.plugins.items()
-        self.names = {point: found.names for point, found in plugins}
-        self.disabled = {point: {plugin.name for plugin in found.disabled} for point, found in plugins}
+        self.names = {point: plugin_set.names for point, plugin_set in plugins}
+        self.disabled = {
+            point: {plugin.name for plugin in plugin_set.disabled} for point, plugin_set in plugins
+        }
 
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.context.cells.adds_up_weights:
             _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
         # Refuse arguments that are given twice, where that was not checked with the configuration.
-        given = [entry.name for entry in self.profile.plugin_config]
-        twice = next((name for i, name in enumerate(given) if name in given[:i]), None)
-        if twice is not None:
-            raise PolicyError(f"repeated config for plugin {twice}")
-        for name in self._needed():
+        configured = [entry.name for entry in self.profile.plugin_config]
+        repeated = next((name for i, name in enumerate(configured) if name in configured[:i]), None)
+        if repeated is not None:
+            raise PolicyError(f"repeated config for plugin {repeated}")
+        for name in self._registered_names():
             self._construct(name)
         for point in _EXPANSION:
             for _, text in self._objections(point):
                 raise PolicyError(text)
-        points = {point: tuple(self._expanded(point)) for point in _EXPANSION}
+        points = {point: tuple(self._expand(point)) for point in _EXPANSION}
         release = self.config.release
         name = self.profile.scheduler_name or ""
         sorters = len(points["queueSort"])
@@ -449,15 +451,15 @@ class _Builder:
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         predicates = [
-            as_predicate(self.made[rule], rule in points["preFilter"], self.handle.cells)
+            as_predicate(self.plugin_by_name[rule], rule in points["preFilter"], self.handle.cells)
             for rule in points["filter"]
         ]
         # Each with whether it runs where its score reads what was prepared.
-        scored = [
-            (self.made[rule], rule in points[self.made[rule].scores_after], weights[rule])
+        scorers = [
+            (self.plugin_by_name[rule], rule in points[self.plugin_by_name[rule].scores_after], weights[rule])
             for rule in points["score"]
         ]
-        priorities = [(as_priority(plugin, has), weight) for plugin, has, weight in scored]
+        priorities = [(as_priority(plugin, is_prepared), weight) for plugin, is_prepared, weight in scorers]
         algorithm = Algorithm(
             release=release,
             gates=self.config.gates,
@@ -475,21 +477,23 @@ class _Builder:
             max_pd_vols=self.handle.max_pd_vols,
             unread=(*(unread_field(path, release) for path in self.config.unread), *self.config.notes),
         )
-        plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
+        plugins = {point: tuple(self.plugin_by_name[name] for name in points[point]) for point in POINTS}
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None
         if not (algorithm.leaves_counts or repeats):
             weighed = [
-                (as_cacheable(rule, plugin, has), weight)
-                for (rule, _), (plugin, has, weight) in zip(priorities, scored, strict=True)
+                (as_cacheable(rule, plugin, is_prepared), weight)
+                for (rule, _), (plugin, is_prepared, weight) in zip(priorities, scorers, strict=True)
             ]
             cacheable = attrs.evolve(algorithm, priorities=weighed)
-        joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
-        waiting = self.handle.waiting_pods
-        return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
+        joined = {plugin.name: plugin for members in plugins.values() for plugin in members}
+        waiting_pods = self.handle.waiting_pods
+        return Profile(
+            name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting_pods
+        )
 
-    def _needed(self) -> list[str]:
-        names = dict.fromkeys(name for found in self.names.values() for name in found)
+    def _registered_names(self) -> list[str]:
+        names = dict.fromkeys(name for members in self.names.values() for name in members)
         return sorted(name for name in names if name in self.registry)
 
     def _construct(self, name: str) -> None:
@@ -512,85 +516,85 @@ class _Builder:
             plugin = made(self.registry[name], args, self.handle)
         except PolicyError as error:
             raise PolicyError(f"{context.cells.plugin_prefix.format(name=name)}{error}") from None
-        self.made[name] = plugin
+        self.plugin_by_name[name] = plugin
         self.joined[name] = plugin.joined()
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
-        seen = set()
+        checked = set()
         for name in self.names.get(point, ()):
-            if name not in self.made:
+            if name not in self.plugin_by_name:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
             elif not self._joins(name, point):
                 yield name, f'plugin "{name}" does not extend {_type_of(point)} plugin'
-            elif name in seen:
+            elif name in checked:
                 yield name, f'plugin "{name}" already registered as "{_type_of(point)}"'
-            seen.add(name)
+            checked.add(name)
 
     def faults(self) -> list[ProfileFault]:
         """Everything for which the profile is refused; a plugin that cannot be made is told once."""
-        found: list[ProfileFault] = []
+        faults: list[ProfileFault] = []
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
         context = self.context
-        for name in self._needed():
+        for name in self._registered_names():
             args = self.profile.args_of(name, context)
             place = places.get(name, f"arguments of {name}")
-            faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
-            found += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
-            if not faults:
+            arg_fault_list = [fault_of(text) for text in arg_faults(name, args, "", context)]
+            faults += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in arg_fault_list)
+            if not arg_fault_list:
                 self._construct(name)
         for point in _EXPANSION:
             for name, text in self._objections(point):
-                if name in self.made or name not in self.registry:
-                    found.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
+                if name in self.plugin_by_name or name not in self.registry:
+                    faults.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
         for name in self.names.get("multiPoint", ()):
             if name not in self.registry:
                 text = f'{_type_of(_EXPANSION[0])} "{name}" does not exist'
-                found.append(ProfileFault("plugins.multiPoint", text, f'"{name}"'))
-        if not found:
+                faults.append(ProfileFault("plugins.multiPoint", text, f'"{name}"'))
+        if not faults:
             try:
                 self.build()
             except PolicyError as error:
-                found.append(ProfileFault("", str(error)))
-        return found
+                faults.append(ProfileFault("", str(error)))
+        return faults
 
     def _joins(self, name: str, point: str) -> bool:
         return point in self.joined[name] and (name, point) not in self.handle.cells.points_lacked
 
-    def _expanded(self, point: str) -> list[str]:
+    def _expand(self, point: str) -> list[str]:
         explicit = self.names.get(point, [])
         disabled = self.disabled.get(point, frozenset())
         if "*" in disabled:
             return explicit
-        added = []
+        added_names = []
         overridden = set()
         for name in self.names.get("multiPoint", ()):
-            if name not in self.made:
+            if name not in self.plugin_by_name:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
             if not self._joins(name, point) or name in disabled:
                 continue
             if name in explicit:
                 overridden.add(name)
-            elif name in added:
+            elif name in added_names:
                 raise PolicyError(f'plugin "{name}" already registered as "{_type_of(point)}"')
             else:
-                added.append(name)
+                added_names.append(name)
         order = self.config.release.configuration.multi_point
         if order == "single points":
-            return [*explicit, *added]
+            return [*explicit, *added_names]
         if order == "shifting overrides":
-            first, last = _shifting(explicit, overridden)
+            leading, trailing = _split_by_shifting(explicit, overridden)
         else:
-            first = [name for name in explicit if name in overridden]
-            last = [name for name in explicit if name not in overridden]
-        return [*first, *added, *last]
+            leading = [name for name in explicit if name in overridden]
+            trailing = [name for name in explicit if name not in overridden]
+        return [*leading, *added_names, *trailing]
 
     def _weights(self) -> dict[str, int]:
         entries = [*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled]
         scoring = {
             entry.name: entry.weight or 1 for entry in reversed(entries) if "score" in self.joined[entry.name]
         }
-        found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
+        weight_by_plugin = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
         if self.context.cells.adds_up_weights:
-            _check_total(found.values())
-        return found
+            _check_total(weight_by_plugin.values())
+        return weight_by_plugin

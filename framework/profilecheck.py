@@ -50,30 +50,34 @@ def without_unknown(
 ) -> KubeSchedulerConfiguration:
     """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these
     are."""
-    known = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
-    left = sorted(config.plugin_names - known.keys())
-    if not left:
+    registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
+    unknown = sorted(config.plugin_names - registry.keys())
+    if not unknown:
         return config
-    are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")
-    told = f"{count_of(len(left), 'plugin')} of the configuration {are} left out, so what {they} does not count: {', '.join(left)}"
+    verb, clause = ("is", "it decides") if len(unknown) == 1 else ("are", "they decide")
+    note = f"{count_of(len(unknown), 'plugin')} of the configuration {verb} left out, so what {clause} does not count: {', '.join(unknown)}"
     profiles = []
     for profile in config.profiles:
-        kept = {
-            point: attrs.evolve(found, enabled=tuple(entry for entry in found.enabled if entry.name in known))
-            for point, found in profile.plugins.items()
+        sets = {
+            point: attrs.evolve(
+                plugin_set, enabled=tuple(entry for entry in plugin_set.enabled if entry.name in registry)
+            )
+            for point, plugin_set in profile.plugins.items()
         }
-        everywhere = kept.get("multiPoint", PluginSet()).names
+        everywhere = sets.get("multiPoint", PluginSet()).names
         for point, default in _NEEDED.items():
-            given = kept.get(point, PluginSet())
-            off = {entry.name for entry in given.disabled}
-            others = [
-                name for name in everywhere if point in known[name].joined() and off.isdisjoint((name, "*"))
+            plugin_set = sets.get(point, PluginSet())
+            off = {entry.name for entry in plugin_set.disabled}
+            multi_point_names = [
+                name
+                for name in everywhere
+                if point in registry[name].joined() and off.isdisjoint((name, "*"))
             ]
-            if not (given.enabled or others):
-                kept[point] = PluginSet((PluginEntry(default.name),))
-        arguments = tuple(entry for entry in profile.plugin_config if entry.name in known)
-        profiles.append(attrs.evolve(profile, plugins=kept, plugin_config=arguments))
-    return attrs.evolve(config, profiles=tuple(profiles), notes=(*config.notes, told))
+            if not (plugin_set.enabled or multi_point_names):
+                sets[point] = PluginSet((PluginEntry(default.name),))
+        arguments = tuple(entry for entry in profile.plugin_config if entry.name in registry)
+        profiles.append(attrs.evolve(profile, plugins=sets, plugin_config=arguments))
+    return attrs.evolve(config, profiles=tuple(profiles), notes=(*config.notes, note))
 
 
 FIT = "NodeResourcesFit"
@@ -115,12 +119,12 @@ def release_with_profiles(name: str | None, document: JsonObject) -> Release:
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     if name is not None:
-        found = framework_release(name)
-        if found is None:
+        reader = framework_release(name)
+        if reader is None:
             raise UnknownNameError(
                 f"--release: expected {', '.join(FRAMEWORK_RELEASES)}, got {name}, which reads no profiles"
             )
-        return found
+        return reader
     return FRAMEWORK_RELEASES[default_release({"profile": document}, among=FRAMEWORK_RELEASES)]
 
 
@@ -149,14 +153,17 @@ def check_profile(
     if config is not None and leaves_out:
         config = without_unknown(config, plugins)
     if config is not None:
-        known = [fault_of(text) for text in dict.fromkeys(config.faults())]
-        faults += known
+        upstream_faults = [fault_of(text) for text in dict.fromkeys(config.faults())]
+        faults += upstream_faults
         for i, profile in enumerate(config.profiles):
             for fault in faults_of(profile, config, registry):
                 where = fault.where
                 if not where.startswith("arguments of"):
                     where = f"profiles[{i}].{where}".rstrip(".")
-                if not any(where == other.where and fault.got == other.got for other in known):
+                if not any(
+                    where == upstream_fault.where and fault.got == upstream_fault.got
+                    for upstream_fault in upstream_faults
+                ):
                     faults.append(replace(fault, where=where))
     built = {}
     if config is not None and not faults:
@@ -165,18 +172,18 @@ def check_profile(
         except PolicyError as error:
             faults.append(fault_of(str(error)))
     if faults or config is None:
-        found = tuple(replace(one, where=own_path(one.where, document.data)) for one in faults)
+        placed = tuple(replace(fault, where=own_path(fault.where, document.data)) for fault in faults)
         # Where a plugin can come from that does not exist, or what takes its place.
         hints: dict[str, None] = {}
-        for one in found:
-            hint = hint_of_plugins(one.what)
-            name = (one.got or "").strip('"')
+        for placed_fault in placed:
+            hint = hint_of_plugins(placed_fault.what)
+            name = (placed_fault.got or "").strip('"')
             if hint is None and name in release.configuration.gone_plugins:
                 hint = f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
             if hint is not None:
                 hints[hint] = None
-        return replace(report, faults=found, warnings=tuple(hints))
-    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
+        return replace(report, faults=placed, warnings=tuple(hints))
+    defaults = {name for plugin_set in default_plugins(config.context).values() for name in plugin_set.names}
     return replace(
         report,
         profiles=tuple(
@@ -229,8 +236,8 @@ def _decoded(
             return decoded_configuration(rest, gates, release)
         except ConfigurationError as error:
             faults += error.faults
-            left = [fault for fault in error.faults if not removed(rest, own_path(fault.where, data))]
-            if left:
+            unremovable = [fault for fault in error.faults if not removed(rest, own_path(fault.where, data))]
+            if unremovable:
                 return None
         except PolicyError as error:
             faults.append(fault_of(str(error)))
@@ -246,18 +253,18 @@ def _warnings(
 ) -> Iterator[str]:
     context = config.context
     version = config.release.version
-    for i, written in enumerate(with_profiles(data, context.cells).get("profiles") or ()):
-        for point, found in (written.get("plugins") or {}).items():
+    for i, profile_document in enumerate(with_profiles(data, context.cells).get("profiles") or ()):
+        for point, plugin_set in (profile_document.get("plugins") or {}).items():
             path = own_path(f"profiles[{i}].plugins.{point}", data)
             if point in context.cells.unread_points:
                 yield f"{path}: ignored by {version}, as this apiVersion has it by mistake"
-            elif context.cells.adds_plugins_alone and (found or {}).get("disabled"):
+            elif context.cells.adds_plugins_alone and (plugin_set or {}).get("disabled"):
                 yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
     yield from (f"{path}: unknown field, ignored" for path in config.unread)
     yield from config.notes
-    for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
+    for i, (profile, profile_config) in enumerate(zip(built.values(), config.profiles, strict=True)):
         path = own_path(f"profiles[{i}].", data)
-        for entry in given.plugin_config:
+        for entry in profile_config.plugin_config:
             if (
                 takes_args(entry.name, context)
                 and not reads_args(entry.name, context)

@@ -47,12 +47,12 @@ def with_plugins(
     Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, with a name that is
     taken, or with a method that is called almost like an extension point.
     """
-    found = dict(registry)
+    extended = dict(registry)
     for plugin in plugins:
         if not plugin.name:
             raise PolicyError(f"plugin {plugin.__qualname__}: name: expected a name of its own, got nothing")
-        if plugin.name in found:
+        if plugin.name in extended:
             raise PolicyError(f"a plugin named {plugin.name} already exists")
         check_methods(plugin)
-        found[plugin.name] = plugin
-    return MappingProxyType(found)
+        extended[plugin.name] = plugin
+    return MappingProxyType(extended)

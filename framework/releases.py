@@ -30,7 +30,7 @@ USAGE = frozenset({"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", 
 
 PERCENTAGE = "profiles.percentageOfNodesToScore"
 ADDRESSES = frozenset({"healthzBindAddress", "metricsBindAddress"})
-"""What versions up to v1beta2 have."""
+"""The fields that versions up to v1beta2 have."""
 FLAT = frozenset(
     {
         "algorithmSource",
@@ -42,7 +42,7 @@ FLAT = frozenset(
         "schedulerName",
     }
 )
-"""What v1alpha1 has, which is about one profile alone."""
+"""The fields of v1alpha1, which is about one profile alone."""
 OLD_SCORES = (
     "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
     " NodePreferAvoidPods=10000 PodTopologySpread=2 TaintToleration=1 +VolumeCapacityPriority:VolumeBinding=1"
@@ -171,21 +171,21 @@ def _in_turn() -> Iterator[Release]:
 
 def _with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates and more cells follow."""
-    found = changed_by(changed(release, _OTHERWISE[version]), values)
+    changed_release = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
-    cells = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
+    cells = replace(changed_release.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
     versions = {}
     for name in cells.api_versions:
         if name != cells.default_version:
-            other = changed(cells, _VERSIONS[name])
+            version_cells = changed(cells, _VERSIONS[name])
             fields = dict.fromkeys(path.partition(".")[0] for path in _VERSIONS[name])
-            versions[name] = MappingProxyType({field: getattr(other, field) for field in fields})
+            versions[name] = MappingProxyType({field: getattr(version_cells, field) for field in fields})
     cells = replace(cells, versions=MappingProxyType(versions))
-    return replace(found, version=version, gates=gates.known, configuration=cells)
+    return replace(changed_release, version=version, gates=gates.known, configuration=cells)
 
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType(
-    {release.version: release for release in sorted(_in_turn(), key=lambda found: found.version)}
+    {release.version: release for release in sorted(_in_turn(), key=lambda release: release.version)}
 )
 """Version -> release of the framework, oldest first."""
 
@@ -203,12 +203,12 @@ ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(
 )
 """Release -> the patch level that it is like."""
 OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
-    {version: told for version in ALL_RELEASES if (told := text_of(version).other_patches)}
+    {version: patches for version in ALL_RELEASES if (patches := text_of(version).other_patches)}
 )
 """Release -> what other patch levels of it are known to decide otherwise."""
 
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
-"""That release itself."""
+"""The release of profiles by default."""
 
 AUTO = "auto"
 """In place of a release: that of the nodes."""
@@ -235,10 +235,12 @@ def judged_as(name: str) -> str:
     """
     patch = name.removeprefix("v")
     version = _version_of(name)
-    like = ALL_PATCH_LEVELS.get(version, "")
-    if patch == version or re.match(rf"{re.escape(patch)}(?![\d])", like):
+    patch_level = ALL_PATCH_LEVELS.get(version, "")
+    if patch == version or re.match(rf"{re.escape(patch)}(?![\d])", patch_level):
         return ""
-    return ". ".join([f"release {patch} is evaluated as {like}", *filter(None, [OTHER_PATCHES.get(version)])])
+    return ". ".join(
+        [f"release {patch} is evaluated as {patch_level}", *filter(None, [OTHER_PATCHES.get(version)])]
+    )
 
 
 def is_auto(name: str | None) -> bool:
@@ -247,8 +249,8 @@ def is_auto(name: str | None) -> bool:
 
 
 def _minor(version: str) -> int:
-    found = _MINOR.match(version)
-    return int(found[1]) if found else -1
+    match = _MINOR.match(version)
+    return int(match[1]) if match else -1
 
 
 def is_newest(release: Release) -> bool:
@@ -278,8 +280,8 @@ def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple
     >>> telling_versions(["", "v1.14.1"], "v1.15.0"), telling_versions([""], "v1.15.0")
     (('', 'v1.14.1'), ('v1.15.0',))
     """
-    found = tuple(kubelet_versions)
-    return found if nearest_release(found) is not None else (server,)
+    versions = tuple(kubelet_versions)
+    return versions if nearest_release(versions) is not None else (server,)
 
 
 def nearest_release(
@@ -355,7 +357,7 @@ class ReleaseFact(Record):
         """*fact* as data; a gate that it speaks of says if it is off by default."""
         gates = ALL_RELEASES[fact.release].gates
         sentence = _GATE.sub(
-            lambda found: found[0] if gates[found[1]].default else f"{found[0]}, off by default,",
+            lambda match: match[0] if gates[match[1]].default else f"{match[0]}, off by default,",
             fact.sentence,
         )
         return cls(
@@ -395,8 +397,8 @@ def release_before(release: str) -> Release:
 def undone(release: Release, facts: Iterable[Fact]) -> Release:
     """*release* as it would be without *facts*: with the cells that the release before each of them has."""
     for fact in reversed(list(facts)):
-        before = release_before(fact.release)
-        release = changed(release, {cell: value_of(before, cell) for cell in fact.cells})
+        previous_release = release_before(fact.release)
+        release = changed(release, {cell: value_of(previous_release, cell) for cell in fact.cells})
     return release
 
 

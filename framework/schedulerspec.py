@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def build_engine(
-    wanted: Algorithm | KubeSchedulerConfiguration,
+    config: Algorithm | KubeSchedulerConfiguration,
     *,
     plugins: Sequence[type[Plugin]] = (),
     preempts: bool = True,
@@ -55,7 +55,7 @@ def build_engine(
 
     *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone.
     *tie_break* is a name of :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a
-    function. *extenders* are called, or those that the function makes of the ones that *wanted* names.
+    function. *extenders* are called, or those that the function makes of the ones that *configuration* names.
     *leaves_uncalled*: nothing says that these are to be called, so that answers say that they are not.
     *options* are fields of the Engine. *max_pd_vols*: how many cloud disks of each type a node can have that
     does not say so itself; upstream reads KUBE_MAX_PD_VOLS. Raises
@@ -67,21 +67,21 @@ def build_engine(
         )
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
         raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
-    release = wanted.release
+    release = config.release
     options["pick_host"] = TIE_BREAKS[tie_break](release, seed) if isinstance(tie_break, str) else tie_break
-    options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
-    if leaves_uncalled and wanted.extenders:
-        wanted = attrs.evolve(wanted, extenders=tuple(map(UncalledExtender.of, wanted.extenders)))
-    if isinstance(wanted, Algorithm):
-        wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
-        return classic_engine(wanted, **options)
+    options["extenders"] = tuple(extenders(config.extenders, release) if callable(extenders) else extenders)
+    if leaves_uncalled and config.extenders:
+        config = attrs.evolve(config, extenders=tuple(map(UncalledExtender.of, config.extenders)))
+    if isinstance(config, Algorithm):
+        config = config if max_pd_vols is None else attrs.evolve(config, max_pd_vols=max_pd_vols)
+        return classic_engine(config, **options)
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
     from .registry import registry_of, with_plugins
 
     # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to
     # begin.
     return framework_engine(
-        wanted,
+        config,
         registry=with_plugins(registry_of(release), plugins),
         preempts=preempts,
         shortlists=False,
@@ -116,7 +116,7 @@ class SchedulerSpec:
     profiles: KubeSchedulerConfiguration | None = None
     """For the framework."""
     file: str = ""
-    """Where the profiles are from, for messages."""
+    """The file of the profiles, for messages."""
     policy: Policy | None = None
     """In place of the one that *config* points to."""
     catalogue: Catalogue = CATALOGUE
@@ -157,7 +157,7 @@ class SchedulerSpec:
         }
         if isinstance(options, Framework):
             try:
-                return cls._of_profiles(options, shared)
+                return cls._from_profiles(options, shared)
             except PolicyError as error:
                 name = str(error).removeprefix(UNKNOWN_GATE)
                 if name == str(error):
@@ -176,7 +176,7 @@ class SchedulerSpec:
         ).checked(lambda name: called("config" if getattr(options, name) is None else name))
 
     @classmethod
-    def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
+    def _from_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
         from .config.configuration import KubeSchedulerConfiguration, given_configuration
 
         profile = options.config if options.profile is None else options.profile
@@ -186,8 +186,8 @@ class SchedulerSpec:
             )
         plugins = (*options.plugins, *plugins_of(options.rules))
         if any(getattr(options, name) is not None for name in OLDER):
-            return cls._of_older(options, shared, plugins)
-        found = given_configuration(
+            return cls._from_policy(options, shared, plugins)
+        profiles = given_configuration(
             cast(Any, profile),
             gates=options.gates,
             percentage=options.percentage_of_nodes_to_score,
@@ -197,43 +197,43 @@ class SchedulerSpec:
         if options.unknown_plugins is not None:
             from .profilecheck import without_unknown
 
-            found = without_unknown(found, plugins)
+            profiles = without_unknown(profiles, plugins)
         return cls(
-            **{**shared, "version": found.release.version},
-            profiles=found,
+            **{**shared, "version": profiles.release.version},
+            profiles=profiles,
             file=os.fspath(profile) if isinstance(profile, str | os.PathLike) else "",
             plugins=plugins,
         )
 
     @classmethod
-    def _of_older(
+    def _from_policy(
         cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]
     ) -> SchedulerSpec:
         """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""
         from .policy import configuration_of_policy, configuration_of_provider
 
         release = find_any_release(shared["version"])
-        given = options.policy
-        started: dict[str, Any] = {
+        policy_source = options.policy
+        flags: dict[str, Any] = {
             "gates": options.gates,
             "percentage": options.percentage_of_nodes_to_score or 0,
         }
         if options.hard_pod_affinity_weight is not None:
-            started["hard_pod_affinity_weight"] = options.hard_pod_affinity_weight
-        if given is None:
-            found = configuration_of_provider(options.provider or DEFAULT_PROVIDER, release, **started)
+            flags["hard_pod_affinity_weight"] = options.hard_pod_affinity_weight
+        if policy_source is None:
+            profiles = configuration_of_provider(options.provider or DEFAULT_PROVIDER, release, **flags)
             config = classic.AlgorithmConfiguration(
                 source=_source(options) or classic.AlgorithmSource(),
                 gates=_gates(options.gates),
-                percentage=started["percentage"],
+                percentage=flags["percentage"],
                 hard_pod_affinity_weight=options.hard_pod_affinity_weight or 0,
             )
-            return cls(**shared, config=config, profiles=found, plugins=plugins)
-        file = os.fspath(cast(str, given)) if _is_file(given) else ""
-        policy = classic.load_policy(file) if file else _policy(given)
+            return cls(**shared, config=config, profiles=profiles, plugins=plugins)
+        file = os.fspath(cast(str, policy_source)) if _is_file(policy_source) else ""
+        policy = classic.load_policy(file) if file else _policy(policy_source)
         with refusals(file, release, _gates(options.gates)):
-            found = configuration_of_policy(policy, release, **started)
-        return cls(**shared, profiles=found, file=file, plugins=plugins)
+            profiles = configuration_of_policy(policy, release, **flags)
+        return cls(**shared, profiles=profiles, file=file, plugins=plugins)
 
     def checked(self, called: Called = str) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
@@ -325,23 +325,22 @@ class SchedulerSpec:
         assert policy is not None
         release = self.profiles.release
         with refusals(place, release, config.gates):
-            made = configuration_of_policy(
+            profiles = configuration_of_policy(
                 policy,
                 release,
                 gates=config.gates,
                 percentage=config.percentage,
                 hard_pod_affinity_weight=config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
             )
-        return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
+        return attrs.evolve(self, profiles=profiles, config=classic.AlgorithmConfiguration(), file=place)
 
-    def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
-        """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the
-        Engine."""
+    def engine_of(self, configuration: Algorithm | KubeSchedulerConfiguration, **options: Any) -> Engine:
+        """A new scheduler of *configuration*, in place of the spec's own; *options* as for the Engine."""
         # In a cluster that runs, kubelets have updated every node since the scheduler's start, and with it
         # the counts of its images.
-        more = {"counts_images_late": None if self.fresh_start else True, **more}
+        options = {"counts_images_late": None if self.fresh_start else True, **options}
         return build_engine(
-            wanted,
+            configuration,
             plugins=self.plugins,
             preempts=self.preemption,
             tie_break=self.tie_break,
@@ -350,7 +349,7 @@ class SchedulerSpec:
             leaves_uncalled=not isinstance(self.extenders, tuple) and self.extenders.how is None,
             memory_bytes=self.memory_bytes,
             max_pd_vols=self.max_pd_vols,
-            **more,
+            **options,
         )
 
     def algorithm(self, config_maps: ConfigMaps | None = None, release: Release | None = None) -> Algorithm:
@@ -359,14 +358,16 @@ class SchedulerSpec:
         config = attrs.evolve(
             self.config, disable_preemption=self.config.disable_preemption or not self.preemption
         )
-        wanted = release or find_any_release(self.version)
-        found = config.resolve(wanted, config_maps=config_maps, catalogue=self.catalogue, policy=self.policy)
-        unread = found.unread
+        reader = release or find_any_release(self.version)
+        algorithm = config.resolve(
+            reader, config_maps=config_maps, catalogue=self.catalogue, policy=self.policy
+        )
+        unread = algorithm.unread
         if self.config.written:
             from .config.configuration import unread_of_first
 
-            unread += unread_of_first(self.config.written, wanted)
-        return attrs.evolve(found, equivalence_cache=self.equivalence_cache, unread=unread)
+            unread += unread_of_first(self.config.written, reader)
+        return attrs.evolve(algorithm, equivalence_cache=self.equivalence_cache, unread=unread)
 
 
 @contextmanager
@@ -376,11 +377,11 @@ def refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterato
     try:
         yield
     except PolicyError as error:
-        found = PolicyError(f"{place}: {error}") if place else error
-        refused = str(error)
-        for hint in filter(None, (*hints_of(refused, release, gates), hint_of_plugins(refused))):
-            found.add_note(hint)
-        raise found from None
+        located = PolicyError(f"{place}: {error}") if place else error
+        refusal = str(error)
+        for hint in filter(None, (*hints_of(refusal, release, gates), hint_of_plugins(refusal))):
+            located.add_note(hint)
+        raise located from None
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -388,15 +389,15 @@ def refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterato
 
 def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
     """The component configuration of *options*, which count before what it says itself."""
-    written: Any = options.config
-    if written is None:
-        written = classic.AlgorithmConfiguration(folder=Path())
-    elif isinstance(written, Mapping):
-        written = classic.read_configuration(written)
-    elif isinstance(written, str | os.PathLike):
-        written = classic.load_configuration(written)
+    config: Any = options.config
+    if config is None:
+        config = classic.AlgorithmConfiguration(folder=Path())
+    elif isinstance(config, Mapping):
+        config = classic.read_configuration(config)
+    elif isinstance(config, str | os.PathLike):
+        config = classic.load_configuration(config)
     check_type(
-        "config", written, classic.AlgorithmConfiguration, "one of releases with predicates and priorities"
+        "config", config, classic.AlgorithmConfiguration, "one of releases with predicates and priorities"
     )
     changes: dict[str, Any] = {
         "percentage": options.percentage_of_nodes_to_score,
@@ -405,12 +406,12 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
         "source": _source(options),
         "folder": Path() if options.policy is not None else None,
     }
-    found: classic.AlgorithmConfiguration = attrs.evolve(
-        written,
-        gates={**written.gates, **_gates(options.gates)},
+    changed_config: classic.AlgorithmConfiguration = attrs.evolve(
+        config,
+        gates={**config.gates, **_gates(options.gates)},
         **{name: value for name, value in changes.items() if value is not None},
     )
-    return found
+    return changed_config
 
 
 def _source(options: GivenOptions) -> classic.AlgorithmSource | None:
@@ -418,18 +419,18 @@ def _source(options: GivenOptions) -> classic.AlgorithmSource | None:
         file = os.fspath(cast(str, options.policy)) if _is_file(options.policy) else None
         return classic.AlgorithmSource(policy=classic.PolicySource(file=file))
     if options.policy_configmap is not None:
-        named = classic.ConfigMapSource(options.policy_configmap_namespace, options.policy_configmap)
-        return classic.AlgorithmSource(policy=classic.PolicySource(config_map=named))
+        config_map = classic.ConfigMapSource(options.policy_configmap_namespace, options.policy_configmap)
+        return classic.AlgorithmSource(policy=classic.PolicySource(config_map=config_map))
     return classic.AlgorithmSource(provider=options.provider) if options.provider else None
 
 
-def _is_file(given: object) -> bool:
-    return isinstance(given, str | os.PathLike)
+def _is_file(value: object) -> bool:
+    return isinstance(value, str | os.PathLike)
 
 
-def _policy(given: Any) -> Policy:
-    return read_policy(given) if isinstance(given, Mapping) else cast(Policy, given)
+def _policy(policy: Any) -> Policy:
+    return read_policy(policy) if isinstance(policy, Mapping) else cast(Policy, policy)
 
 
-def _gates(given: GivenGates) -> dict[str, bool]:
-    return parse_gates(given) if isinstance(given, str) else dict(given or {})
+def _gates(gates: GivenGates) -> dict[str, bool]:
+    return parse_gates(gates) if isinstance(gates, str) else dict(gates or {})

@@ -34,26 +34,26 @@ def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Cat
     """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE``
     each."""
     for place in places:
-        other = _found(place, Catalogue, "Catalogue")
-        for name in other.added_predicates:
-            catalogue = catalogue.with_(other.predicates[name])
-        for name, weight in other.added_priorities.items():
-            catalogue = catalogue.with_(other.priorities[name], weight)
+        user_catalogue = _load_object(place, Catalogue, "Catalogue")
+        for name in user_catalogue.added_predicates:
+            catalogue = catalogue.with_(user_catalogue.predicates[name])
+        for name, weight in user_catalogue.added_priorities.items():
+            catalogue = catalogue.with_(user_catalogue.priorities[name], weight)
     return catalogue
 
 
 def names_catalogue(places: Iterable[str]) -> bool:
     """Whether rules of releases with predicates and priorities are at one of *places*."""
-    return any(isinstance(_found(place, object, "name"), Catalogue) for place in places)
+    return any(isinstance(_load_object(place, object, "name"), Catalogue) for place in places)
 
 
 def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
     """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of such."""
     plugins = []
     for place in places:
-        found = _found(place, object, "plugin")
-        classes = list(found) if isinstance(found, list | tuple) else [found]
-        if not classes or not all(_is_plugin(one) for one in classes):
+        value = _load_object(place, object, "plugin")
+        classes = list(value) if isinstance(value, list | tuple) else [value]
+        if not classes or not all(_is_plugin(plugin) for plugin in classes):
             raise UnknownNameError(
                 f'--rules: expected the class of a plugin, or a list of such, got "{place}"'
             )
@@ -61,7 +61,7 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
     return plugins
 
 
-def hint_of_plugins(refused: str) -> str | None:
+def hint_of_plugins(refusal: str) -> str | None:
     """A hint for a plugin that a profile names and the release does not have; None for any other refusal.
 
     >>> print(hint_of_plugins('FilterPlugin "Odd" does not exist'))
@@ -71,52 +71,54 @@ def hint_of_plugins(refused: str) -> str | None:
     >>> hint_of_plugins('PreFilterPlugin "EBSLimits" does not exist')
     'plugin EBSLimits is one of 1.17 to 1.31; `kubeclassic policy migrate` carries profiles over'
     """
-    found = _NO_PLUGIN.search(refused)
-    if found is None:
+    match = _NO_PLUGIN.search(refusal)
+    if match is None:
         return None
     from .registry import DEFAULT_REGISTRY  # a refusal alone needs these
     from .releases import FRAMEWORK_RELEASES
 
-    name = found["name"]
+    name = match["name"]
     if name not in DEFAULT_REGISTRY:
-        told = f"no plugin {name} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
-        return f"{told}, and --plugins leave-out goes without"
+        advice = f"no plugin {name} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+        return f"{advice}, and --plugins leave-out goes without"
     from .migrate.profiles import FIT, STRATEGIES
 
-    having = [
+    versions = [
         version
         for version, release in FRAMEWORK_RELEASES.items()
         if name not in release.configuration.gone_plugins
     ]
     strategy = STRATEGIES.get(name)
-    instead = f"{FIT} with the scoringStrategy {strategy} takes its place"
+    strategy_hint = f"{FIT} with the scoringStrategy {strategy} takes its place"
     carried = "`kubeclassic policy migrate` carries profiles over"
-    return f"plugin {name} is one of {having[0]} to {having[-1]}; {carried if strategy is None else instead}"
+    return f"plugin {name} is one of {versions[0]} to {versions[-1]}; {carried if strategy is None else strategy_hint}"
 
 
-def _is_plugin(found: Any) -> bool:
+def _is_plugin(value: Any) -> bool:
     from .plugin import Plugin
 
-    return isinstance(found, type) and issubclass(found, Plugin)
+    return isinstance(value, type) and issubclass(value, Plugin)
 
 
-def _found(place: str, kind: type[Any], called: str) -> Any:
+def _load_object(place: str, kind: type[Any], noun: str) -> Any:
     """The object called NAME in MODULE or FILE.py, which must be of *kind*."""
     home, colon, name = place.rpartition(":")
     if not (home and colon and name):
         raise UnknownNameError(
-            f'--rules: expected FILE.py:{called.upper()} or MODULE:{called.upper()}, got "{place}"'
+            f'--rules: expected FILE.py:{noun.upper()} or MODULE:{noun.upper()}, got "{place}"'
         )
     module = _module(home, place)
-    found = getattr(module, name, None)
-    if found is None or not isinstance(found, kind):
-        near = [
-            other
-            for other, value in vars(module).items()
+    value = getattr(module, name, None)
+    if value is None or not isinstance(value, kind):
+        similar_names = [
+            similar
+            for similar, value in vars(module).items()
             if (_is_plugin(value) if kind is object else isinstance(value, kind))
         ]
-        raise UnknownNameError(f'--rules: got "{place}", which is no {called}{did_you_mean(name, near)}')
-    return found
+        raise UnknownNameError(
+            f'--rules: got "{place}", which is no {noun}{did_you_mean(name, similar_names)}'
+        )
+    return value
 
 
 # --- modules ------------------------------------------------------------------------------------------------
@@ -132,16 +134,16 @@ def _module(home: str, place: str) -> ModuleType:
             if not os.path.isfile(real):
                 reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
                 raise UnknownNameError(f'--rules: got "{place}": {reason}')
-            known = next(
-                (one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == real), None
+            module = next(
+                (m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == real), None
             )
-            if known is None or known.__name__ == "__main__":
+            if module is None or module.__name__ == "__main__":
                 _look_in(os.path.dirname(real), last=True)
                 stem = Path(real).stem
                 is_found = _is_found_as(stem, real)
-                known = importlib.import_module(stem) if is_found else _executed(real, stem + _GIVEN)
-            _files[known.__name__] = real
-            return known
+                module = importlib.import_module(stem) if is_found else _execute(real, stem + _GIVEN)
+            _files[module.__name__] = real
+            return module
         _look_in(os.getcwd())
         return importlib.import_module(home)
     except KubeclassicError:
@@ -182,7 +184,7 @@ def execute_files(files: Mapping[str, str]) -> None:
         _look_in(os.path.dirname(file), last=True)
         if name not in sys.modules and not _is_found_as(name, file):
             with suppress(Exception):
-                _executed(file, name)
+                _execute(file, name)
 
 
 def _is_found_as(name: str, file: str) -> bool:
@@ -194,7 +196,7 @@ def _is_found_as(name: str, file: str) -> bool:
     return spec is not None and spec.origin is not None and os.path.realpath(spec.origin) == file
 
 
-def _executed(file: str, name: str) -> ModuleType:
+def _execute(file: str, name: str) -> ModuleType:
     loader = importlib.machinery.SourceFileLoader(name, file)
     module = ModuleType(name)
     module.__file__ = file

@@ -17,7 +17,7 @@ from .rule import (
     predicate,
 )
 
-_WANTED = {
+_EXPECTED = {
     "Ready": ("True", NODE_NOT_READY),
     "NetworkUnavailable": ("False", NODE_NETWORK_UNAVAILABLE),
     "OutOfDisk": ("False", NODE_OUT_OF_DISK),
@@ -39,9 +39,9 @@ def check_node_condition(pod: Template, nodes: Batch, cycle: Cycle) -> Failures 
     def code(statuses: Statuses) -> int:
         reasons = []
         for kind, status in statuses:
-            if kind in _WANTED and (reads_out_of_disk or kind != "OutOfDisk"):
-                wanted, reason = _WANTED[kind]
-                if status != wanted:
+            if kind in _EXPECTED and (reads_out_of_disk or kind != "OutOfDisk"):
+                expected_status, reason = _EXPECTED[kind]
+                if status != expected_status:
                     reasons.append(reason)
         return sequences.setdefault(tuple(reasons), len(sequences))
 

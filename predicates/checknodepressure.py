@@ -23,7 +23,7 @@ from .rule import (
 )
 
 
-def _under(condition: str, reason: Reason, nodes: Batch) -> Failures | None:
+def _pressure_failures(condition: str, reason: Reason, nodes: Batch) -> Failures | None:
     index = PRESSURES.index(condition)
     return Failures.where(reason, nodes.pressures.where(lambda statuses: statuses[index] == "True"))
 
@@ -51,7 +51,7 @@ def check_node_memory_pressure(pod: Template, nodes: Batch, cycle: Cycle) -> Fai
     """
     if not _best_effort(pod)[cycle.release.best_effort_sees_init_containers]:
         return None
-    return _under("MemoryPressure", NODE_UNDER_MEMORY_PRESSURE, nodes)
+    return _pressure_failures("MemoryPressure", NODE_UNDER_MEMORY_PRESSURE, nodes)
 
 
 @predicate("CheckNodeDiskPressure", reads=Reads.NODE, key=lambda pod: None)
@@ -60,7 +60,7 @@ def check_node_disk_pressure(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeDiskPressurePredicate.
     """
-    return _under("DiskPressure", NODE_UNDER_DISK_PRESSURE, nodes)
+    return _pressure_failures("DiskPressure", NODE_UNDER_DISK_PRESSURE, nodes)
 
 
 @predicate("CheckNodePIDPressure", reads=Reads.NODE, key=lambda pod: None)
@@ -69,4 +69,4 @@ def check_node_pid_pressure(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodePIDPressurePredicate.
     """
-    return _under("PIDPressure", NODE_UNDER_PID_PRESSURE, nodes)
+    return _pressure_failures("PIDPressure", NODE_UNDER_PID_PRESSURE, nodes)

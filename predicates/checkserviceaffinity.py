@@ -54,40 +54,42 @@ def service_affinity_failures(
     pod: Template, labels: Sequence[str], nodes: Batch, cycle: Cycle
 ) -> Failures | None:
     """The answer of :func:`service_affinity` for *nodes*."""
-    own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
-    if len(own) == len(labels) or not services_of(pod, cycle.listings):
-        return _unless_having(own, nodes, nodes.every(), cycle)
+    selected_labels = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
+    if len(selected_labels) == len(labels) or not services_of(pod, cycle.listings):
+        return _without_labels(selected_labels, nodes, nodes.every(), cycle)
     # Each node that the pod's first peer can be on, with the judged nodes for which it is that one: bool[n].
     leaders = []
     peers = _Peers.of(pod, cycle)
-    usual = nodes.every()
+    unedited = nodes.every()
     if nodes.edits:
         moved = nodes.edited(peers.counter.query).touched if peers.first is None else nodes.named(peers.first)
         exceptions = {int(i): peers.leader(nodes, int(i), cycle) for i in np.flatnonzero(moved)}
         for leader in dict.fromkeys(exceptions.values()):
             at = nodes.none()
-            at[[i for i, other in exceptions.items() if other == leader]] = True
+            at[[i for i, leader_there in exceptions.items() if leader_there == leader]] = True
             leaders.append((leader, at))
-        usual &= ~moved
-    found = []
-    for leader, at in (*leaders, (peers.first, usual)):
-        wanted = own
+        unedited &= ~moved
+    failures = []
+    for leader, at in (*leaders, (peers.first, unedited)):
+        required_labels = selected_labels
         if leader is not None:
             node = cycle.cache.node(leader)
             if node is None:
                 text = cycle.release.framework.peer_node_text.format(node=leader)
-                found.append(Failures.error(text, at))
+                failures.append(Failures.error(text, at))
                 continue
-            wanted = {label: node.labels[label] for label in labels if label in node.labels} | own
-        found.append(_unless_having(wanted, nodes, at, cycle))
-    return Failures.joined(found)
+            required_labels = {
+                label: node.labels[label] for label in labels if label in node.labels
+            } | selected_labels
+        failures.append(_without_labels(required_labels, nodes, at, cycle))
+    return Failures.joined(failures)
 
 
-def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
+def _without_labels(pairs: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
     # Upstream: one pair that is no valid label makes every node match, where pairs are validated.
-    if not wanted or (not cycle.release.framework.literal_pairs and set_selector(Map(wanted)) is everything):
+    if not pairs or (not cycle.release.framework.literal_pairs and set_selector(Map(pairs)) is everything):
         return None
-    return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(wanted, nodes))
+    return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(pairs, nodes))
 
 
 # --- who is first -------------------------------------------------------------------------------------------
@@ -107,8 +109,8 @@ class _Peers:
     @classmethod
     def of(cls, pod: Template, cycle: Cycle) -> _Peers:
         """The peers of *pod*, worked out once a cycle."""
-        found = cycle.notes.get(_PEERS)
-        if found is None:
+        peers = cycle.notes.get(_PEERS)
+        if peers is None:
             matches = set_selector(pod.labels)
             query = PodsMatching(
                 frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels)
@@ -118,37 +120,37 @@ class _Peers:
             cache = cycle.cache
             # All nodes that, in the cache, have such pods.
             rows = np.flatnonzero(counter.rows).tolist()
-            having = {table.names[row] for row in rows if row not in table.deleted_rows}
+            peer_nodes = {table.names[row] for row in rows if row not in table.deleted_rows}
             if len(cache.infos) > cache.node_count:
                 for name, info in cache.infos.items():
                     if info.node is None and any(counter.of(entry.template) for entry in info.pods):
-                        having.add(name)
+                        peer_nodes.add(name)
             # First by their places in the list of nodes, which has no deleted ones, or by name.
-            names = heapq.nsmallest(2, having)
-            if having and cycle.release.framework.first_peer_by_list:
-                names = list(islice(filter(having.__contains__, cache.order.tree.one_round()), 2))
-            found = cycle.notes[_PEERS] = cls(counter, *[*names, None, None][:2])
-        return found
+            names = heapq.nsmallest(2, peer_nodes)
+            if peer_nodes and cycle.release.framework.first_peer_by_list:
+                names = list(islice(filter(peer_nodes.__contains__, cache.order.tree.one_round()), 2))
+            peers = cycle.notes[_PEERS] = cls(counter, *[*names, None, None][:2])
+        return peers
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
         """The node of the first peer after the edits of node *i*; of a peer that is only nominated the node
         in its spec, mostly empty."""
         name = nodes.name(i)
-        staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
+        remaining = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:
-            present = {entry.pod.uid for entry in nodes.pods(i)}
-            return name if any(entry.pod.uid in present for entry in staying) else self.second
+            uids = {entry.pod.uid for entry in nodes.pods(i)}
+            return name if any(entry.pod.uid in uids for entry in remaining) else self.second
         # Upstream: a pod that is put back, or only nominated, stands at the end of the list.
-        behind = []
+        appended = []
         for edit in nodes.edits_at(i):
             if edit.sign > 0:
-                behind += self._of([edit.entry])
+                appended += self._of([edit.entry])
             else:
-                staying = [entry for entry in staying if entry is not edit.entry]
-                behind = [entry for entry in behind if entry is not edit.entry]
-        if staying or self.second is not None:
-            return name if staying else self.second
-        return None if not behind else behind[0].pod.spec.node_name if behind[0].nominated else name
+                remaining = [entry for entry in remaining if entry is not edit.entry]
+                appended = [entry for entry in appended if entry is not edit.entry]
+        if remaining or self.second is not None:
+            return name if remaining else self.second
+        return None if not appended else appended[0].pod.spec.node_name if appended[0].nominated else name
 
     def _of(self, entries: Sequence[Entry]) -> list[Entry]:
         return [entry for entry in entries if self.counter.of(entry.template)]

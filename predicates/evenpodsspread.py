@@ -52,21 +52,21 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
     limits = _limits(pod, constraints)
     if not cycle.has_metadata or any(text is not None for _, text, _ in limits):
         return None
-    known = {
+    index_by_key = {
         constraint.topology_key: index
         for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True)
     }
-    if not any(len(index.values) for index in known.values()):
+    if not any(len(index.values) for index in index_by_key.values()):
         return []  # Upstream: without domains every node fits.
     sums = sums_by_key(pod, constraints, frozenset((pod.namespace,)), table)
-    if len(sums) < len(known):
+    if len(sums) < len(index_by_key):
         return None
     return [
         Clause(
             sum=sums[key],
             reasons=(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,),
             most=most,
-            least_of=few_or_all(known[key].values),
+            least_of=few_or_all(index_by_key[key].values),
             keyless=True,
         )
         for key, most in [(constraint.topology_key, most) for constraint, _, most in limits]
@@ -95,58 +95,60 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
         cycle.notes[_DOMAINS] = domains_by_key(pod, constraints, namespaces, cycle.table)
     domains = cycle.notes[_DOMAINS]
     # The nodes for which a domain is known, None if all; elsewhere every node fits: bool[n].
-    has_domains = any(len(each.values) for each in domains.values())
-    asked = None if has_domains else _edits(constraints, constraints, namespaces, nodes)[1]
+    has_domains = any(len(key_domains.values) for key_domains in domains.values())
+    judged_nodes = None if has_domains else _edits(constraints, constraints, namespaces, nodes)[1]
     # The first constraint that a node violates, or that is invalid, decides about the node.
     failed = None
     for constraint, text, most in _limits(pod, constraints):
         key = constraint.topology_key
         label = nodes.label(key)
         if text is not None:
-            lacking = ~label.present
-            failed = lacking if failed is None else failed | lacking
-            asked = nodes.every() if asked is None else asked
-            refused = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & asked)
-            return Failures.joined([refused, Failures.error(text, asked & ~failed)])
-        mine = tuple(c for c in constraints if c.topology_key == key)
-        edits = _edits(mine, constraints, namespaces, nodes) if nodes.edits else None
+            lacks_key = ~label.present
+            failed = lacks_key if failed is None else failed | lacks_key
+            judged_nodes = nodes.every() if judged_nodes is None else judged_nodes
+            violated = Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed & judged_nodes)
+            return Failures.joined([violated, Failures.error(text, judged_nodes & ~failed)])
+        constraints_of_key = tuple(c for c in constraints if c.topology_key == key)
+        edits = _edits(constraints_of_key, constraints, namespaces, nodes) if nodes.edits else None
         exceeding = _exceeding(label, domains[key], most, edits)
         if exceeding is not None:
             failed = exceeding if failed is None else failed | exceeding
     if failed is None:
         return None
-    return Failures.where(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed if asked is None else failed & asked)
+    return Failures.where(
+        TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH, failed if judged_nodes is None else failed & judged_nodes
+    )
 
 
 def _limits(pod: Template, constraints: Constraints) -> Limits:
     """Each constraint, the error of its selector, and by how much a domain may exceed the emptiest one before
     the pod comes."""
-    found = pod.notes.get(_LIMITS)
-    if found is None:
+    limits = pod.notes.get(_LIMITS)
+    if limits is None:
         texts = [selector_error(constraint.label_selector) for constraint in constraints]
-        found = [
+        limits = [
             (c, text, c.max_skew - int(text is None and selector_matches(c.label_selector, pod.labels)))
             for c, text in zip(constraints, texts, strict=True)
         ]
-        pod.notes[_LIMITS] = found
-    return found
+        pod.notes[_LIMITS] = limits
+    return limits
 
 
 def _edits(
-    some: Constraints, constraints: Constraints, namespaces: frozenset[str], nodes: Batch
+    counted: Constraints, constraints: Constraints, namespaces: frozenset[str], nodes: Batch
 ) -> tuple[Ints, Mask]:
-    """The changes of the counts of *some* of the *constraints* by the batch's own edits, which count as in
-    upstream's metadata: int64[n]; and where there are any: bool[n]."""
+    """The changes of the counts of the *counted* ones among *constraints* by the batch's own edits, which
+    count as in upstream's metadata: int64[n]; and where there are any: bool[n]."""
     change = nodes.zeros()
     touched = nodes.none()
-    for query in (counted_by(constraint, namespaces) for constraint in some):
+    for query in (counted_by(constraint, namespaces) for constraint in counted):
         if query is not None:
             edited = nodes.edited(query)
             change += edited.net
             touched |= edited.touched
     # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked again.
-    keyed = with_all_keys(constraints, nodes)
-    return change * keyed, touched & keyed
+    has_keys = with_all_keys(constraints, nodes)
+    return change * has_keys, touched & has_keys
 
 
 def _exceeding(

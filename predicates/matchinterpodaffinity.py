@@ -66,7 +66,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     """
     table = nodes.table
     terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    holding = added(DomainSum.of_each(_carried(terms), table, table.deleted_rows), nodes)
+    holding = added(DomainSum.of_each(_weighted_terms(terms), table, table.deleted_rows), nodes)
     for carrier, _ in terms if nodes.edits else ():
         edited = nodes.edited(carrier)
         holding = holding + (edited.placed - edited.taken) * nodes.label(carrier.topology_key).present
@@ -78,7 +78,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
             error = [next(_unreadable_texts(nodes, i), None) for i in range(nodes.n)]
         else:
             error = [next(_unreadable_texts(nodes, 0), None)] * nodes.n
-    own = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
+    judge = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
     outcomes: list[Reasons | str | None] = []
     for i in range(nodes.n):
         if error[i] is not None:
@@ -88,7 +88,7 @@ def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
         elif refused[i]:
             outcomes.append(REFUSED_BY_EXISTING)
         else:
-            outcomes.append(own.check(i) if own is not None and nodes.has_node[i] else None)
+            outcomes.append(judge.check(i) if judge is not None and nodes.has_node[i] else None)
     return Failures.of_rows(outcomes)
 
 
@@ -101,13 +101,15 @@ def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
     """All pods with their rows as the pod lister has them while node *i* is judged: pods that a trial took
     off it are left out."""
     table = nodes.table
-    judged = nodes.row(i)
+    judged_row = nodes.row(i)
     for name in sorted(table.row_of):
         row = table.row_of[name]
-        if row == judged and nodes.edits:
-            kept = {(entry.pod.namespace, entry.pod.name) for entry in nodes.pods(i)}
+        if row == judged_row and nodes.edits:
+            keys_left = {(entry.pod.namespace, entry.pod.name) for entry in nodes.pods(i)}
             yield from (
-                (row, entry) for entry in table.pods[row] if (entry.pod.namespace, entry.pod.name) in kept
+                (row, entry)
+                for entry in table.pods[row]
+                if (entry.pod.namespace, entry.pod.name) in keys_left
             )
         else:
             yield from ((row, entry) for entry in table.pods[row])
@@ -161,8 +163,8 @@ class _Role:
         """The number of pods to look at on each row: int64[rows]."""
         if not self.keys:
             return np.zeros(self.table.size, np.int64)
-        held = self.table.pod_count if self.targeted is None else grown(self.targeted.rows, self.table.size)
-        return held[: self.table.size]
+        counts = self.table.pod_count if self.targeted is None else grown(self.targeted.rows, self.table.size)
+        return counts[: self.table.size]
 
     def note(self, place: int, row: int, template: Template) -> None:
         """Add a pod on *row*, if this role has to look at it."""
@@ -206,7 +208,7 @@ class _OwnTerms:
     def of(cls, pod: Template, nodes: Batch, cycle: Cycle) -> _OwnTerms:
         affinity = _Role.of(pod, REQUIRED_AFFINITY, nodes)
         anti = _Role.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
-        found = cls(
+        terms = cls(
             nodes, cycle, affinity, anti, affinity.targeted is not None and bool(affinity.targeted.of(pod))
         )
         names = nodes.table.names
@@ -215,41 +217,45 @@ class _OwnTerms:
             np.flatnonzero(affinity.holding_rows + anti.holding_rows).tolist(), key=lambda row: names[row]
         ):
             for entry in nodes.table.pods[row]:
-                found.places.setdefault(row, []).append((place, entry))
+                terms.places.setdefault(row, []).append((place, entry))
                 affinity.note(place, row, entry.template)
                 anti.note(place, row, entry.template)
                 place += 1
-        return found
+        return terms
 
     def check(self, i: int) -> Reasons | str | None:
         """The reasons against node *i*, or the text of an error."""
         row = self.nodes.row(i)
-        gone = set()
+        places_gone = set()
         if self.nodes.edits:  # the places of pods that left the node in a trial
-            kept = {(entry.pod.namespace, entry.pod.name) for entry in self.nodes.pods(i)}
+            keys_left = {(entry.pod.namespace, entry.pod.name) for entry in self.nodes.pods(i)}
             places = self.places.get(row, ())
-            gone = {place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in kept}
-        wanted = _first(self.affinity.sharing(row), gone)
-        error = _first_error(self.affinity, gone)
-        if "" in self.affinity.keys and wanted < error[0]:
-            wanted, error = NO_PLACE, (wanted, EMPTY_KEY)
+            places_gone = {
+                place for place, entry in places if (entry.pod.namespace, entry.pod.name) not in keys_left
+            }
+        first_match = _first_place(self.affinity.sharing(row), places_gone)
+        error = _first_error(self.affinity, places_gone)
+        if "" in self.affinity.keys and first_match < error[0]:
+            first_match, error = NO_PLACE, (first_match, EMPTY_KEY)
         # Upstream: an error in the anti-affinity counts as a violation.
-        refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
-        if error[0] < min(wanted, refused + 1):
+        first_violation = min(
+            _first_place(self.anti.sharing(row), places_gone), _first_error(self.anti, places_gone)[0]
+        )
+        if error[0] < min(first_match, first_violation + 1):
             form = self.cycle.release.affinity_texts["affinity"]
             return form.format(pod=self.cycle.pod.key, node=self.nodes.name(i), error=error[1])
-        if refused < NO_PLACE:
+        if first_violation < NO_PLACE:
             return ANTI_AFFINITY_VIOLATED
-        is_first = self.itself and _first(self.affinity.anywhere, gone) == NO_PLACE
-        return None if not self.affinity.keys or wanted < NO_PLACE or is_first else AFFINITY_UNMET
+        is_first = self.itself and _first_place(self.affinity.anywhere, places_gone) == NO_PLACE
+        return None if not self.affinity.keys or first_match < NO_PLACE or is_first else AFFINITY_UNMET
 
 
-def _first(places: list[int], gone: set[int]) -> int:
-    return next((place for place in places if place not in gone), NO_PLACE)
+def _first_place(places: list[int], places_gone: set[int]) -> int:
+    return next((place for place in places if place not in places_gone), NO_PLACE)
 
 
-def _first_error(role: _Role, gone: set[int]) -> tuple[int, str]:
-    return next((error for error in role.errors if error[0] not in gone), (NO_PLACE, ""))
+def _first_error(role: _Role, places_gone: set[int]) -> tuple[int, str]:
+    return next((error for error in role.errors if error[0] not in places_gone), (NO_PLACE, ""))
 
 
 # --- With metadata ------------------------------------------------------------------------------------------
@@ -265,23 +271,28 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
         return None
     table = cycle.table
     required = RequiredAffinity.of(pod) if pod.required_affinity else None
-    found = refusing(table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY), table, REFUSED_BY_EXISTING)
+    clauses = clauses_of_existing(
+        table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY), table, REFUSED_BY_EXISTING
+    )
     if required is not None:
         unmet = unmet_clauses(required, table, AFFINITY_UNMET)
         if unmet is None:
             return None
-        found += unmet
+        clauses += unmet
     if pod.required_anti_affinity and unreadable(pod, REQUIRED_ANTI_AFFINITY) is None:
-        found += AntiAffinity.of(pod).clauses(table, ANTI_AFFINITY_VIOLATED)
-    return found
+        clauses += AntiAffinity.of(pod).clauses(table, ANTI_AFFINITY_VIOLATED)
+    return clauses
 
 
-def refusing(terms: Terms, table: NodeTable, reasons: Reasons) -> list[Clause]:
+def clauses_of_existing(terms: Terms, table: NodeTable, reasons: Reasons) -> list[Clause]:
     """Domains are refused where a pod carries one of *terms*."""
-    return [Clause(sum=each, reasons=reasons) for each in DomainSum.of_each(_carried(terms), table)]
+    return [
+        Clause(sum=domain_sum, reasons=reasons)
+        for domain_sum in DomainSum.of_each(_weighted_terms(terms), table)
+    ]
 
 
-def _carried(terms: Terms) -> list[Weighted]:
+def _weighted_terms(terms: Terms) -> list[Weighted]:
     """The counters of the pods with each of *terms*, for a sum by domain."""
     return [(counter, carrier.topology_key, 1) for carrier, counter in terms]
 
@@ -300,8 +311,10 @@ def unmet_clauses(
         return None
     alone = sums if affinity.itself else ()
     return [
-        Clause(sum=each, reasons=unmet, wants=True, keyless=True, unless_none=alone, keyless_alone=needs_keys)
-        for each in sums
+        Clause(
+            sum=total, reasons=unmet, wants=True, keyless=True, unless_none=alone, keyless_alone=needs_keys
+        )
+        for total in sums
     ]
 
 
@@ -331,12 +344,12 @@ def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failu
     return first_of((refused, unmet, violated), (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
 
 
-def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
-    """For each node the one of *reasons* that belongs to the first mask of *found* that is set: bool[n] each,
+def first_of(masks: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
+    """For each node the one of *reasons* that belongs to the first mask of *masks* that is set: bool[n] each,
     None: for no node."""
     codes = None
-    for code in range(len(found), 0, -1):
-        mask = found[code - 1]
+    for code in range(len(masks), 0, -1):
+        mask = masks[code - 1]
         if mask is not None:
             codes = mask * np.int64(code) if codes is None else np.where(mask, code, codes)
     return None if codes is None else Failures.coded(codes, reasons)
@@ -345,7 +358,7 @@ def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failur
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
     """The nodes whose domain has a pod with one of *terms*, anti-affinity that matches the incoming pod;
     nominated pods count too."""
-    holding = added(DomainSum.of_each(_carried(terms), nodes.table), nodes)
+    holding = added(DomainSum.of_each(_weighted_terms(terms), nodes.table), nodes)
     for carrier, _ in terms if nodes.edits else ():
         holding += nodes.edited(carrier).net * nodes.label(carrier.topology_key).present
     return holding > 0
@@ -357,18 +370,20 @@ def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
     # Upstream: a trial reads the terms of other pods as if they were the incoming pod's.
     foreign: dict[str, Ints] = {}
     for edit in nodes.edits:
-        other = edit.entry.template
-        if other.namespace == pod.namespace or unreadable(other, REQUIRED_ANTI_AFFINITY) is not None:
+        template = edit.entry.template
+        if template.namespace == pod.namespace or unreadable(template, REQUIRED_ANTI_AFFINITY) is not None:
             continue
-        for term in other.required_anti_affinity:
+        for term in template.required_anti_affinity:
             if not term.namespaces and selector_matches(term.label_selector, pod.labels):
                 foreign.setdefault(term.topology_key, nodes.zeros())[edit.at] += edit.sign
     refused = nodes.none()
     for key in {*foreign, *(carrier.topology_key for carrier, _ in terms)}:
-        mine = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
-        holding = added(DomainSum.of_each([(counter, key, 1) for _, counter in mine], nodes.table), nodes)
+        terms_of_key = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
+        holding = added(
+            DomainSum.of_each([(counter, key, 1) for _, counter in terms_of_key], nodes.table), nodes
+        )
         holding = holding + sum(
-            (nodes.edited(carrier).net for carrier, _ in mine), foreign.get(key, nodes.zeros())
+            (nodes.edited(carrier).net for carrier, _ in terms_of_key), foreign.get(key, nodes.zeros())
         )
         refused |= (holding > 0) & nodes.label(key).present
     return refused
@@ -386,36 +401,36 @@ class RequiredAffinity:
     @classmethod
     def of(cls, pod: Template) -> RequiredAffinity:
         """The required affinity of *pod*."""
-        found = pod.notes.get(_AFFINITY)
-        if found is None:
-            wanted = targeted_by(pod, REQUIRED_AFFINITY, every=True)
+        affinity = pod.notes.get(_AFFINITY)
+        if affinity is None:
+            query = targeted_by(pod, REQUIRED_AFFINITY, every=True)
             keys = dict.fromkeys(term.topology_key for term in pod.required_affinity)
-            found = pod.notes[_AFFINITY] = cls(wanted, tuple(keys), bool(wanted.counts(pod)))
-        return found
+            affinity = pod.notes[_AFFINITY] = cls(query, tuple(keys), bool(query.counts(pod)))
+        return affinity
 
     def by_name(self, pod: Template, cycle: Cycle) -> RequiredAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
-        wanted = by_name(self.wanted, cycle)
-        if wanted is self.wanted:
+        query = by_name(self.wanted, cycle)
+        if query is self.wanted:
             return self
-        return RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
+        return RequiredAffinity(query, self.keys, bool(query.counts(pod)))
 
 
 def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """The nodes whose domain lacks a pod that *affinity* matches, bool[n]; none if no domain has one and the
     pod matches its own terms. *change*: how many of them edits add on each node, int64[n]."""
     counter = nodes.counter(affinity.wanted)
-    more = change(affinity.wanted)
+    edit_changes = change(affinity.wanted)
     unmet = nodes.none()
     has_any = nodes.none()
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
-        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + more * label.present) <= 0
+        unmet |= (counter.domains(key, nodes.table.labels)[label.codes] + edit_changes * label.present) <= 0
     if not affinity.itself:
         return unmet
     # Upstream: only collected pairs count here, so pods on nodes without any of the keys do not.
-    return unmet & (pods_with_any_key(nodes, counter, affinity.keys) + more * has_any > 0)
+    return unmet & (pods_with_any_key(nodes, counter, affinity.keys) + edit_changes * has_any > 0)
 
 
 @attrs.frozen(eq=False)
@@ -428,21 +443,19 @@ class AntiAffinity:
     @classmethod
     def of(cls, pod: Template) -> AntiAffinity:
         """The required affinity of *pod*."""
-        found = pod.notes.get(_ANTI_AFFINITY)
-        if found is None:
+        anti_affinity = pod.notes.get(_ANTI_AFFINITY)
+        if anti_affinity is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
-            found = pod.notes[_ANTI_AFFINITY] = cls(
+            anti_affinity = pod.notes[_ANTI_AFFINITY] = cls(
                 tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys),
                 targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False),
             )
-        return found
+        return anti_affinity
 
     def clauses(self, table: NodeTable, violated: Reasons) -> list[Clause]:
         """Domains are refused where a pod matches."""
-        sums = DomainSum.of_each(
-            [(table.census.counter(refused), key, 1) for key, refused in self.by_key], table
-        )
-        return [Clause(sum=each, reasons=violated) for each in sums]
+        sums = DomainSum.of_each([(table.census.counter(query), key, 1) for key, query in self.by_key], table)
+        return [Clause(sum=domain_sum, reasons=violated) for domain_sum in sums]
 
     def by_name(self, cycle: Cycle) -> AntiAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
@@ -455,15 +468,14 @@ class AntiAffinity:
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
     """The nodes whose domain has a pod that *anti* matches: bool[n]; *change* is the number that edits add on
     each node, int64[n]."""
-    met = nodes.none()
-    for key, refused in anti.by_key:
+    violated = nodes.none()
+    for key, query in anti.by_key:
         label = nodes.label(key)
-        met |= (
-            nodes.counter(refused).domains(key, nodes.table.labels)[label.codes]
-            + change(refused) * label.present
+        violated |= (
+            nodes.counter(query).domains(key, nodes.table.labels)[label.codes] + change(query) * label.present
             > 0
         )
-    return met
+    return violated
 
 
 def change_of(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted | None = None) -> Ints:

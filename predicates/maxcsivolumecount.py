@@ -77,7 +77,7 @@ def _limit_key(driver: str, cycle: Cycle) -> str:
     return csi_limit_key(driver) if cycle.release.volumes.node_limits else driver
 
 
-Found = tuple[str, Hashable, str | None]
+ClaimedVolume = tuple[str, Hashable, str | None]
 """Driver, handle and, for an in-tree volume, plugin."""
 
 
@@ -88,10 +88,10 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
         return ()
     version = cycle.listings.volumes_version if pod.claims else 0
     slot = _VOLUMES[incoming]
-    known = pod.notes.get(slot)
-    if known is None or known[0] != version:
-        known = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle, incoming)))
-    return known[1]
+    cached = pod.notes.get(slot)
+    if cached is None or cached[0] != version:
+        cached = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle, incoming)))
+    return cached[1]
 
 
 def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attachable]:
@@ -119,23 +119,23 @@ def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attac
         if fault is not None:
             yield Attachable(None, "", fault=fault)
             return
-        found = _of_claim(f"{pod.namespace}/{name}", cycle)
-        if found is not None:
-            driver, handle, plugin = found
+        claimed = _claimed_volume(f"{pod.namespace}/{name}", cycle)
+        if claimed is not None:
+            driver, handle, plugin = claimed
             # Upstream: before 1.16 equal handles of two drivers are one volume.
             identity = (driver, handle) if cells.csi_reads_migration else handle
             yield Attachable(identity, _limit_key(driver, cycle), plugin)
 
 
-def _of_claim(key: str, cycle: Cycle) -> Found | None:
+def _claimed_volume(key: str, cycle: Cycle) -> ClaimedVolume | None:
     cells = cycle.release.volumes
     claim = cycle.listings.claims.get(key)
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
         csi = volume.spec.csi
         if csi is not None:
-            counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
-            return (csi.driver, csi.volume_handle, None) if counted else None
+            is_counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
+            return (csi.driver, csi.volume_handle, None) if is_counted else None
         plugin = plugin_of(volume.spec) if cells.csi_reads_migration else None
         if plugin is None:
             return None
@@ -145,16 +145,16 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
         return None
     # A volume of a class that does not exist yet: the claim's name is used as the handle.
     migration = cells.csi_reads_migration
-    found = cycle.listings.classes.get(
+    storage_class = cycle.listings.classes.get(
         claim.storage_class if migration else claim.spec.storage_class_name or ""
     )
-    if found is None or not found.provisioner:
+    if storage_class is None or not storage_class.provisioner:
         return None
     name = (claim.namespace, claim.name)
-    if not migration or found.provisioner not in cells.migratable:
-        return found.provisioner, name, None
-    replaced = PLUGINS.get(found.provisioner)
-    return None if replaced is None else (replaced.driver, name, found.provisioner)
+    if not migration or storage_class.provisioner not in cells.migratable:
+        return storage_class.provisioner, name, None
+    in_tree_plugin = PLUGINS.get(storage_class.provisioner)
+    return None if in_tree_plugin is None else (in_tree_plugin.driver, name, storage_class.provisioner)
 
 
 @attrs.frozen
@@ -162,7 +162,7 @@ class VolumeLimits:
     """The limits of volumes on n nodes. ``plugins``: an index into ``migrated`` for each node: int64[n]."""
 
     limited: Mask
-    """Where the node has any limit: bool[n]."""
+    """The nodes with any limit: bool[n]."""
     by_key: dict[str, Ints]
     plugins: Ints
     migrated: list[frozenset[str]]
@@ -176,7 +176,7 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
     else:
         limited = nodes.none()
         by_key = {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
-    found = VolumeLimits(limited, by_key, nodes.zeros(), [frozenset()])
+    limits = VolumeLimits(limited, by_key, nodes.zeros(), [frozenset()])
     reads_csi_nodes = cycle.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes)
     names = [nodes.name(i) for i in range(nodes.n)] if reads_csi_nodes else []
     csi_nodes = [cycle.listings.csi_nodes.get(name) for name in names]
@@ -189,10 +189,10 @@ def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
                 if numbers is not None:
                     numbers[i] = driver.allocatable.count
         if plugins:
-            if plugins not in found.migrated:
-                found.migrated.append(plugins)
-            found.plugins[i] = found.migrated.index(plugins)
-    return found
+            if plugins not in limits.migrated:
+                limits.migrated.append(plugins)
+            limits.plugins[i] = limits.migrated.index(plugins)
+    return limits
 
 
 Volumes = dict[Hashable, str]
@@ -202,26 +202,26 @@ Excess = tuple[str, int, int, int]
 limit."""
 
 
-def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
+def _attachable(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
     """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes
     the last counts."""
-    found = {}
+    limit_keys = {}
     for volume in volumes:
         if volume.plugin is None or volume.plugin in migrated:
             if volume.fault is not None:
                 return volume.fault
-            found[volume.identity] = volume.limit_key
-    return found
+            limit_keys[volume.identity] = volume.limit_key
+    return limit_keys
 
 
 def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> Volumes | Fault:
     """The volumes of the pods on node *i*, or what is wrong with one of them."""
     attached: Volumes = {}
     for entry in nodes.pods(i):
-        found = _there(_volumes(entry.template, cycle), migrated)
-        if isinstance(found, Fault):
-            return found
-        attached |= found
+        pod_volumes = _attachable(_volumes(entry.template, cycle), migrated)
+        if isinstance(pod_volumes, Fault):
+            return pod_volumes
+        attached |= pod_volumes
     return attached
 
 
@@ -229,26 +229,26 @@ def _excess(
     new: Volumes, attached: Volumes, limits: VolumeLimits, i: int, nodes: Batch, cycle: Cycle
 ) -> Iterator[Excess]:
     # The volumes of CSI drivers that VolumeAttachments attach to the node; their status does not matter.
-    others: Volumes = {}
+    volume_attachments: Volumes = {}
     counts = cycle.release.volumes.counts_attachments
     for item in cycle.listings.attachments.within(nodes.name(i)) if counts else ():
         volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
         csi = None if volume is None else volume.spec.csi
         if (driver := item.spec.attacher) and csi is not None:
-            others[driver, csi.volume_handle] = _limit_key(driver, cycle)
+            volume_attachments[driver, csi.volume_handle] = _limit_key(driver, cycle)
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
-    before = Counter({**others, **attached}.values())
+    current_counts = Counter({**volume_attachments, **attached}.values())
     for key, count in Counter(key for identity, key in new.items() if identity not in attached).items():
         limit = int(limits.by_key[key][i])
-        if limit != NO_LIMIT and before[key] + count > limit:
-            yield key.removeprefix(PREFIX), before[key], count, limit
+        if limit != NO_LIMIT and current_counts[key] + count > limit:
+            yield key.removeprefix(PREFIX), current_counts[key], count, limit
 
 
 def csi_excess(pod: Template, nodes: Batch, cycle: Cycle, i: int) -> Iterator[Excess]:
     """The drivers whose limit *pod* would exceed on node *i*."""
     limits = _limits({volume.limit_key for volume in _volumes(pod, cycle, incoming=True)}, nodes, cycle)
     migrated = limits.migrated[int(limits.plugins[i])]
-    new = _there(_volumes(pod, cycle, incoming=True), migrated)
+    new = _attachable(_volumes(pod, cycle, incoming=True), migrated)
     attached = _attached(i, nodes, migrated, cycle)
     if not isinstance(new, Fault) and not isinstance(attached, Fault):
         yield from _excess(new, attached, limits, i, nodes, cycle)
@@ -272,62 +272,69 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     if not volumes:
         return None
     limits = _limits({volume.limit_key for volume in volumes}, nodes, cycle)
-    news = [_there(volumes, migrated) for migrated in limits.migrated]
+    volumes_by_group = [_attachable(volumes, migrated) for migrated in limits.migrated]
     # Upstream: before 1.16 a node without limits fits before the claims are looked at.
     everywhere = limits.limited | cycle.release.volumes.csi_reads_migration
     faulty = [
-        new.on(everywhere & (limits.plugins == group))
-        for group, new in enumerate(news)
-        if isinstance(new, Fault)
+        volumes_of_group.on(everywhere & (limits.plugins == group))
+        for group, volumes_of_group in enumerate(volumes_by_group)
+        if isinstance(volumes_of_group, Fault)
     ]
-    counted = [new if isinstance(new, dict) else {} for new in news]
-    lacking = _lacking(counted, limits, nodes, cycle) if cycle.enabled("VolumeLimitScaling") else {}
-    for mask in lacking.values():
+    counted = [new if isinstance(new, dict) else {} for new in volumes_by_group]
+    missing = _without_driver(counted, limits, nodes, cycle) if cycle.enabled("VolumeLimitScaling") else {}
+    for mask in missing.values():
         limits.limited[mask] = False
-    missing = (
+    driver_failures = (
         Failures.where(Reason(f"{driver} CSI driver is not installed on the node"), mask)
-        for driver, mask in lacking.items()
+        for driver, mask in missing.items()
     )
-    return Failures.joined([*faulty, *missing, *_over_limits(counted, limits, nodes, cycle)])
+    return Failures.joined([*faulty, *driver_failures, *_over_limits(counted, limits, nodes, cycle)])
 
 
-def _lacking(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> dict[str, Mask]:
+def _without_driver(
+    volumes_by_group: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle
+) -> dict[str, Mask]:
     """Driver -> the nodes that do not have it, but need it for the pod's volumes; of several drivers the
     first."""
     opt_in = cycle.release.volumes.missing_drivers_opt_in
     drivers = (
-        cycle.listings.csi_drivers.get(name) for name in {name for new in news for name in new.values()}
+        cycle.listings.csi_drivers.get(name)
+        for name in {name for volumes_of_group in volumes_by_group for name in volumes_of_group.values()}
     )
-    wanted = {
-        one.name
-        for one in drivers
-        if one is not None and (one.spec.prevent_pod_scheduling_if_missing or not opt_in)
+    required_drivers = {
+        csi_driver.name
+        for csi_driver in drivers
+        if csi_driver is not None and (csi_driver.spec.prevent_pod_scheduling_if_missing or not opt_in)
     }
-    found: dict[str, Mask] = {}
-    for i in range(nodes.n) if wanted else ():
+    nodes_by_driver: dict[str, Mask] = {}
+    for i in range(nodes.n) if required_drivers else ():
         csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
-        there = {driver.name for driver in csi_node.spec.drivers} if csi_node is not None else set[str]()
-        lacking = next(
-            (name for name in news[int(limits.plugins[i])].values() if name in wanted and name not in there),
+        installed = {driver.name for driver in csi_node.spec.drivers} if csi_node is not None else set[str]()
+        driver_name = next(
+            (
+                name
+                for name in volumes_by_group[int(limits.plugins[i])].values()
+                if name in required_drivers and name not in installed
+            ),
             None,
         )
-        if lacking is not None:
-            found.setdefault(lacking, nodes.none())[i] = True
-    return found
+        if driver_name is not None:
+            nodes_by_driver.setdefault(driver_name, nodes.none())[i] = True
+    return nodes_by_driver
 
 
 def _over_limits(
-    news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle
+    volumes_by_group: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle
 ) -> tuple[Failures | None, ...]:
-    """The objections to nodes with too many volumes; *news*: those of the pod, by group of nodes."""
-    judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
-    exceeded = np.zeros_like(judged)
-    for group, new in enumerate(news):
+    """The objections to nodes with too many volumes; *volumes_by_group*: those of the pod."""
+    limited = limits.limited & np.array([bool(new) for new in volumes_by_group])[limits.plugins]
+    exceeded = np.zeros_like(limited)
+    for group, volumes_of_group in enumerate(volumes_by_group):
         # Where the pod's own volumes alone exceed a limit.
-        here = judged & (limits.plugins == group)
-        for key, count in Counter(new.values()).items():
+        in_group = limited & (limits.plugins == group)
+        for key, count in Counter(volumes_of_group.values()).items():
             limit = limits.by_key[key]
-            exceeded |= here & (limit != NO_LIMIT) & (count > limit)
+            exceeded |= in_group & (limit != NO_LIMIT) & (count > limit)
     # Only nodes with pods that have volumes, or with VolumeAttachments that count.
     occupied: Iterable[int] = nodes.with_volumes()
     if cycle.release.volumes.counts_attachments and len(cycle.listings.attachments):
@@ -335,11 +342,11 @@ def _over_limits(
         occupied = sorted({*occupied, *np.flatnonzero(np.isin(nodes.indexes, rows)).tolist()})
     faults = dict[int, Fault]()
     for i in occupied:
-        if judged[i]:
+        if limited[i]:
             group = int(limits.plugins[i])
             attached = _attached(i, nodes, limits.migrated[group], cycle)
             if isinstance(attached, Fault):
                 faults[i], exceeded[i] = attached, False
             else:
-                exceeded[i] = any(_excess(news[group], attached, limits, i, nodes, cycle))
+                exceeded[i] = any(_excess(volumes_by_group[group], attached, limits, i, nodes, cycle))
     return errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)

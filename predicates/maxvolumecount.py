@@ -51,7 +51,7 @@ class DiskType:
     plugin: str
     id_of: Callable[[VolumeSource], str | None]
     limit: int
-    """How many a node can have, if nothing else sets a limit."""
+    """The number of disks that a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
     slots: Mapping[bool, StateKey[tuple[int, Ids | Fault]]] = attrs.field(
@@ -82,9 +82,9 @@ class Count:
     @property
     def erred(self) -> Mask:
         """The nodes without an answer: bool[n]."""
-        found = np.zeros(len(self.limit), np.bool_)
-        found[list(self.faults)] = True
-        return found
+        mask = np.zeros(len(self.limit), np.bool_)
+        mask[list(self.faults)] = True
+        return mask
 
     @property
     def exceeded(self) -> Mask:
@@ -106,9 +106,9 @@ class Fault:
         return Failures.error(self.text, mask)
 
 
-def own_limit(key: str, given: Mapping[str, int]) -> int:
+def own_limit(key: str, limit_by_key: Mapping[str, int]) -> int:
     """The limit that a node gives under *key*, ``NO_LIMIT`` where it gives none."""
-    return given.get(key, NO_LIMIT)
+    return limit_by_key.get(key, NO_LIMIT)
 
 
 def errors_of(faults: Mapping[int, Fault], n: int) -> Failures | None:
@@ -144,30 +144,30 @@ def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False)
     """The disks of a type that *pod* uses, or the error of one of its claims."""
     version = cycle.listings.volumes_version if pod.claims else 0
     slot = disk.slots[incoming]
-    known = pod.notes.get(slot)
-    if known is None or known[0] != version:
-        known = pod.notes[slot] = (version, _read_ids(pod, disk, cycle, incoming))
-    return known[1]
+    cached = pod.notes.get(slot)
+    if cached is None or cached[0] != version:
+        cached = pod.notes[slot] = (version, _read_ids(pod, disk, cycle, incoming))
+    return cached[1]
 
 
 def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Ids | Fault:
-    found: set[Hashable] = set()
+    ids: set[Hashable] = set()
     for volume in pod.volumes:
         inline = disk.id_of(volume)
         if inline is not None:
-            found.add(inline)
+            ids.add(inline)
             continue
         fault = claim_fault(pod, volume, cycle, incoming)
         if fault is not None:
             return fault
         name = claim_name(pod.pod, volume, counts_ephemeral(cycle.release.volumes))
-        identity = _claimed(pod.namespace, name, disk, cycle) if name is not None else None
+        identity = _claimed_id(pod.namespace, name, disk, cycle) if name is not None else None
         if identity is not None:
-            found.add(identity)
-    return frozenset(found)
+            ids.add(identity)
+    return frozenset(ids)
 
 
-def _claimed(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashable | None:
+def _claimed_id(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashable | None:
     """The id of the disk behind a claim, a made-up one where it is not known, None where it does not count."""
     claim = cycle.listings.claims.get(f"{namespace}/{name}")
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
@@ -191,9 +191,9 @@ def nodes_limit_volumes(cycle: Cycle) -> bool:
 def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
     """The number of disks of the type that each node can have: int64[n]."""
     limits = np.full(nodes.n, disk.limit, np.int64)
-    given = cycle.algorithm.max_pd_vols
-    if given is not None:
-        limits[:] = given
+    max_pd_vols = cycle.algorithm.max_pd_vols
+    if max_pd_vols is not None:
+        limits[:] = max_pd_vols
     elif disk.nitro_limit is not None:
         # Upstream: where a node has both labels, 1.27 takes either by chance; here the newer one counts.
         for label in cycle.release.volumes.instance_type_labels:
@@ -201,8 +201,8 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
             is_nitro = kinds.where(lambda kind: _NITRO.search(kind or "") is not None)
             limits = np.where(kinds.present, np.where(is_nitro, disk.nitro_limit, disk.limit), limits)
     if nodes_limit_volumes(cycle):
-        own = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
-        limits = np.where(own == NO_LIMIT, limits, own)
+        own_limits = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
+        limits = np.where(own_limits == NO_LIMIT, limits, own_limits)
     return limits
 
 
@@ -220,18 +220,20 @@ def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Cou
     csi_nodes = cycle.listings.csi_nodes
     if cycle.release.volumes.csi_reads_migration and len(csi_nodes):
         # A CSI driver has replaced the plugin of this type.
-        replaced = (found.name for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle))
+        replaced = (
+            csi_node.name for csi_node in csi_nodes if disk.plugin in migrated_plugins(csi_node, cycle)
+        )
         exempt = np.isin(nodes.indexes, [nodes.table.row_of.get(name, -1) for name in replaced])
     faults = {}
     for i in nodes.with_volumes():
-        here: set[Hashable] = set()
+        attached_ids: set[Hashable] = set()
         for entry in nodes.pods(i):
-            found = _ids(entry.template, disk, cycle) if entry.template.volumes else frozenset[Hashable]()
-            if isinstance(found, Fault):
-                faults[i] = found
+            pod_ids = _ids(entry.template, disk, cycle) if entry.template.volumes else frozenset[Hashable]()
+            if isinstance(pod_ids, Fault):
+                faults[i] = pod_ids
                 break
-            here.update(found)
-        attached[i], new[i] = len(here), len(ids - here)
+            attached_ids.update(pod_ids)
+        attached[i], new[i] = len(attached_ids), len(ids - attached_ids)
     faults = {i: fault for i, fault in faults.items() if not exempt[i]}
     return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
 

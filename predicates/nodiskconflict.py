@@ -10,12 +10,12 @@ _DISKS: StateKey[tuple[Volume, ...]] = StateKey("NoDiskConflict")
 
 def _disks(pod: Template) -> tuple[Volume, ...]:
     """The volumes of *pod* that can conflict with those of another pod."""
-    found = pod.notes.get(_DISKS)
-    if found is None:
-        found = pod.notes[_DISKS] = tuple(
+    disks = pod.notes.get(_DISKS)
+    if disks is None:
+        disks = pod.notes[_DISKS] = tuple(
             v for v in pod.volumes if v.gce_persistent_disk or v.aws_elastic_block_store or v.iscsi or v.rbd
         )
-    return found
+    return disks
 
 
 def has_disks(pod: Template) -> bool:
@@ -66,12 +66,14 @@ def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | No
     disks = _disks(pod)
     if not disks:
         return None
-    known = {}
+    conflict_by_template = {}
 
     def conflicts(other: Template) -> bool:
-        if other.number not in known:
-            known[other.number] = any(disks_conflict(one, two) for one in disks for two in _disks(other))
-        return known[other.number]
+        if other.number not in conflict_by_template:
+            conflict_by_template[other.number] = any(
+                disks_conflict(disk, other_disk) for disk in disks for other_disk in _disks(other)
+            )
+        return conflict_by_template[other.number]
 
     mask = nodes.none()
     for i in nodes.with_volumes():

@@ -36,7 +36,7 @@ class Sought:
     reasons: Sequence[Reasons]
     """Why a node does not fit that has too little of each."""
     amounts: Ints
-    """How much of each the pod takes: int64[len(resources), 1]."""
+    """The amount of each that the pod takes: int64[len(resources), 1]."""
 
     @classmethod
     def of(cls, pod: Template, resources: tuple[str, ...], too_many: Reason) -> Sought:
@@ -83,10 +83,10 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
     if nodes.rows is None:
-        taken = np.add(counted, sought.amounts, workspace(nodes, "counted", len(sought.resources)))
+        requested = np.add(counted, sought.amounts, workspace(nodes, "counted", len(sought.resources)))
     else:
-        taken = counted + sought.amounts
-    return Failures.by_row(sought.reasons, taken > nodes.limits_of(sought.resources))
+        requested = counted + sought.amounts
+    return Failures.by_row(sought.reasons, requested > nodes.limits_of(sought.resources))
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:

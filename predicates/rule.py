@@ -77,10 +77,10 @@ def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
     if answer is None or isinstance(answer, str):
         return answer
     if isinstance(answer, Iterable):
-        found = tuple(answer)
-        if all(isinstance(reason, Reason) for reason in found):
-            return found
-        answer = found
+        reasons = tuple(answer)
+        if all(isinstance(reason, Reason) for reason in reasons):
+            return reasons
+        answer = reasons
     raise Unwanted(
         f'{described(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error"
     )
@@ -142,9 +142,9 @@ def migrated_plugins(csi_node: CSINode | None, cycle: Cycle) -> frozenset[str]:
     gates = cycle.algorithm.gates
     if csi_node is None or (cells.migration_gate and not gates.get(cells.migration_gate)):
         return frozenset()
-    listed = csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(",")
+    names = csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(",")
     return cells.always_migrated | {
-        name for name in listed if name in PLUGINS and gates.get(PLUGINS[name].gate)
+        name for name in names if name in PLUGINS and gates.get(PLUGINS[name].gate)
     }
 
 

@@ -46,43 +46,43 @@ def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> S
 def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool) -> Scores:
     """*best* where the fractions of cpu and memory in use are alike, 0 where one is not below 1; with a third
     fraction of volumes."""
-    used = fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
-    within = used.view(np.uint64) < BITS_OF_ONE
+    shares = fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
+    is_below_one = shares.view(np.uint64) < BITS_OF_ONE
     if with_volumes:
-        cpu, memory = used
+        cpu, memory = shares
         allocatable, requested = nodes.transient
-        counted = allocatable > 0
-        volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=counted)
+        has_volumes = allocatable > 0
+        volumes = np.divide(requested, allocatable, out=np.zeros(len(cpu)), where=has_volumes)
         mean = (cpu + memory + volumes) / 3
         variance = sum((share - mean) * (share - mean) for share in (cpu, memory, volumes)) / 3
-        evenness = np.where(counted, 1 - variance, 1 - np.abs(cpu - memory))
+        evenness = np.where(has_volumes, 1 - variance, 1 - np.abs(cpu - memory))
         room = (cpu < 1) & (memory < 1) & (volumes < 1)
-    elif is_everywhere(within):
-        return _parts(used, best)
-    elif is_anywhere(used < 0):
-        evenness = 1 - np.abs(used[0] - used[1])
-        room = (used[0] < 1) & (used[1] < 1)
+    elif is_everywhere(is_below_one):
+        return _parts(shares, best)
+    elif is_anywhere(shares < 0):
+        evenness = 1 - np.abs(shares[0] - shares[1])
+        room = (shares[0] < 1) & (shares[1] < 1)
     else:
-        found: Scores = _parts(np.minimum(used, 1), best) * (within[0] & within[1])
-        return found
+        scores: Scores = _parts(np.minimum(shares, 1), best) * (is_below_one[0] & is_below_one[1])
+        return scores
     # Upstream: what 64 bits cannot hold becomes the least number on amd64, without a word.
     return whole(np.where(room, evenness * best, 0))
 
 
-def _parts(used: Floats, best: int) -> Scores:
-    """The evenness of *used*, float64[2, n], which is from 0 to 1, in parts of *best*: int64[n]."""
-    evenness = used[0] - used[1]
+def _parts(shares: Floats, best: int) -> Scores:
+    """The evenness of *shares*, float64[2, n], which is from 0 to 1, in parts of *best*: int64[n]."""
+    evenness = shares[0] - shares[1]
     np.abs(evenness, evenness)
     evenness = 1 - evenness
     evenness *= best
-    found: Scores = evenness.astype(np.int64)
-    return found
+    parts: Scores = evenness.astype(np.int64)
+    return parts
 
 
 def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
     """*requested* of *capacity*: float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
     if is_proper:
-        used = requested.astype(np.float64)  # numpy would convert both piece by piece, which takes longer
-        used /= capacity.astype(np.float64)
-        return used
+        shares = requested.astype(np.float64)  # numpy would convert both piece by piece, which takes longer
+        shares /= capacity.astype(np.float64)
+        return shares
     return np.divide(requested, capacity, out=np.ones(requested.shape), where=capacity != 0)

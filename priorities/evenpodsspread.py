@@ -54,8 +54,8 @@ class Sparseness(msgspec.Struct, frozen=True):
         best = float(MAX_PRIORITY)
         if not spread:
             return [MAX_PRIORITY] * len(raw)
-        left = [total - own for own in raw] if total >= 0 else [_int32(total - own) for own in raw]
-        return [int(best * (one / spread)) for one in left]
+        rest = [total - count for count in raw] if total >= 0 else [_int32(total - count) for count in raw]
+        return [int(best * (number / spread)) for number in rest]
 
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
@@ -68,7 +68,7 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
     return Sparseness(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
 
 
-def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
+def _uneven_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
     """The scores where some nodes lack a topology key, and then get 0, where a node is listed twice or a
     selector is invalid."""
     constraints = soft_constraints(pod)
@@ -79,25 +79,25 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
         # An error where a pod in a domain of a candidate has to be matched against an invalid selector.
         candidates = nodes.some(np.flatnonzero(with_all_keys(constraints, nodes)))
         everywhere = Batch.everywhere(cycle.table)
-        met = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
+        counted_rows = eligible(pod, constraints, cycle.table) & (everywhere.pod_count > 0)
         for constraint in constraints:
             text = selector_error(constraint.label_selector)
-            domains = everywhere.label(constraint.topology_key).codes[met]
-            theirs = candidates.label(constraint.topology_key).codes
-            if text is not None and np.isin(domains, theirs).any():
+            domains = everywhere.label(constraint.topology_key).codes[counted_rows]
+            candidate_domains = candidates.label(constraint.topology_key).codes
+            if text is not None and np.isin(domains, candidate_domains).any():
                 raise PriorityError(text)
-    lacks = without_a_key(pod, constraints, nodes)
-    own = raw
+    lacks_keys = without_a_key(pod, constraints, nodes)
+    own_raw = raw
     if nodes.rows is not None and nodes.n > 1:
         # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
-        often = np.bincount(nodes.rows)[nodes.rows]
-        own = raw if often.max() == 1 else raw * often
-    if not lacks and own is raw and _is_plain(pod, cycle):
+        occurrences = np.bincount(nodes.rows)[nodes.rows]
+        own_raw = raw if occurrences.max() == 1 else raw * occurrences
+    if not lacks_keys and own_raw is raw and _is_plain(pod, cycle):
         return None
-    counted = raw[with_all_keys(constraints, nodes)] if lacks else raw
-    scale = Sparseness(_int32(int(counted.sum())), int(counted.min(initial=NO_MINIMUM)))
-    scores = np.array(scale.each(own.tolist()), np.int64)
-    return scores * with_all_keys(constraints, nodes) if lacks else scores
+    counted_raw = raw[with_all_keys(constraints, nodes)] if lacks_keys else raw
+    scale = Sparseness(_int32(int(counted_raw.sum())), int(counted_raw.min(initial=NO_MINIMUM)))
+    scores = np.array(scale.each(own_raw.tolist()), np.int64)
+    return scores * with_all_keys(constraints, nodes) if lacks_keys else scores
 
 
 def _is_plain(pod: Template, cycle: Cycle) -> bool:
@@ -121,13 +121,13 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
         return None
     by_key = sums_by_key(pod, constraints, None, cycle.table)
     # Constraints of one key share their count, and each of them adds it.
-    often = Counter(constraint.topology_key for constraint in constraints)
+    times = Counter(constraint.topology_key for constraint in constraints)
     return Sums(
         [
             attrs.evolve(
-                found, counts=[msgspec.structs.replace(each, weight=often[key]) for each in found.counts]
+                total, counts=[msgspec.structs.replace(term, weight=times[key]) for term in total.counts]
             )
-            for key, found in by_key.items()
+            for key, total in by_key.items()
         ]
     )
 
@@ -137,7 +137,7 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     reads=Reads.NODE | Reads.DOMAIN,
     key=_key,
     concerns=lambda pod: bool(soft_constraints(pod)),
-    reduce=Reduction(_scale, zeros_alike=False, special=_unlike),
+    reduce=Reduction(_scale, zeros_alike=False, special=_uneven_scores),
     sums=_sums,
 )
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
@@ -152,9 +152,9 @@ def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     if not constraints:
         return nodes.zeros()
     domains = domains_by_key(pod, constraints, None, cycle.table)
-    met = [
+    parts = [
         domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes)
         for constraint in constraints
     ]
-    found = met[0] if len(met) == 1 else np.add.reduce(met)
-    return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else found
+    counts = parts[0] if len(parts) == 1 else np.add.reduce(parts)
+    return counts * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else counts

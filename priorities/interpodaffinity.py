@@ -46,7 +46,7 @@ ANY_UNREADABLE = Unreadable(READ)
 UNREADABLE = tuple(Unreadable((role,)) for role in READ)
 
 
-def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
+def _described_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
     if not cycle.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
         return None
@@ -61,7 +61,7 @@ def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores
 
 normalize: Reduction = Reduction(
     lambda pod, raw, cycle: Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY),
-    special=_of_listed,
+    special=_described_scores,
 )
 """The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
 
@@ -72,7 +72,7 @@ CalculateInterPodAffinityPriority.
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     """The weights by domain; None where a selector cannot be read."""
-    if cycle.table.census.has_unreadable or _own_text(pod) is not None:
+    if cycle.table.census.has_unreadable or _own_error(pod) is not None:
         return None
     return liked(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight), cycle.table)
 
@@ -100,9 +100,9 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     CalculateInterPodAffinityPriority.
     """
     table = cycle.table
-    own = _own_text(pod)
-    if own is not None and _carrying_rows(table, AllPods()):
-        raise PriorityError(own, once=True)
+    own_error = _own_error(pod)
+    if own_error is not None and _carrying_rows(table, AllPods()):
+        raise PriorityError(own_error, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
             texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
@@ -120,7 +120,7 @@ def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Score
 def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Weighted]:
     """Counters of pods, each with its topology key and the weight of a pod."""
     for role, sign in OWN:
-        for targeted, key, weight in _own(pod, role) if pod.has_pod_affinity else ():
+        for targeted, key, weight in _own_preferences(pod, role) if pod.has_pod_affinity else ():
             yield cycle.table.census.counter(by_name(targeted, cycle)), key, sign * weight
         for carrier, counter in terms_about(pod, role, cycle):
             yield counter, carrier.topology_key, sign * carrier.weight
@@ -129,22 +129,22 @@ def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Weighted]
             yield counter, carrier.topology_key, hard_weight
 
 
-def _own(pod: Template, role: str) -> Preferences:
-    found = pod.notes.get(_PREFERENCES[role])
-    if found is None:
+def _own_preferences(pod: Template, role: str) -> Preferences:
+    preferences = pod.notes.get(_PREFERENCES[role])
+    if preferences is None:
         terms = terms_of(pod, role) if unreadable(pod, role) is None else ()
-        found = [
+        preferences = [
             (PodsTargeted(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight)
             for term, weight in terms
         ]
-        pod.notes[_PREFERENCES[role]] = found
-    return found
+        pod.notes[_PREFERENCES[role]] = preferences
+    return preferences
 
 
 # --- selectors that cannot be read --------------------------------------------------------------------------
 
 
-def _own_text(pod: Template) -> str | None:
+def _own_error(pod: Template) -> str | None:
     return unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
 
 

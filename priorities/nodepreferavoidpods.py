@@ -91,21 +91,23 @@ def avoided_controllers(annotation: str) -> frozenset[Controller]:
     Upstream: pkg/apis/core/v1/helper/helpers.go GetAvoidPodsFromNodeAnnotations.
     """
     try:
-        decoded = json.loads(annotation, object_pairs_hook=_folded, parse_int=float, parse_constant=_refused)
+        decoded = json.loads(
+            annotation, object_pairs_hook=_with_folded_names, parse_int=float, parse_constant=_refuse_constant
+        )
         # Upstream: one field of a wrong type makes the whole annotation invalid.
-        found = msgspec.convert(decoded, AvoidPods | None) or AvoidPods()
+        avoid_pods = msgspec.convert(decoded, AvoidPods | None) or AvoidPods()
     except (ValueError, RecursionError):
         return frozenset()
-    signatures = [entry.podsignature for entry in found.preferavoidpods or () if entry is not None]
+    signatures = [entry.podsignature for entry in avoid_pods.preferavoidpods or () if entry is not None]
     # An entry without podController names no owner here; the original crashes.
     owners = [signature.podcontroller for signature in signatures if signature is not None]
     return frozenset((owner.kind or "", owner.uid or "") for owner in owners if owner is not None)
 
 
-def _folded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _with_folded_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Upstream: keys are compared without regard to case, the long s included; of several the last counts."""
     return {key.lower().replace("\u017f", "s"): value for key, value in pairs}
 
 
-def _refused(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")

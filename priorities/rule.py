@@ -113,20 +113,20 @@ def request(pod: Template, resource: str) -> int:
 
 def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
     """The requested sum of *resource* on each node with *pod* on it: int64[n]."""
-    asked = request(pod, resource)
-    return asked + (nodes.nonzero(resource) if resource in (CPU, MEMORY) else nodes.requested(resource))
+    requested = request(pod, resource)
+    return requested + (nodes.nonzero(resource) if resource in (CPU, MEMORY) else nodes.requested(resource))
 
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
     """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is
     asked for again."""
-    asked = pod.notes.get(_ASKED)
-    if asked is None:
-        asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
+    nonzero = pod.notes.get(_ASKED)
+    if nonzero is None:
+        nonzero = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
     if nodes.rows is not None:
-        return nodes.nonzeros + asked
-    found: Ints = np.add(nodes.nonzeros, asked, workspace(nodes, "requested", 2))
-    return found
+        return nodes.nonzeros + nonzero
+    sums: Ints = np.add(nodes.nonzeros, nonzero, workspace(nodes, "requested", 2))
+    return sums
 
 
 def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
@@ -139,8 +139,8 @@ def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
     common, is_proper = table.node_derived("common capacity", lambda: _common_capacity(table))
     if common is not None:
         return common, True
-    found = nodes.limits[1:3]
-    return found, is_proper or (not table.has_huge and np.count_nonzero(found) == found.size)
+    capacity = nodes.limits[1:3]
+    return capacity, is_proper or (not table.has_huge and np.count_nonzero(capacity) == capacity.size)
 
 
 def _common_capacity(table: NodeTable) -> tuple[Ints | None, bool]:

@@ -49,8 +49,8 @@ def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: b
 
 def _sums(pod: Template, cycle: Cycle) -> Sums:
     """The peers on the row; none without owners."""
-    counted = _peers_of_owners(pod, cycle)
-    return Sums() if counted is None else Sums([DomainSum.on_rows([cycle.table.census.counter(counted)])])
+    query = _peers_of_owners(pod, cycle)
+    return Sums() if query is None else Sums([DomainSum.on_rows([cycle.table.census.counter(query)])])
 
 
 _PEERS: StateKey[Remembered[PodsMatching | None]] = StateKey("peers of owners")
@@ -134,8 +134,8 @@ def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityMap.
     """
-    counted = _peers_of_owners(pod, cycle)
-    return nodes.zeros() if counted is None else nodes.counting(counted)
+    query = _peers_of_owners(pod, cycle)
+    return nodes.zeros() if query is None else nodes.counting(query)
 
 
 service_spreading: Priority = attrs.evolve(selector_spread, name="ServiceSpreadingPriority")

@@ -73,43 +73,43 @@ class Admitted:
 
 
 def admit(
-    objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, priorities: bool = True
+    objects: Iterable[KubeObject], existing: Iterable[KubeObject] = (), *, priorities: bool = True
 ) -> Admitted:
     """Give new pods their priority and new claims the default storage class.
 
-    Priority classes and storage classes come from *objects* and *known*, the objects of an existing cluster.
+    Priority classes and storage classes come from *objects* and *existing*, the objects of a cluster.
     Without *priorities*, as where gate PodPriority is off, new pods lose their priority and the name of its
     class, and no class is looked up.
     """
-    given = tuple(objects)
-    everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *known, *given)
-    classes = {found.name: found for found in everything if isinstance(found, PriorityClass)}
+    new = tuple(objects)
+    everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *existing, *new)
+    classes = {item.name: item for item in everything if isinstance(item, PriorityClass)}
     # Pods that name none get the class marked ``globalDefault``; of several the one with the lowest value.
-    marked = [found for found in classes.values() if found.global_default]
-    default = min(marked, key=lambda found: found.value, default=None)
+    marked = [priority_class for priority_class in classes.values() if priority_class.global_default]
+    default = min(marked, key=lambda priority_class: priority_class.value, default=None)
     storage = [
-        found
-        for found in everything
-        if isinstance(found, StorageClass)
-        and any(found.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
+        item
+        for item in everything
+        if isinstance(item, StorageClass)
+        and any(item.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
     ]
     admitted = list[KubeObject]()
     refused = list[tuple[KubeObject, str]]()
-    for found in given:
-        made: KubeObject | str = found
-        if found.metadata.creation_timestamp is not None:
+    for item in new:
+        outcome: KubeObject | str = item
+        if item.metadata.creation_timestamp is not None:
             pass
-        elif isinstance(found, Pod) and priorities:
-            made = _with_priority(found, classes, default)
-        elif isinstance(found, Pod):  # Upstream: pkg/api/pod/util.go
-            if found.spec.priority is not None or found.spec.priority_class_name:
-                made = replace(found, spec=replace(found.spec, priority=None, priority_class_name=""))
-        elif isinstance(found, PersistentVolumeClaim):
-            made = _with_storage_class(found, storage)
-        if isinstance(made, str):
-            refused.append((found, made))
+        elif isinstance(item, Pod) and priorities:
+            outcome = _with_priority(item, classes, default)
+        elif isinstance(item, Pod):  # Upstream: pkg/api/pod/util.go
+            if item.spec.priority is not None or item.spec.priority_class_name:
+                outcome = replace(item, spec=replace(item.spec, priority=None, priority_class_name=""))
+        elif isinstance(item, PersistentVolumeClaim):
+            outcome = _with_storage_class(item, storage)
+        if isinstance(outcome, str):
+            refused.append((item, outcome))
         else:
-            admitted.append(made)
+            admitted.append(outcome)
     return Admitted(tuple(admitted), tuple(refused))
 
 
@@ -120,27 +120,29 @@ def _with_priority(
     priority without a class stays."""
     spec = pod.spec
     name = spec.priority_class_name
-    given = spec.preemption_policy
+    policy = spec.preemption_policy
     if not name and spec.priority is not None:
         return pod
     chosen = classes.get(name) if name else default
     if name and chosen is None:
         return f"no PriorityClass with name {name} was found"
-    priority, wanted = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
+    priority, class_policy = (chosen.value, chosen.preemption_policy) if chosen else (0, None)
     if spec.priority not in (None, priority):
         return (
             f"the integer value of priority ({spec.priority}) must not be provided in pod spec; "
             f"priority admission controller computed {priority} from the given PriorityClass name"
         )
-    if given and wanted and given != wanted:
+    if policy and class_policy and policy != class_policy:
         return (
-            f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; "
-            f"priority admission controller computed {wanted} from the given PriorityClass name"
+            f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
+            f"priority admission controller computed {class_policy} from the given PriorityClass name"
         )
     name = name or (chosen.name if chosen else "")
     return replace(
         pod,
-        spec=replace(spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given),
+        spec=replace(
+            spec, priority=priority, priority_class_name=name, preemption_policy=class_policy or policy
+        ),
     )
 
 
@@ -166,19 +168,19 @@ POD = "Pod"
 
 def limit_ranges(objects: Iterable[KubeObject], namespace: str) -> list[LimitRange]:
     """The LimitRanges of *namespace* among *objects*, by name."""
-    found = (item for item in objects if isinstance(item, LimitRange) and item.namespace == namespace)
-    return sorted(found, key=lambda item: item.name)
+    ranges = (item for item in objects if isinstance(item, LimitRange) and item.namespace == namespace)
+    return sorted(ranges, key=lambda item: item.name)
 
 
 def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
     """*pod* with the requests and limits that *ranges* give containers which say none; the same object if
     that changes nothing."""
     spec = pod.spec
-    for found in ranges:
+    for limit_range in ranges:
         # Of two items the later one counts.
         limits = dict[str, Quantity]()
         requests = dict[str, Quantity]()
-        for item in found.spec.limits:
+        for item in limit_range.spec.limits:
             if item.type == CONTAINER:
                 limits |= item.default
                 requests |= item.default_request
@@ -201,8 +203,8 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
 def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
     """The refusal by the first of *ranges* that *pod* violates, in upstream's words; None if it violates
     none."""
-    for found in ranges:
-        faults = [fault for item in found.spec.limits for fault in _faults(pod, item)]
+    for limit_range in ranges:
+        faults = [fault for item in limit_range.spec.limits for fault in _faults(pod, item)]
         if faults:
             return faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
     return None
@@ -214,55 +216,60 @@ def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
 def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
     if item.type == CONTAINER:
         for container in pod.spec.all_containers:
-            yield from _checked(item, container.requests, container.limits)
+            yield from _bound_faults(item, container.requests, container.limits)
     elif item.type == POD:
-        yield from _checked(item, _of_pod(pod, requests_of), _of_pod(pod, limits_of))
+        yield from _bound_faults(item, _pod_amounts(pod, requests_of), _pod_amounts(pod, limits_of))
 
 
-def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
+def _pod_amounts(pod: Pod, amounts_of: AmountsOf) -> Amounts:
     """The sum over the containers."""
     total = total_of(pod.spec, amounts_of)
-    known = [amounts_of(container).keys() for container in pod.spec.containers]
+    names_by_container = [amounts_of(container).keys() for container in pod.spec.containers]
     # Upstream: a sum is there only for a resource of which every container says something.
-    for name in {name for names in known for name in names if not all(name in others for others in known)}:
-        found = [use[name] for use in uses(pod.spec, amounts_of) if name in use]
+    for name in {
+        name
+        for names in names_by_container
+        for name in names
+        if not all(name in resource_names for resource_names in names_by_container)
+    }:
+        amounts = [use[name] for use in uses(pod.spec, amounts_of) if name in use]
         total = (
-            {**total, name: max(found)}
-            if found
-            else {other: quantity for other, quantity in total.items() if other != name}
+            {**total, name: max(amounts)}
+            if amounts
+            else {resource: quantity for resource, quantity in total.items() if resource != name}
         )
     return total
 
 
-def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    both = (("request", requests), ("limit", limits))
-    for word, wanted, is_out, order in (
-        ("minimum", item.min, lt, both),
-        ("maximum", item.max, gt, both[::-1]),
+def _bound_faults(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    pairs = (("request", requests), ("limit", limits))
+    for word, bounds, is_out, order in (
+        ("minimum", item.min, lt, pairs),
+        ("maximum", item.max, gt, pairs[::-1]),
     ):
-        for name, bound in sorted(wanted.items()):
+        for name, bound in sorted(bounds.items()):
             # Only the first of the two is required.
-            amounts = [(kind, found.get(name)) for kind, found in order]
+            amounts = [(kind, amounts_of_kind.get(name)) for kind, amounts_of_kind in order]
             out = [
                 f", but {kind} is {amount}"
                 for kind, amount in amounts
                 if amount is not None and is_out(amount, bound)
             ]
-            said = f".  No {amounts[0][0]} is specified" if amounts[0][1] is None else out[0] if out else ""
-            if said:
-                yield f"{word} {name} usage per {item.type} is {bound}{said}"
+            fault = f".  No {amounts[0][0]} is specified" if amounts[0][1] is None else out[0] if out else ""
+            if fault:
+                yield f"{word} {name} usage per {item.type} is {bound}{fault}"
     for name, bound in sorted(item.max_limit_request_ratio.items()):
         request = requests.get(name)
         limit = limits.get(name)
-        said = ""
+        fault = ""
         if not request:
-            said = "no request is specified or request is 0"
+            fault = "no request is specified or request is 0"
         elif not limit:
-            said = "no limit is specified or limit is 0"
+            fault = "no limit is specified or limit is 0"
         elif limit.nanos / request.nanos * 10**9 > bound.nanos:
-            said = f"provided ratio is {limit.nanos / request.nanos:f}"
-        if said:
-            yield f"{name} max limit to request ratio per {item.type} is {bound}, but {said}"
+            fault = f"provided ratio is {limit.nanos / request.nanos:f}"
+        if fault:
+            yield f"{name} max limit to request ratio per {item.type} is {bound}, but {fault}"
 
 
 # --- ResourceQuota ------------------------------------------------------------------------------------------
@@ -274,12 +281,12 @@ def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterat
 ONE = Quantity.of(1)
 COUNT = "count/pods"
 CLAIMS = "persistentvolumeclaims"
-_OF_CLASS = ".storageclass.storage.k8s.io/"
+_BY_CLASS = ".storageclass.storage.k8s.io/"
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS = "requests."
 _HUGE_PAGES = "hugepages-"
-_OF_PODS = ("cpu", "memory")
-"""What a pod as a whole can request, beside huge pages."""
+_POD_LEVEL = ("cpu", "memory")
+"""The resources that a pod as a whole can request, beside huge pages."""
 POD_RESOURCES = frozenset(
     [COUNT, "pods", *NATIVE, *(f"{word}.{name}" for word in ("requests", "limits") for name in NATIVE)]
 )
@@ -294,34 +301,37 @@ def usage(pod: Pod) -> dict[str, Quantity]:
     """The usage of quotas by *pod*: nothing but its count once it has finished."""
     if pod.is_terminal:
         return {COUNT: ONE}
-    whole = {
+    pod_level = {
         name: quantity
         for name, quantity in pod.spec.requests.items()
-        if name in _OF_PODS or name.startswith(_HUGE_PAGES)
+        if name in _POD_LEVEL or name.startswith(_HUGE_PAGES)
     }
-    return {COUNT: ONE, **_named({**total_of(pod.spec, requests_of), **whole}, total_of(pod.spec, limits_of))}
+    return {
+        COUNT: ONE,
+        **_by_quota_name({**total_of(pod.spec, requests_of), **pod_level}, total_of(pod.spec, limits_of)),
+    }
 
 
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
     """The usage of quotas by *claim*: its count and its storage, both also by storage class."""
     storage = claim.spec.requests.get("storage")
     of_class = claim.storage_class
-    prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
-    found = {f"{prefix}{CLAIMS}": ONE for prefix in ("count/", *prefixes)}
+    prefixes = ["", *([f"{of_class}{_BY_CLASS}"] if of_class else [])]
+    amounts = {f"{prefix}{CLAIMS}": ONE for prefix in ("count/", *prefixes)}
     if storage is not None:
-        found |= {f"{prefix}requests.storage": storage for prefix in prefixes}
-    return found
+        amounts |= {f"{prefix}requests.storage": storage for prefix in prefixes}
+    return amounts
 
 
-def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
+def _by_quota_name(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
     """Requests and limits by the names that quotas have for them."""
-    found = {"pods": ONE}
+    amounts = {"pods": ONE}
     for name, quantity in requests.items():
         if name in NATIVE or name.startswith(_HUGE_PAGES):
-            found |= {name: quantity, f"{_REQUESTS}{name}": quantity}
+            amounts |= {name: quantity, f"{_REQUESTS}{name}": quantity}
         elif "/" in name and "kubernetes.io/" not in name and not name.startswith(_REQUESTS):
-            found[f"{_REQUESTS}{name}"] = quantity
-    return found | {f"limits.{name}": quantity for name, quantity in limits.items() if name in NATIVE}
+            amounts[f"{_REQUESTS}{name}"] = quantity
+    return amounts | {f"limits.{name}": quantity for name, quantity in limits.items() if name in NATIVE}
 
 
 # --- which quotas count it ----------------------------------------------------------------------------------
@@ -336,7 +346,7 @@ def counts(quota: ResourceQuota, pod: Pod) -> bool:
         ),
         *quota.spec.scope_selector.match_expressions,
     ]
-    return any(_restricted(quota)) and all(_matches(pod, scope) for scope in scopes)
+    return any(_restricted_names(quota)) and all(_matches(pod, scope) for scope in scopes)
 
 
 def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
@@ -351,7 +361,7 @@ def hard(quota: ResourceQuota) -> Amounts:
     return quota.status.hard or quota.spec.hard
 
 
-def _restricted(quota: ResourceQuota) -> Iterator[str]:
+def _restricted_names(quota: ResourceQuota) -> Iterator[str]:
     """The resources of *quota* that pods use."""
     return (
         name for name in hard(quota) if name in POD_RESOURCES or name.startswith((_HUGE_PAGES, _REQUESTS))
@@ -372,9 +382,11 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
             return not is_best_effort(pod)
         case "PriorityClass":
             name = pod.spec.priority_class_name
-            asked = Requirement(key=scope.scope_name, operator=scope.operator, given_values=scope.values)
+            requirement = Requirement(
+                key=scope.scope_name, operator=scope.operator, given_values=scope.values
+            )
             labels = Map({scope.scope_name: name} if name else {})
-            return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
+            return compile_selector(LabelSelector(match_expressions=(requirement,)))(labels)
         case "CrossNamespacePodAffinity":
             return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
     return False
@@ -383,9 +395,9 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
 def is_best_effort(pod: Pod) -> bool:
     """Whether no container requests or limits any cpu or memory: the class of service BestEffort."""
     amounts = (
-        found.get(name)
-        for one in pod.spec.all_containers
-        for found in (one.requests, one.limits)
+        resources.get(name)
+        for container in pod.spec.all_containers
+        for resources in (container.requests, container.limits)
         for name in ("cpu", "memory")
     )
     return not any(quantity is not None and quantity.nanos > 0 for quantity in amounts)
@@ -394,11 +406,11 @@ def is_best_effort(pod: Pod) -> bool:
 def affinity_terms(pod: Pod) -> list[PodAffinityTerm]:
     """All terms of affinity and anti-affinity to other pods, required and preferred."""
     affinity = pod.spec.affinity
-    found = []
+    terms = []
     for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
         if role is not None:
-            found += [*role.required, *[weighted.pod_affinity_term for weighted in role.preferred]]
-    return found
+            terms += [*role.required, *[weighted.pod_affinity_term for weighted in role.preferred]]
+    return terms
 
 
 # --- refusals -----------------------------------------------------------------------------------------------
@@ -407,26 +419,28 @@ def affinity_terms(pod: Pod) -> list[PodAffinityTerm]:
 def unspecified(quota: ResourceQuota, pod: Pod) -> str | None:
     """The refusal of *pod* by *quota* whatever is used: some container does not say how much it needs; None
     if there is none."""
-    required = REQUIRED.intersection(_restricted(quota))
-    missing = {
-        name for one in pod.spec.all_containers for name in required - _named(one.requests, one.limits).keys()
+    required = REQUIRED.intersection(_restricted_names(quota))
+    names = {
+        name
+        for container in pod.spec.all_containers
+        for name in required - _by_quota_name(container.requests, container.limits).keys()
     }
-    return f"failed quota: {quota.name}: must specify {','.join(sorted(missing))}" if missing else None
+    return f"failed quota: {quota.name}: must specify {','.join(sorted(names))}" if names else None
 
 
-def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
-    """The refusal of *asked* by *quota*, of which *used* is used; None if there is room."""
+def exceeded(quota: ResourceQuota, used: Amounts, requested: Amounts) -> str | None:
+    """The refusal of the *requested* amounts by *quota*, of which *used* is used; None if there is room."""
     bounds = hard(quota)
     over = [
         name
-        for name, quantity in asked.items()
+        for name, quantity in requested.items()
         if name in bounds and _sum(used, name, quantity) > bounds[name]
     ]
     if not over:
         return None
     text = (
         ",".join(f"{name}={amounts[name]}" for name in sorted(over) if name in amounts)
-        for amounts in (asked, used, bounds)
+        for amounts in (requested, used, bounds)
     )
     return "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota.name, *text)
 
@@ -438,24 +452,24 @@ def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Itera
     for pod in pods if quotas else ():
         if pod.metadata.creation_timestamp:
             continue
-        asked = usage(pod)
-        mine = [
+        amounts = usage(pod)
+        own = [
             quota
             for quota in quotas
             if quota.status.used and quota.namespace == pod.namespace and counts(quota, pod)
         ]
-        why = next(
-            (found for quota in mine if (found := exceeded(quota, used[quota.key], asked)) is not None), None
+        refusal = next(
+            (text for quota in own if (text := exceeded(quota, used[quota.key], amounts)) is not None), None
         )
-        if why is not None:
+        if refusal is not None:
             yield Notice(
                 f"Pod {pod.key}",
-                f"the API server would refuse it ({why}); it is tried all the same: quotas are not the scheduler's",
+                f"the API server would refuse it ({refusal}); it is tried all the same: quotas are not the scheduler's",
             )
             continue
-        for quota in mine:
+        for quota in own:
             used[quota.key] |= {
-                name: _sum(used[quota.key], name, quantity) for name, quantity in asked.items()
+                name: _sum(used[quota.key], name, quantity) for name, quantity in amounts.items()
             }
 
 
@@ -485,10 +499,10 @@ def with_default_selector(decoded: _K, document: JsonObject) -> _K:
     """
     if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)):
         return decoded
-    found: Any = document
+    value: Any = document
     for part in ("spec", "template", "metadata", "labels"):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    labels = Map(found) if isinstance(found, Mapping) else NO_STRINGS
+        value = value.get(part) if isinstance(value, Mapping) else None
+    labels = Map(value) if isinstance(value, Mapping) else NO_STRINGS
     if not labels or decoded.selector:
         return decoded
     if isinstance(decoded, ReplicationController):
@@ -513,7 +527,7 @@ def _rounded(amounts: Quantities) -> Quantities:
 def _pod(pod: Pod) -> Pod:
     """*pod* with requests from limits, protocols, host ports of pods in the host's network and so on."""
     spec = pod.spec
-    given = (
+    attributes = (
         spec.scheduler_name,
         spec.host_network,
         spec.containers,
@@ -521,16 +535,20 @@ def _pod(pod: Pod) -> Pod:
         spec.overhead,
         spec.volumes,
     )
-    if not _needed((), *given):
+    if not _defaulted_attributes((), *attributes):
         return pod
     containers = (*spec.containers, *spec.init_containers)
-    amounts = [held for one in containers for held in (one.requests, one.limits)]
-    return replace(pod, spec=replace(spec, **_needed(notation(spec.overhead, *amounts), *given)))
+    amounts = [
+        quantities for container in containers for quantities in (container.requests, container.limits)
+    ]
+    return replace(
+        pod, spec=replace(spec, **_defaulted_attributes(notation(spec.overhead, *amounts), *attributes))
+    )
 
 
 @lru_cache(maxsize=_CACHED)
-def _needed(
-    written: tuple[object, ...],
+def _defaulted_attributes(
+    notations: tuple[object, ...],
     scheduler_name: str,
     host_network: bool,
     containers: tuple[Container, ...],
@@ -544,12 +562,12 @@ def _needed(
         "containers": (containers, _containers(containers, host_network)),
         "init_containers": (init_containers, _containers(init_containers, host_network)),
         "overhead": (overhead, _rounded(overhead)),
-        "volumes": (volumes, _each(_volume, volumes)),
+        "volumes": (volumes, _complete_each(_volume, volumes)),
     }
-    return {name: changed for name, (given, changed) in changes.items() if given != changed}
+    return {name: completed for name, (value, completed) in changes.items() if value != completed}
 
 
-def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _complete_each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
     """*complete* for each value; the same tuple if nothing changes."""
     completed = tuple([complete(value) for value in values])
     return values if all(map(is_, completed, values)) else completed
@@ -567,7 +585,7 @@ def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[
         limits = _rounded(container.limits)
         requests = _rounded(container.requests)
         absent = {name: amount for name, amount in limits.items() if name not in requests}
-        ports = _each(complete_port, container.ports)
+        ports = _complete_each(complete_port, container.ports)
         if not absent and (limits, requests, ports) == (
             container.limits,
             container.requests,
@@ -582,7 +600,7 @@ def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[
             ports=ports,
         )
 
-    return _each(complete, containers)
+    return _complete_each(complete, containers)
 
 
 def _volume(source: S) -> S:
@@ -606,9 +624,11 @@ def _node(node: Node) -> Node:
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
     """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound
     if it has a claim."""
-    given = _volume(volume.spec)
-    spec = replace(given, capacity=_rounded(given.capacity), volume_mode=given.volume_mode or "Filesystem")
-    return replace(volume, spec=spec).in_phase(volume.phase or ("Bound" if spec.claim_ref else "Available"))
+    spec = _volume(volume.spec)
+    completed = replace(spec, capacity=_rounded(spec.capacity), volume_mode=spec.volume_mode or "Filesystem")
+    return replace(volume, spec=completed).in_phase(
+        volume.phase or ("Bound" if completed.claim_ref else "Available")
+    )
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
@@ -620,18 +640,18 @@ def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeCl
     return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
-def _limit_range(found: LimitRange) -> LimitRange:
+def _limit_range(limit_range: LimitRange) -> LimitRange:
     """Containers get the greatest limit as default limit, that as default request, and else the smallest
     request."""
     limits = []
-    for item in found.spec.limits:
+    for item in limit_range.spec.limits:
         if item.type == "Container":
             default = Map({**item.max, **item.default})
             item = replace(
                 item, default=default, default_request=Map({**item.min, **default, **item.default_request})
             )
         limits.append(item)
-    return replace(found, spec=LimitRangeSpec(limits=tuple(limits)))
+    return replace(limit_range, spec=LimitRangeSpec(limits=tuple(limits)))
 
 
 _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
@@ -639,8 +659,10 @@ _COMPLETE: Mapping[type[KubeObject], Callable[[Any], Any]] = {
     Node: _node,
     PersistentVolume: _persistent_volume,
     PersistentVolumeClaim: _persistent_volume_claim,
-    StorageClass: lambda found: (
-        found if found.volume_binding_mode else replace(found, volume_binding_mode="Immediate")
+    StorageClass: lambda storage_class: (
+        storage_class
+        if storage_class.volume_binding_mode
+        else replace(storage_class, volume_binding_mode="Immediate")
     ),
     LimitRange: _limit_range,
 }

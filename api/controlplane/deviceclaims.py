@@ -36,18 +36,18 @@ def templates_in(objects: Iterable[KubeObject]) -> Templates:
 
 
 def with_device_claims(
-    objects: Sequence[KubeObject], known: Iterable[KubeObject] = ()
+    objects: Sequence[KubeObject], existing: Iterable[KubeObject] = ()
 ) -> tuple[KubeObject, ...]:
-    """*objects* with the claims of pods that have no node yet, each before its pod; *known*: what the cluster
-    has already."""
-    templates = templates_in((*known, *objects))
-    found = list[KubeObject]()
+    """*objects* with the claims of pods that have no node yet, each before its pod; *existing*: what the
+    cluster has."""
+    templates = templates_in((*existing, *objects))
+    completed = list[KubeObject]()
     for item in objects if templates else ():
         if isinstance(item, Pod) and item.spec.resource_claims and not item.node_name:
             item, claims = claims_made_for(item, templates)
-            found += claims
-        found.append(item)
-    return tuple(found if templates else objects)
+            completed += claims
+        completed.append(item)
+    return tuple(completed if templates else objects)
 
 
 def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceClaim]]:
@@ -55,15 +55,15 @@ def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceC
     not there none is."""
     statuses = list(pod.status.resource_claim_statuses)
     claims = list[ResourceClaim]()
-    there = {status.name for status in statuses}
+    names = {status.name for status in statuses}
     for claim in pod.spec.resource_claims:
         template = templates.get(f"{pod.namespace}/{claim.resource_claim_template_name}")
-        if claim.name not in there and template is not None:
-            made = ResourceClaim(
+        if claim.name not in names and template is not None:
+            resource_claim = ResourceClaim(
                 metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec
             )
-            statuses.append(PodResourceClaimStatus(name=claim.name, resource_claim_name=made.name))
-            claims.append(made)
+            statuses.append(PodResourceClaimStatus(name=claim.name, resource_claim_name=resource_claim.name))
+            claims.append(resource_claim)
     return (
         pod.with_status(replace(pod.status, resource_claim_statuses=tuple(statuses))) if claims else pod
     ), claims
@@ -83,43 +83,45 @@ def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
     ]
 
 
-def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
+def _metadata(pod: Pod, name: str, template_metadata: TemplateMeta) -> ObjectMeta:
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     return ObjectMeta(
         name=f"{pod.name}-{name}",
         namespace=pod.namespace,
-        labels=like.labels,
-        annotations=like.annotations,
+        labels=template_metadata.labels,
+        annotations=template_metadata.annotations,
         owner_references=(owner,),
     )
 
 
-def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[ResourceSlice, ...]:
-    """The slices that the node *name* has if it is like the node *like*, out of those of the cluster."""
-    found = []
-    for one in slices:
-        if one.spec.node_name == like:
+def slices_like(slices: Iterable[ResourceSlice], model: str, name: str) -> tuple[ResourceSlice, ...]:
+    """The slices that the node *name* has if it is like the node *model*, out of those of the cluster."""
+    copies = []
+    for item in slices:
+        if item.spec.node_name == model:
             pool = replace(
-                one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}"
+                item.spec.pool, name=name if item.spec.pool.name == model else f"{item.spec.pool.name}-{name}"
             )
-            found.append(
+            copies.append(
                 replace(
-                    one,
-                    metadata=replace(one.metadata, name=f"{one.name}-{name}", uid=""),
-                    spec=replace(one.spec, node_name=name, pool=pool),
+                    item,
+                    metadata=replace(item.metadata, name=f"{item.name}-{name}", uid=""),
+                    spec=replace(item.spec, node_name=name, pool=pool),
                     manifest=None,
                 )
             )
-    return tuple(found)
+    return tuple(copies)
 
 
-def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
-    """A slice with *count* more devices of *driver* that are as *like*, in a pool of their own on *node*."""
-    whole = replace(like, consumes_counters=())  # the counters are those of another pool
+def slice_of_more(node: str, driver: str, model: Device, count: int) -> ResourceSlice:
+    """A slice with *count* more devices of *driver* like *model*, in a pool of their own on *node*."""
+    base_device = replace(model, consumes_counters=())  # the counters are those of another pool
     spec = ResourceSliceSpec(
         driver=driver,
         pool=ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1),
         node_name=node,
-        devices=tuple(replace(whole, name=f"{like.name}-more-{number}") for number in range(1, count + 1)),
+        devices=tuple(
+            replace(base_device, name=f"{model.name}-more-{number}") for number in range(1, count + 1)
+        ),
     )
     return ResourceSlice(metadata=ObjectMeta(name=f"{node}-more-{driver}"), spec=spec)

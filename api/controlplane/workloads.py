@@ -116,7 +116,8 @@ class Workload(Part):
     def is_finished(self) -> bool:
         """Whether a Job has completed or failed."""
         return any(
-            one.type in ("Complete", "Failed") and one.status == "True" for one in self.status.conditions
+            condition.type in ("Complete", "Failed") and condition.status == "True"
+            for condition in self.status.conditions
         )
 
     @property
@@ -163,7 +164,7 @@ class Workload(Part):
 
     def claim_templates(self, strict: bool = True) -> list[PersistentVolumeClaim]:
         """A StatefulSet's claims, with the names of the templates."""
-        found = []
+        claims = []
         for i, claim in enumerate(self.spec.volume_claim_templates):
             decoded = decode_kind(
                 "PersistentVolumeClaim",
@@ -172,15 +173,15 @@ class Workload(Part):
                 strict=strict,
             )
             if isinstance(decoded, PersistentVolumeClaim):
-                found.append(with_defaults(decoded))
-        return found
+                claims.append(with_defaults(decoded))
+        return claims
 
     def template_hash(self) -> str:
         """Ten letters and digits, the same for equal templates."""
         import hashlib
 
-        written = json.dumps(self.spec.template, sort_keys=True, default=str)
-        number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
+        text = json.dumps(self.spec.template, sort_keys=True, default=str)
+        number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
         return "".join(_HASH_LETTERS[number // 27**place % 27] for place in range(10))
 
 
@@ -222,21 +223,23 @@ class Ownership:
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
-    _by_owner: dict[_Place, list[Pod]] = Factory(dict)
+    _pods_by_owner: dict[_Place, list[Pod]] = Factory(dict)
     """Namespace, kind and name of the controller -> its pods."""
     _orphans: dict[str, dict[Map[str], list[Pod]]] = Factory(dict)
     """Namespace -> labels -> pods without a controller."""
-    _made_by: dict[_Place, list[Workload]] = Factory(dict)
+    _workloads_by_owner: dict[_Place, list[Workload]] = Factory(dict)
     """Namespace, kind and name of the owner -> the workloads that it controls."""
-    _named: dict[_Place, Workload] = Factory(dict)
+    _by_key: dict[_Place, Workload] = Factory(dict)
     """Namespace, kind and name -> the workload."""
 
     def __attrs_post_init__(self) -> None:
         for workload in self.workloads:
-            self._named[workload.namespace, workload.kind, workload.name] = workload
+            self._by_key[workload.namespace, workload.kind, workload.name] = workload
             owner = workload.metadata.controller
             if owner is not None:
-                self._made_by.setdefault((workload.namespace, owner.kind, owner.name), []).append(workload)
+                self._workloads_by_owner.setdefault((workload.namespace, owner.kind, owner.name), []).append(
+                    workload
+                )
 
     def take_in(self, pods: Iterable[Pod]) -> None:
         """Remember *pods*, except those that have finished or are being deleted."""
@@ -247,33 +250,35 @@ class Ownership:
             if owner is None:
                 self._orphans.setdefault(pod.namespace, {}).setdefault(pod.labels, []).append(pod)
             else:
-                self._by_owner.setdefault((pod.namespace, owner.kind, owner.name), []).append(pod)
+                self._pods_by_owner.setdefault((pod.namespace, owner.kind, owner.name), []).append(pod)
 
     def pods_of(self, workload: Workload) -> list[Pod]:
         """The live pods of a workload. Those that it adopts, which no other controls and its selector
         matches, are its own from then on."""
-        named = self._by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
+        pods = self._pods_by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
         selector = workload.effective_selector
         groups = self._orphans.get(workload.namespace, {})
         for labels in [labels for labels in groups if groups[labels] and selects_some(selector, labels)]:
-            named += groups.pop(labels)
-        return [pod for pod in named if pod.controller is None or workload.controls(pod.metadata)]
+            pods += groups.pop(labels)
+        return [pod for pod in pods if pod.controller is None or workload.controls(pod.metadata)]
 
     def workloads_of(self, owner: Workload, kind: str) -> list[Workload]:
         """The workloads of one kind that *owner* controls."""
-        named = self._made_by.get((owner.namespace, owner.kind, owner.name), ())
-        return [workload for workload in named if workload.kind == kind and owner.controls(workload.metadata)]
+        controlled = self._workloads_by_owner.get((owner.namespace, owner.kind, owner.name), ())
+        return [
+            workload for workload in controlled if workload.kind == kind and owner.controls(workload.metadata)
+        ]
 
     def owner_of(self, workload: Workload) -> Workload | None:
         """The workload that controls *workload*, if it is among them."""
         owner = workload.metadata.controller
-        found = self._named.get((workload.namespace, owner.kind, owner.name)) if owner is not None else None
-        return found if found is not None and found.controls(workload.metadata) else None
+        parent = self._by_key.get((workload.namespace, owner.kind, owner.name)) if owner is not None else None
+        return parent if parent is not None and parent.controls(workload.metadata) else None
 
     def has_pods_of_jobs(self, cron_job: Workload) -> bool:
         """Whether pods of a Job that is not in the input show that *cron_job* runs: Jobs are named after
         their CronJob."""
-        places = ((namespace, kind, name.rpartition("-")[0]) for namespace, kind, name in self._by_owner)
+        places = ((namespace, kind, name.rpartition("-")[0]) for namespace, kind, name in self._pods_by_owner)
         return (cron_job.namespace, "Job", cron_job.name) in places
 
     # --- missing ReplicaSets --------------------------------------------------------------------------------
@@ -285,19 +290,19 @@ class Ownership:
             # When its last pod was created, then how many it has.
             return max(pod.metadata.creation_timestamp or "" for pod in lost.pods), len(lost.pods), lost.name
 
-        return sorted(self._lost.get((deployment.namespace, deployment.name), ()), key=youth)
+        return sorted(self._lost_by_deployment.get((deployment.namespace, deployment.name), ()), key=youth)
 
     @cached_property
-    def _lost(self) -> dict[tuple[str, str], list[LostReplicaSet]]:
+    def _lost_by_deployment(self) -> dict[tuple[str, str], list[LostReplicaSet]]:
         """Namespace and name of a Deployment -> what it has of ReplicaSets that are missing."""
-        found: dict[tuple[str, str], list[LostReplicaSet]] = {}
+        lost_by_deployment: dict[tuple[str, str], list[LostReplicaSet]] = {}
         deployments: dict[str, dict[str, Workload]] = {}
         for workload in self.workloads:
             if workload.kind == "Deployment":
                 deployments.setdefault(workload.namespace, {})[workload.name] = workload
 
         def add(namespace: str, name: str, pods: list[Pod], owner: Workload | None) -> None:
-            if owner is not None and (namespace, "ReplicaSet", name) not in self._named:
+            if owner is not None and (namespace, "ReplicaSet", name) not in self._by_key:
                 controller = pods[0].controller
                 lost = LostReplicaSet(
                     name,
@@ -305,9 +310,9 @@ class Ownership:
                     pods[0].labels.get(HASH_LABEL, ""),
                     controller.uid if controller is not None else "",
                 )
-                found.setdefault((namespace, owner.name), []).append(lost)
+                lost_by_deployment.setdefault((namespace, owner.name), []).append(lost)
 
-        for (namespace, kind, name), pods in self._by_owner.items():
+        for (namespace, kind, name), pods in self._pods_by_owner.items():
             if kind == "ReplicaSet" and namespace in deployments and pods:
                 add(namespace, name, pods, _owner_of(pods[0], name, deployments[namespace]))
         for namespace in deployments.keys() & self._orphans.keys():
@@ -315,7 +320,7 @@ class Ownership:
                 owner = _owner_of(pods[0], "", deployments[namespace]) if labels.get(HASH_LABEL) else None
                 if owner is not None:
                     add(namespace, f"{owner.name}-{labels[HASH_LABEL]}", pods, owner)
-        return found
+        return lost_by_deployment
 
 
 def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -> Workload | None:
@@ -323,7 +328,7 @@ def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -
     the first."""
     candidates = (deployments.get(replica_set.rpartition("-")[0]), *deployments.values())
     return next(
-        (found for found in candidates if found and selects_some(found.effective_selector, pod.labels)), None
+        (owner for owner in candidates if owner and selects_some(owner.effective_selector, pod.labels)), None
     )
 
 
@@ -331,7 +336,7 @@ def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -
 
 
 MAX_MADE = 500_000
-"""How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
+"""The most pods that are made; the largest clusters that Kubernetes supports have 150,000."""
 _MAX_DIGITS = 19
 LOST_REPLICA_SETS = "its ReplicaSets are not in the input; the pods that its selector matches count as its own (kubectl get replicasets)"
 
@@ -348,29 +353,29 @@ class Made:
 
 def expand(
     workloads: Iterable[JsonObject],
-    known: Iterable[KubeObject] = (),
+    existing: Iterable[KubeObject] = (),
     *,
     cron_jobs: bool = False,
     strict: bool = True,
 ) -> Made:
-    """The additions by the controllers of *workloads*, manifests in JSON form, to a cluster that has *known*.
+    """The additions by the controllers of *workloads*, manifests in JSON form, to *existing* objects.
 
     These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The
     names are deterministic. Existing pods of a workload count, unless they have finished or are being
     deleted. CronJobs make the pods of one Job with *cron_jobs*. Raises
     :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
-    read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
-    there = list(known)
-    pods = [item for item in there if isinstance(item, Pod)]
-    owners = Ownership(read, frozenset([item.key for item in there if isinstance(item, ReplicaSet)]))
+    parsed = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
+    objects = list(existing)
+    pods = [item for item in objects if isinstance(item, Pod)]
+    owners = Ownership(parsed, frozenset([item.key for item in objects if isinstance(item, ReplicaSet)]))
     owners.take_in(pods)
-    expansion = _Expansion([item for item in there if isinstance(item, Node)], owners, cron_jobs, strict)
-    expansion.claims.update([item.key for item in there if isinstance(item, PersistentVolumeClaim)])
-    expansion.taken.update([pod.key for pod in pods])
-    for workload in read:
+    expansion = _Expansion([item for item in objects if isinstance(item, Node)], owners, cron_jobs, strict)
+    expansion.claims.update([item.key for item in objects if isinstance(item, PersistentVolumeClaim)])
+    expansion.used_names.update([pod.key for pod in pods])
+    for workload in parsed:
         _MAKERS[workload.kind](expansion, workload)
-    return Made(tuple(expansion.made), tuple(expansion.notices))
+    return Made(tuple(expansion.objects), tuple(expansion.notices))
 
 
 @define(repr=False)
@@ -379,19 +384,19 @@ class _Expansion:
     owners: Ownership
     cron_jobs: bool
     strict: bool
-    made: list[KubeObject] = Factory(list)
+    objects: list[KubeObject] = Factory(list)
     notices: list[Notice] = Factory(list)
-    taken: set[str] = Factory(set)
+    used_names: set[str] = Factory(set)
     claims: set[str] = Factory(set)
 
-    def notice(self, workload: Workload, what: str) -> None:
+    def notice(self, workload: Workload, text: str) -> None:
         """Say what is odd about a workload."""
-        self.notices.append(Notice(f"{workload.kind} {workload.namespace}/{workload.name}", what))
+        self.notices.append(Notice(f"{workload.kind} {workload.namespace}/{workload.name}", text))
 
     def free_names(self, workload: Workload) -> Iterator[str]:
         """``name-0``, ``name-1`` and so on, without names in use."""
         numbered = (f"{workload.name}-{number}" for number in count())
-        return (name for name in numbered if f"{workload.namespace}/{name}" not in self.taken)
+        return (name for name in numbered if f"{workload.namespace}/{name}" not in self.used_names)
 
     def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
         """Make a pod of *template* with *changes* in its ``spec``."""
@@ -400,33 +405,31 @@ class _Expansion:
             metadata=replace(template.metadata, name=name),
             spec=replace(template.spec, **changes) if changes else template.spec,
         )
-        self.taken.add(pod.key)
-        self.made.append(pod)
+        self.used_names.add(pod.key)
+        self.objects.append(pod)
 
-    def check_room(self, workload: Workload, wanted: int) -> None:
-        """Raise ManifestError if *wanted* more pods are too many."""
-        if len(self.made) + wanted > MAX_MADE:
-            got = (
-                f"expected at most {MAX_MADE:,} pods in all, got {wanted:,} to make after {len(self.made):,}"
-            )
-            raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {got}")
+    def check_room(self, workload: Workload, number: int) -> None:
+        """Raise ManifestError if *number* more pods are too many."""
+        if len(self.objects) + number > MAX_MADE:
+            expectation = f"expected at most {MAX_MADE:,} pods in all, got {number:,} to make after {len(self.objects):,}"
+            raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {expectation}")
 
-    def top_up(self, workload: Workload, wanted: int, labels: Labels | None = None) -> None:
-        """Make pods until the workload has *wanted*."""
-        self.add_pods(workload, wanted - len(self.owners.pods_of(workload)), labels)
+    def top_up(self, workload: Workload, number: int, labels: Labels | None = None) -> None:
+        """Make pods until the workload has *number*."""
+        self.add_pods(workload, number - len(self.owners.pods_of(workload)), labels)
 
-    def add_pods(self, workload: Workload, missing: int, labels: Labels | None = None) -> None:
-        """Make *missing* pods, none if it is below 1."""
-        if missing <= 0:
+    def add_pods(self, workload: Workload, number: int, labels: Labels | None = None) -> None:
+        """Make *number* pods, none if it is below 1."""
+        if number <= 0:
             return
-        self.check_room(workload, missing)
-        template = _labelled(workload.pod(self.strict), labels or {})
+        self.check_room(workload, number)
+        template = _with_labels(workload.pod(self.strict), labels or {})
         names = self.free_names(workload)
-        for _ in range(missing):
+        for _ in range(number):
             self.add_pod(template, next(names))
 
 
-def _labelled(pod: Pod, labels: Labels) -> Pod:
+def _with_labels(pod: Pod, labels: Labels) -> Pod:
     """*pod* with *labels* added."""
     if not labels:
         return pod
@@ -450,32 +453,34 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     replica_sets = sorted(expansion.owners.workloads_of(deployment, "ReplicaSet"), key=_revision)
     lost = expansion.owners.lost_replica_sets(deployment)
     unknown = [
-        found for found in lost if f"{deployment.namespace}/{found.name}" not in expansion.owners.replica_sets
+        lost_set
+        for lost_set in lost
+        if f"{deployment.namespace}/{lost_set.name}" not in expansion.owners.replica_sets
     ]
-    for found in unknown:
+    for lost_set in unknown:
         # Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together.
-        _add_replica_set(expansion, deployment, _replica_set(deployment, found).metadata, found.hash)
+        _add_replica_set(expansion, deployment, _replica_set(deployment, lost_set).metadata, lost_set.hash)
     if unknown:
         expansion.notice(deployment, LOST_REPLICA_SETS)
-    lacking = deployment.spec.replicas - sum(len(found.pods) for found in lost)
+    missing = deployment.spec.replicas - sum(len(lost_set.pods) for lost_set in lost)
     if not replica_sets:
         template_hash = lost[-1].hash if lost else deployment.template_hash()
         newest = _replica_set(deployment, lost[-1] if lost else None)
         if not lost:
             _add_replica_set(expansion, deployment, newest.metadata, template_hash)
-        expansion.add_pods(newest, lacking, {HASH_LABEL: template_hash} if template_hash else None)
+        expansion.add_pods(newest, missing, {HASH_LABEL: template_hash} if template_hash else None)
         return
     *older, newest = replica_sets
     for replica_set in older:
         expansion.top_up(replica_set, replica_set.spec.replicas)
     expansion.top_up(
-        newest, max(newest.spec.replicas, lacking - sum(replica_set.spec.replicas for replica_set in older))
+        newest, max(newest.spec.replicas, missing - sum(replica_set.spec.replicas for replica_set in older))
     )
 
 
 def _revision(replica_set: Workload) -> int:
-    written = replica_set.metadata.annotations.get(_REVISION, "")
-    return int(written[:_MAX_DIGITS]) if written.isascii() and written.isdigit() else 0
+    text = replica_set.metadata.annotations.get(_REVISION, "")
+    return int(text[:_MAX_DIGITS]) if text.isascii() and text.isdigit() else 0
 
 
 def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
@@ -496,7 +501,7 @@ def _add_replica_set(
     selector = deployment.selector or LabelSelector(match_labels=labels)
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
     narrowed = replace(selector, match_labels=Map({**selector.match_labels, **hash_label}))
-    expansion.made.append(
+    expansion.objects.append(
         ReplicaSet(
             metadata=replace(metadata, labels=Map({**labels, **hash_label})),
             spec=ControllerSpec(selector=narrowed),
@@ -512,10 +517,10 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     expansion.check_room(workload, workload.spec.replicas - len(expansion.owners.pods_of(workload)))
     template = workload.pod(expansion.strict)
     claims = workload.claim_templates(expansion.strict)
-    first = workload.spec.ordinals.start
-    for ordinal in range(first, first + workload.spec.replicas):
+    start = workload.spec.ordinals.start
+    for ordinal in range(start, start + workload.spec.replicas):
         name = f"{workload.name}-{ordinal}"
-        if f"{workload.namespace}/{name}" in expansion.taken:
+        if f"{workload.namespace}/{name}" in expansion.used_names:
             continue
         for claim in claims:
             metadata = replace(
@@ -524,15 +529,15 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
                 namespace=workload.metadata.namespace,
                 labels=Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})}),
             )
-            made = replace(claim, metadata=metadata)
-            if made.key not in expansion.claims:
-                expansion.claims.add(made.key)
-                expansion.made.append(made)
-        labelled = _labelled(template, {"statefulset.kubernetes.io/pod-name": name})
+            pod_claim = replace(claim, metadata=metadata)
+            if pod_claim.key not in expansion.claims:
+                expansion.claims.add(pod_claim.key)
+                expansion.objects.append(pod_claim)
+        labelled = _with_labels(template, {"statefulset.kubernetes.io/pod-name": name})
         # The claims are volumes before the template's own, and replace those of the same name.
         volumes = {claim.name: claim_volume(claim.name, f"{claim.name}-{name}") for claim in claims}
-        others = (volume for volume in template.spec.volumes if volume.name not in volumes)
-        expansion.add_pod(labelled, name, volumes=(*volumes.values(), *others))
+        own_volumes = (volume for volume in template.spec.volumes if volume.name not in volumes)
+        expansion.add_pod(labelled, name, volumes=(*volumes.values(), *own_volumes))
 
 
 # --- daemon sets and jobs -----------------------------------------------------------------------------------
@@ -549,11 +554,15 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
         field = Requirement(key="metadata.name", operator="In", given_values=(host,))
         required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         base = template.spec.affinity or Affinity()
-        tied = replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
+        tied_affinity = replace(
+            base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required)
+        )
         name = f"{workload.name}-{host}"
-        if f"{workload.namespace}/{name}" in expansion.taken:
+        if f"{workload.namespace}/{name}" in expansion.used_names:
             name = next(expansion.free_names(workload))
-        expansion.add_pod(template, name, tolerations=daemon_tolerations(template.spec), affinity=tied)
+        expansion.add_pod(
+            template, name, tolerations=daemon_tolerations(template.spec), affinity=tied_affinity
+        )
 
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
@@ -640,8 +649,8 @@ def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
 
 
 @lru_cache(maxsize=1 << 10)
-def _with_added(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    return tuple({(t.key, t.effect, t.operator, t.value): t for t in (*given, *added)}.values())
+def _with_added(tolerations: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    return tuple({(t.key, t.effect, t.operator, t.value): t for t in (*tolerations, *added)}.values())
 
 
 def target_node(pod: Pod) -> str | None:

@@ -33,15 +33,15 @@ _LONGEST = (2**63 - 1) / 1e9
 """Seconds: a duration is an int64 of nanoseconds."""
 
 
-def parse_duration(written: str, units: Mapping[str, float] = UNITS) -> float | None:
+def parse_duration(text: str, units: Mapping[str, float] = UNITS) -> float | None:
     """The seconds of a duration; None for any other text, for one below 0, and for more than 292 years.
 
     >>> parse_duration("1m30s"), parse_duration("1.5h"), parse_duration("0"), parse_duration("90"), parse_duration("-1s")
     (90.0, 5400.0, 0.0, None, None)
     """
-    if written == "0":
+    if text == "0":
         return 0.0
-    parts = _PART.findall(written) if _WHOLE.fullmatch(written) else []
+    parts = _PART.findall(text) if _WHOLE.fullmatch(text) else []
     if not parts or any(unit not in units for _, unit in parts):
         return None
     seconds = float(sum(float(number) * units[unit] for number, unit in parts))

@@ -240,8 +240,8 @@ def pairs_match(pairs: Labels | None, labels: Labels) -> bool:
 
 
 def _pairs_test(pairs: Labels) -> Matcher:
-    wanted = pairs.items()
-    return lambda labels: wanted <= labels.items()
+    required = pairs.items()
+    return lambda labels: required <= labels.items()
 
 
 def _all_of(tests: list[Matcher]) -> Matcher:
@@ -252,13 +252,13 @@ def _all_of(tests: list[Matcher]) -> Matcher:
 
 def _tests(expressions: Iterable[Requirement], operators: frozenset[str], kind: str) -> list[Matcher]:
     """The tests of *expressions* of a selector of pods or nodes. Raises :class:`SelectorError`."""
-    found = []
+    tests = []
     for expression in expressions:
         if expression.operator not in operators:
             raise SelectorError(f"{quoted(expression.operator)} is not a valid {kind} selector operator")
         check_requirement(expression.key, expression.operator, expression.values)
-        found.append(_test(expression))
-    return found
+        tests.append(_test(expression))
+    return tests
 
 
 def _test(expression: Requirement) -> Matcher:
@@ -371,18 +371,18 @@ def parse_selector(text: str) -> Matcher:
 
 
 def _requirement(part: str) -> Requirement:
-    if found := _SET.fullmatch(part):
-        key, operator, inside = found.groups()
+    if match := _SET.fullmatch(part):
+        key, operator, inside = match.groups()
         return Requirement(
             key=key,
             operator=_OPERATORS[operator],
             given_values=tuple(value.strip() for value in inside.split(",")) if inside.strip() else (),
         )
-    if found := _PAIR.fullmatch(part):
-        key, operator, value = found.groups()
+    if match := _PAIR.fullmatch(part):
+        key, operator, value = match.groups()
         return Requirement(key=key, operator=_OPERATORS[operator], given_values=(value,))
-    if found := _KEY.fullmatch(part):
-        return Requirement(key=found[2], operator="DoesNotExist" if found[1] else "Exists")
+    if match := _KEY.fullmatch(part):
+        return Requirement(key=match[2], operator="DoesNotExist" if match[1] else "Exists")
     raise SelectorError(
         f'expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, got "{part}"'
     )
@@ -422,9 +422,9 @@ def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
         # Upstream: an empty key with operator Equal covers every key that has this value.
         return toleration.value == taint.value
     if toleration.operator in COMPARISONS:
-        wanted = whole_of(toleration.value)
-        found = whole_of(taint.value)
-        return None not in (wanted, found) and COMPARISONS[toleration.operator](found, wanted)
+        bound = whole_of(toleration.value)
+        value = whole_of(taint.value)
+        return None not in (bound, value) and COMPARISONS[toleration.operator](value, bound)
     return toleration.operator == "Exists"
 
 

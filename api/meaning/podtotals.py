@@ -19,7 +19,7 @@ AmountsOf = Callable[[Container], Amounts]
 
 requests_of: AmountsOf = attrgetter("requests")
 limits_of: AmountsOf = attrgetter("limits")
-"""What a container requests, and its limits."""
+"""The requests of a container, and its limits."""
 
 
 def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:
@@ -34,18 +34,18 @@ def uses(
     """The needs while each init container runs: its own, and those of the sidecars before it."""
     running: dict[str, Quantity] = {}
     for container in spec.init_containers:
-        own = {**defaults, **amounts_of(container)}
-        add_exactly(own, running)
+        needs = {**defaults, **amounts_of(container)}
+        add_exactly(needs, running)
         if container.is_sidecar:
-            running = own
-        yield own
+            running = needs
+        yield needs
 
 
 def total_of(spec: PodSpec, amounts_of: AmountsOf, defaults: Amounts = NO_QUANTITIES) -> dict[str, Quantity]:
     """The sum over containers and sidecars, or what runs with an init container if that is more; each has the
     *defaults* where it says nothing."""
     total: dict[str, Quantity] = {}
-    for container in (*spec.containers, *(one for one in spec.init_containers if one.is_sidecar)):
+    for container in (*spec.containers, *(init for init in spec.init_containers if init.is_sidecar)):
         add_exactly(total, {**defaults, **amounts_of(container)})
     for use in uses(spec, amounts_of, defaults):
         for name, quantity in use.items():

@@ -22,7 +22,7 @@ from .metadata import (
 from .quantity import ZERO, Int64, Quantity
 
 DEVICE_EFFECTS = ("None", "NoSchedule", "NoExecute")
-"""What a taint of a device does: the first one nothing."""
+"""The effects of a device's taint; the first has none."""
 
 # --- claims of a pod ----------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class DeviceSubRequest(_Request):
 
 
 DeviceAsk: TypeAlias = ExactDeviceRequest | DeviceSubRequest
-"""What is asked for, wherever it is said."""
+"""A request for devices, in whichever form."""
 
 
 class DeviceRequest(HashedPart):
@@ -159,7 +159,7 @@ class DeviceRequestAllocationResult(Part):
     """Tells the allocations apart of a device that several claims share."""
     consumed_capacity: Quantities = NO_QUANTITIES
     binding_conditions: tuple[str, ...] = ()
-    """What has to be true of the device before a pod is bound."""
+    """The conditions that have to be true of the device before a pod is bound."""
     binding_failure_conditions: tuple[str, ...] = ()
     id: ClassVar[tuple[str, str, str]] = shortcut("driver", "pool", "device")
 
@@ -266,8 +266,8 @@ class DeviceAttribute(HashedPart):
 
     @property
     def value(self) -> int | bool | str:
-        found: int | bool | str = getattr(self, f"as_{self.type}") if self.type else ""
-        return found
+        value: int | bool | str = getattr(self, f"as_{self.type}") if self.type else ""
+        return value
 
 
 class CapacityRequestPolicyRange(HashedPart):

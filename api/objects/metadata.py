@@ -17,7 +17,7 @@ V = TypeVar("V")
 JsonObject: TypeAlias = Mapping[str, Any]
 """An object in JSON form, such as a manifest, a configuration or a part of one, as it is read."""
 JsonDict: TypeAlias = dict[str, Any]
-"""One that is made."""
+"""An object in JSON form that this package makes."""
 
 _SPELLED = {
     "cidr": "CIDR",
@@ -37,8 +37,8 @@ def json_name(attribute: str) -> str:
     >>> json_name("node_name"), json_name("host_ip"), json_name("csi")
     ('nodeName', 'hostIP', 'csi')
     """
-    first, *rest = attribute.split("_")
-    return first + "".join(_SPELLED.get(word, word.capitalize()) for word in rest)
+    first_word, *rest = attribute.split("_")
+    return first_word + "".join(_SPELLED.get(word, word.capitalize()) for word in rest)
 
 
 class OneOf:
@@ -109,8 +109,8 @@ NOTHING: Map[Any] = Map()
 
 def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[str]:
     """A :class:`Map` of strings; without any, the shared empty one."""
-    made: Map[str] = Map(pairs)
-    return made or NO_STRINGS
+    string_map: Map[str] = Map(pairs)
+    return string_map or NO_STRINGS
 
 
 class OwnerReference(Part):
@@ -170,8 +170,8 @@ def attributes(kind: Any) -> JsonObject:
     """The attributes that the API has too of a class of objects or of parts of them, each with its default."""
     if attrs.has(kind):
         return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
-    found = zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
-    return {name: default for name, default in found if name != MANIFEST}
+    pairs = zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
+    return {name: default for name, default in pairs if name != MANIFEST}
 
 
 def json_names(kind: Any) -> Mapping[str, str]:
@@ -213,8 +213,8 @@ class KubeObject(Part):
         return hash(self._compared)
 
     def __repr__(self) -> str:
-        shown = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != MANIFEST)
-        return f"{type(self).__name__}({', '.join(shown)})"
+        fields = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != MANIFEST)
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     @property
     def _compared(self) -> tuple[Any, ...]:

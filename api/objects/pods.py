@@ -52,7 +52,7 @@ class NodeSpec(Part):
 
 class NodeSystemInfo(Part):
     kubelet_version: str = ""
-    """Which release the node runs, such as ``v1.16.3``."""
+    """The release that the node runs, such as ``v1.16.3``."""
 
 
 class NodeStatus(Part):
@@ -61,7 +61,7 @@ class NodeStatus(Part):
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
     declared_features: tuple[str, ...] = ()
-    """What it says that it can do, in newer releases."""
+    """The features that it declares, in newer releases."""
     node_info: NodeSystemInfo = NodeSystemInfo()
     kubelet_version: ClassVar[str] = shortcut("node_info.kubelet_version")
 
@@ -78,7 +78,7 @@ class Node(KubeObject):
 
 
 DEFAULT_SCHEDULER = "default-scheduler"
-"""Whose a pod is that names no scheduler."""
+"""The scheduler of pods that name none."""
 
 
 class Toleration(HashedPart):
@@ -133,7 +133,7 @@ class Container(HashedPart):
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
-    """What its node does when it exits, in newer releases."""
+    """Rules for its exit, in newer releases."""
 
     @property
     def restarts_all(self) -> bool:
@@ -217,7 +217,7 @@ class PodSpec(Part):
     resource_claims: tuple[PodResourceClaim, ...] = ()
     """Its claims to devices, which newer releases allocate."""
     resources: ResourceRequirements = ResourceRequirements()
-    """What the pod as a whole requests, which newer releases read."""
+    """The requests of the pod as a whole, which newer releases read."""
     requests: ClassVar[Quantities] = shortcut("resources.requests")
     host_network: bool = False
     host_users: bool | None = None
@@ -232,15 +232,15 @@ class PodSpec(Part):
     def rule_volumes(self) -> tuple[Volume, ...]:
         """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which
         no rule reads."""
-        read = []
+        volumes = []
         for volume in self.volumes:
             # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks,
             # but not in that of a claim.
             if _SOURCES(volume) != _NO_SOURCES:
-                read.append(volume)
+                volumes.append(volume)
             elif volume.claim is not None:
-                read.append(Volume(claim=volume.claim))
-        return tuple(read)
+                volumes.append(Volume(claim=volume.claim))
+        return tuple(volumes)
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""
@@ -252,7 +252,7 @@ class ContainerStatus(HashedPart):
 
     name: str = ""
     resources: ResourceRequirements | None = None
-    """What it has now; None where the status says nothing about resources."""
+    """Its resources now; None where the status says nothing about them."""
     allocated_resources: Quantities = NO_QUANTITIES
     """What the node has set aside for it."""
 
@@ -270,11 +270,11 @@ class PodStatus(Part):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     resources: ResourceRequirements | None = None
-    """What the pod as a whole has now, in newer releases."""
+    """The resources of the pod as a whole now, in newer releases."""
     allocated_resources: Quantities = NO_QUANTITIES
     """What the node has set aside for it."""
     resize: str = ""
-    """How a change of requests goes on, up to 1.32."""
+    """The progress of a change of requests, up to 1.32."""
 
 
 class Pod(KubeObject):

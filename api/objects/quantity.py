@@ -93,22 +93,22 @@ class Quantity:
         return Quantity, (self.nanos, *self.form)
 
     @classmethod
-    def parse(cls, written: str | float | None) -> Quantity:
+    def parse(cls, raw: str | float | None) -> Quantity:
         """The quantity of a value in JSON or YAML: a text, a number, or None for zero.
 
         Raises :class:`~kubeclassic.exceptions.QuantityError` for anything else. Rounds away from zero
         to multiples of 1e-9; amounts with a binary suffix stop at 2^63-1.
         """
-        if isinstance(written, str):
-            return _parse(written)
-        if written is None:
+        if isinstance(raw, str):
+            return _parse(raw)
+        if raw is None:
             return ZERO
-        if isinstance(written, bool) or not isinstance(written, (int, float)):
-            raise QuantityError(f"{_WANTED}, got {one_line(repr(written), 80)}")
+        if isinstance(raw, bool) or not isinstance(raw, (int, float)):
+            raise QuantityError(f"{_WANTED}, got {one_line(repr(raw), 80)}")
         # A number as text. Python refuses to write integers of very many digits.
-        if isinstance(written, int) and written.bit_length() > _LONGEST * 4:
+        if isinstance(raw, int) and raw.bit_length() > _LONGEST * 4:
             raise QuantityError(f"{_WANTED}, got more than {_LONGEST:,} digits")
-        return _parse(repr(written))
+        return _parse(repr(raw))
 
     @classmethod
     def of(cls, amount: int | str) -> Quantity:
@@ -163,9 +163,9 @@ class Quantity:
                 return wrap_int64(wrap_int64(unscaled) * power)
             if unscaled < MAX_INT64 and up <= _MAX_DIGITS:
                 # Upstream: a negative big decimal is truncated, then 1 is added, so -1.5 becomes 0.
-                kept = wrap_int64(unscaled)
-                quotient, rest = divmod(abs(kept), int(10**up))
-                return (quotient if kept >= 0 else -quotient) + (1 if rest else 0)
+                wrapped = wrap_int64(unscaled)
+                quotient, rest = divmod(abs(wrapped), int(10**up))
+                return (quotient if wrapped >= 0 else -quotient) + (1 if rest else 0)
             ceiling: int = -(-unscaled // 10**up)
             return wrap_int64(ceiling)
         if self._scale < scale:
@@ -185,8 +185,8 @@ class Quantity:
         if self._is_big or other._is_big:
             return _make(unscaled, scale, True, style)
         if not self._unscaled or not other._unscaled:
-            kept = self if self._unscaled else other
-            return _make(kept._unscaled, kept._scale, False, style)
+            nonzero = self if self._unscaled else other
+            return _make(nonzero._unscaled, nonzero._scale, False, style)
         # Whether the sum of two short quantities stays short: the scaled operands and the total must be
         # int64s.
         operands = (part._unscaled * 10 ** (part._scale - scale) for part in (self, other))
@@ -252,7 +252,7 @@ def whole_numbers(amounts: Mapping[str, Quantity]) -> dict[str, int]:
 def notation(*amounts: Mapping[str, Quantity]) -> tuple[object, ...]:
     """The form of each amount, for caches: equal amounts may be written otherwise, as 1Gi and 1073741824, and
     each object keeps its own."""
-    return tuple([amount.form for held in amounts for amount in held.values()])
+    return tuple([amount.form for quantities in amounts for amount in quantities.values()])
 
 
 def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:
@@ -260,8 +260,8 @@ def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:
     return Quantity(unscaled * 10 ** (scale - _NANO), unscaled, scale, is_big, style)
 
 
-def _kept(made: Quantity, text: str) -> Quantity:
-    return Quantity(made.nanos, *made.form[:-1], text.strip())
+def _with_text(quantity: Quantity, text: str) -> Quantity:
+    return Quantity(quantity.nanos, *quantity.form[:-1], text.strip())
 
 
 ZERO = Quantity()
@@ -272,10 +272,10 @@ def _parse(text: str) -> Quantity:
     stripped = text.strip()
     if len(stripped) > _LONGEST:
         raise QuantityError(f"expected at most {_LONGEST:,} characters, got {_shown(stripped)}")
-    matched = _SYNTAX.fullmatch(stripped)
-    if not stripped or matched is None:
+    match = _SYNTAX.fullmatch(stripped)
+    if not stripped or match is None:
         raise QuantityError(f"{_WANTED}, got {_shown(text)}")
-    sign, whole, _, fraction, suffix = matched.groups("")
+    sign, whole, _, fraction, suffix = match.groups("")
     if not (suffix or whole or fraction):
         return ZERO  # Upstream: a sign or a dot alone is zero too
     # Short with few digits and nothing below 1e-9, else big.
@@ -286,8 +286,8 @@ def _parse(text: str) -> Quantity:
         bits = _BINARY[suffix]
         # Upstream: the number of digits of a power of two is only estimated.
         if not fraction and len(whole) + bits * 3 // 10 <= 14:
-            made = _make(digits << bits, 0, False, "binary")
-            return _kept(made, text) if abs(digits) & 7 else made
+            quantity = _make(digits << bits, 0, False, "binary")
+            return _with_text(quantity, text) if abs(digits) & 7 else quantity
         _require_digit(text, number)
         nanos = _to_nanos(digits << bits, -len(fraction))
         style = "decimal" if 0 < abs(nanos) < 10**9 else "binary"
@@ -300,11 +300,11 @@ def _parse(text: str) -> Quantity:
         raise QuantityError(f"expected a number of at most {_LONGEST:,} digits, got {_shown(text)}")
     scale = exponent - len(fraction)
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
-        made = _make(digits, scale, False, style)
+        quantity = _make(digits, scale, False, style)
         # Upstream: the text is kept if it counts as canonical: 1.500 does, 0.1 does not.
         if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0"):
-            return _kept(made, text)
-        return made
+            return _with_text(quantity, text)
+        return quantity
     _require_digit(text, number)
     if digits:
         return _make(_to_nanos(digits, scale), _NANO, True, style)

@@ -219,7 +219,7 @@ class StorageClass(KubeObject):
 
 class VolumeNodeResources(Part):
     count: Int32 | None = None
-    """How many volumes a driver can attach; None: there is no limit."""
+    """The number of volumes that a driver can attach; None: there is no limit."""
 
 
 class CSINodeDriver(Part):

@@ -90,8 +90,8 @@ def kind_with_group(kind: str, api_version: Any = None) -> str:
     ('Node (longhorn.io)', 'Node', 'Node (v2)')
     """
     group = str(api_version or "").rpartition("/")[0]
-    shown = api_version if kind in _GROUPS.get(group, ("", ""))[1].split() else group
-    return kind if is_built_in(kind, api_version) or not shown else f"{kind} ({shown})"
+    group_text = api_version if kind in _GROUPS.get(group, ("", ""))[1].split() else group
+    return kind if is_built_in(kind, api_version) or not group_text else f"{kind} ({group_text})"
 
 
 # --- Unknown fields -----------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def fields_of(annotation: Any) -> Fields | None:
     if is_value(annotation):
         return {name: fields_of(kind) for _, name, kind in annotated(annotation)}
     parts = () if get_origin(annotation) is Map else get_args(annotation)
-    return next((found for part in parts if (found := fields_of(part)) is not None), None)
+    return next((fields for part in parts if (fields := fields_of(part)) is not None), None)
 
 
 def unknown_fields(
@@ -154,11 +154,11 @@ def misnamed(
         for index, item in enumerate(value):
             yield from misnamed(item, fields, f"{path}[{index}]", any_case)
     elif isinstance(value, Mapping) and fields is not None:
-        known = {name.lower(): part for name, part in fields.items()} if any_case else fields
+        part_by_name = {name.lower(): part for name, part in fields.items()} if any_case else fields
         for name, item in value.items():
             inner = f"{path}.{name}" if path else str(name)
-            if (key := str(name).lower() if any_case else name) in known:
-                yield from misnamed(item, known[key], inner, any_case)
+            if (key := str(name).lower() if any_case else name) in part_by_name:
+                yield from misnamed(item, part_by_name[key], inner, any_case)
             else:
                 yield inner, did_you_mean(str(name), fields)
 
@@ -184,20 +184,20 @@ def removed(data: JsonDict, path: str) -> bool:
     (True, False, {'a': [{'c': 2}]})
     """
     *way, last = _STEP.findall(path) or [""]
-    whole: Any = data
+    holder: Any = data
     for step in way:
-        if isinstance(whole, list):
-            whole = whole[int(step)] if step.isdecimal() and int(step) < len(whole) else None
+        if isinstance(holder, list):
+            holder = holder[int(step)] if step.isdecimal() and int(step) < len(holder) else None
         else:
-            whole = whole.get(step) if isinstance(whole, dict) else None
-    if not isinstance(whole, dict) or last not in whole or (not way and last in ("kind", "apiVersion")):
+            holder = holder.get(step) if isinstance(holder, dict) else None
+    if not isinstance(holder, dict) or last not in holder or (not way and last in ("kind", "apiVersion")):
         return False
-    del whole[last]
+    del holder[last]
     return True
 
 
 MAX_NESTING = 200
-"""How many levels an object may have that is kept in JSON form; the API's own have 20 or so."""
+"""The most levels of an object that is kept in JSON form; the API's own have 20 or so."""
 
 
 def check_nesting(value: Any, where: object) -> None:
@@ -254,13 +254,13 @@ def type_with_all_fields(name: str) -> Any:
         for field, kind in _types()[name].items()
     }
     attributes = {f"f{number}": field for number, field in enumerate(kinds)}
-    one = msgspec.defstruct(
+    struct_type = msgspec.defstruct(
         name,
         [(attribute, kinds[field], UNSET) for attribute, field in attributes.items()],
         rename=attributes,
         forbid_unknown_fields=True,
     )
-    return one | list[one]  # type: ignore[valid-type]  # it is a class
+    return struct_type | list[struct_type]  # type: ignore[valid-type]  # it is a class
 
 
 # --- the table ----------------------------------------------------------------------------------------------
@@ -299,10 +299,10 @@ _LONGEST = 1 << 10
 def quickly(kind: type[_V], value: Any, strict: bool = False) -> _V:
     """*value* as one of *kind*; as :func:`~.typed.read`, whose errors it has."""
     try:
-        found = msgspec.convert(value, kind, dec_hook=other_types)
+        converted = msgspec.convert(value, kind, dec_hook=other_types)
     except UNREADABLE:
         return read(kind, value, strict)
-    return read(kind, value, strict) if strict and not fits(kind, value) else found
+    return read(kind, value, strict) if strict and not fits(kind, value) else converted
 
 
 def other_types(kind: Any, value: Any) -> Any:
@@ -343,12 +343,15 @@ def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
             return note
         return _worded(inner, note if isinstance(note, FieldWords) else None)
     if is_value(annotation):
-        own = words.fields if words is not None else {}
+        words_by_attribute = words.fields if words is not None else {}
         fields = {
-            name: own.get(attribute) or _worded(kind) for attribute, name, kind in annotated(annotation)
+            name: words_by_attribute.get(attribute) or _worded(kind)
+            for attribute, name, kind in annotated(annotation)
         }
         return {name: inner for name, inner in fields.items() if inner is not None} or None
-    return next((found for part in get_args(annotation) if (found := _worded(part, words)) is not None), None)
+    return next(
+        (worded for part in get_args(annotation) if (worded := _worded(part, words)) is not None), None
+    )
 
 
 def fits(kind: Any, value: Any) -> bool:
@@ -372,29 +375,31 @@ def _fits(value: Any, words: Worded) -> bool:
 _known: dict[Any, Any] = {}
 
 
-def _one(value: _V, *amounts: Quantities) -> _V:
+def _first_equal(value: _V, *amounts: Quantities) -> _V:
     """The first of all values that are equal to *value*, with *amounts* written as in it."""
     if len(_known) >= _REMEMBERED:
         _known.clear()
-    found: _V = _known.setdefault((value, notation(*amounts)) if amounts else value, value)
-    return found
+    remembered: _V = _known.setdefault((value, notation(*amounts)) if amounts else value, value)
+    return remembered
 
 
-def shared(found: K) -> K:
-    """*found* with the parts that others have too."""
-    if found.metadata.owner_references:
-        force_setattr(found.metadata, "owner_references", _one(found.metadata.owner_references))
-    if isinstance(found, o.Pod) and found.status.container_statuses:
-        statuses = found.status.container_statuses
-        resources = [one.resources for one in statuses if one.resources is not None]
-        amounts = [one.allocated_resources for one in statuses] + [
-            held for one in resources for held in (one.requests, one.limits)
+def shared(item: K) -> K:
+    """*item* with the parts that others have too."""
+    if item.metadata.owner_references:
+        force_setattr(item.metadata, "owner_references", _first_equal(item.metadata.owner_references))
+    if isinstance(item, o.Pod) and item.status.container_statuses:
+        statuses = item.status.container_statuses
+        resources = [status.resources for status in statuses if status.resources is not None]
+        amounts = [status.allocated_resources for status in statuses] + [
+            quantities
+            for resources_of_status in resources
+            for quantities in (resources_of_status.requests, resources_of_status.limits)
         ]
-        force_setattr(found.status, "container_statuses", _one(statuses, *amounts))
-    if isinstance(found, o.Node):
-        force_setattr(found.status, "images", tuple(map(_one, found.status.images)))
-        force_setattr(found.spec, "taints", _one(found.spec.taints))
-    return found
+        force_setattr(item.status, "container_statuses", _first_equal(statuses, *amounts))
+    if isinstance(item, o.Node):
+        force_setattr(item.status, "images", tuple(map(_first_equal, item.status.images)))
+        force_setattr(item.spec, "taints", _first_equal(item.spec.taints))
+    return item
 
 
 # --- specs of pods ------------------------------------------------------------------------------------------
@@ -410,7 +415,7 @@ _MOST_BYTES = 1 << 25
 class _KnownSpec:
     spec: o.PodSpec
     is_plain: bool
-    """It has only fields that the API has, each once."""
+    """Whether it has only fields that the API has, each once."""
     is_strict: bool
     """Its words are those of the API."""
 
@@ -427,14 +432,14 @@ def pod_of_texts(parts: Parts) -> o.Pod | None:
         or bytes(parts.get("apiVersion", b'"v1"')) != b'"v1"'
     ):
         return None
-    known, node = _spec_in(bytes(parts.get("spec", b"{}")))
-    if known is None or not known.is_plain or not known.is_strict:
+    known_spec, node = _spec_in(bytes(parts.get("spec", b"{}")))
+    if known_spec is None or not known_spec.is_plain or not known_spec.is_strict:
         return None
     metadata = _part(o.ObjectMeta, parts.get("metadata"))
     status = _part(o.PodStatus, parts.get("status"))
     if metadata is None or status is None:
         return None
-    return shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
+    return shared(o.Pod(metadata=metadata, spec=known_spec.spec.on(node), status=status))
 
 
 def _part(kind: type[_V], text: Raw | None) -> _V | None:
@@ -442,9 +447,9 @@ def _part(kind: type[_V], text: Raw | None) -> _V | None:
     if text is None:
         return kind()
     part: Any = kind
-    said, means = _decoders(part)
+    decode_all, decode_read = _decoders(part)
     try:
-        return means(text) if holds_each_once(bytes(text), said(text)) else None
+        return decode_read(text) if holds_each_once(bytes(text), decode_all(text)) else None
     except UNREADABLE:
         return None
 
@@ -452,23 +457,23 @@ def _part(kind: type[_V], text: Raw | None) -> _V | None:
 @cache
 def _decoders(kind: Any) -> tuple[Callable[[Raw], Any], Callable[[Raw], Any]]:
     """Two decoders for a type of the API: of all that an object says, and of what rules read."""
-    said = msgspec.json.Decoder(type_with_all_fields(kind.__name__))
-    return said.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
+    decoder = msgspec.json.Decoder(type_with_all_fields(kind.__name__))
+    return decoder.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
 
 
 def object_of(kind: type[K], document: Any, strict: bool) -> K:
     """The object of *kind* in JSON form. Raises :class:`~.mismatch.Mismatch`."""
-    known = None
+    known_spec = None
     node = ""
     if issubclass(kind, o.Pod) and type(document) is dict and type(spec := document.get("spec")) is dict:
         with suppress(*UNREADABLE):
-            known, node = _spec_in(encoded(spec))
-    if known is None or (strict and not known.is_strict):
+            known_spec, node = _spec_in(encoded(spec))
+    if known_spec is None or (strict and not known_spec.is_strict):
         return shared(quickly(kind, document, strict))
     # Enumerations are in specs alone.
-    found = quickly(kind, {name: value for name, value in document.items() if name != "spec"})
-    force_setattr(found, "spec", known.spec.on(node) if node else known.spec)
-    return shared(found)
+    item = quickly(kind, {name: value for name, value in document.items() if name != "spec"})
+    force_setattr(item, "spec", known_spec.spec.on(node) if node else known_spec.spec)
+    return shared(item)
 
 
 def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
@@ -497,13 +502,13 @@ def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
 
 def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpec | None:
     """The spec of a text that did not come before."""
-    given = quick_value(text)
+    whole_value = quick_value(text)
     value = quick_value(common)
-    if given is None or value is None or type(given[0]) is not dict:
+    if whole_value is None or value is None or type(whole_value[0]) is not dict:
         return None
     # The same text in another place, such as a label of that name, does not differ from pod to pod.
-    if (given[0].get("nodeName") or "") != node or (
-        token and text.count(token) != _times_in(given[0], token)
+    if (whole_value[0].get("nodeName") or "") != node or (
+        token and text.count(token) != _times_in(whole_value[0], token)
     ):
         return None
     try:
@@ -517,15 +522,15 @@ def _times_in(spec: Any, token: bytes) -> int:
     """The number of times that a volume is named where it is declared and mounted."""
     try:
         containers = [
-            one
+            container
             for name in ("containers", "initContainers", "ephemeralContainers")
-            for one in spec.get(name) or ()
+            for container in spec.get(name) or ()
         ]
-        named = [
+        named_objects = [
             *(spec.get("volumes") or ()),
-            *(mount for one in containers for mount in one.get("volumeMounts") or ()),
+            *(mount for container in containers for mount in container.get("volumeMounts") or ()),
         ]
-        return sum(encoded(one.get("name")) == token for one in named)
+        return sum(encoded(named_object.get("name")) == token for named_object in named_objects)
     except (AttributeError, TypeError):
         return -1
 
@@ -557,15 +562,15 @@ def decode_kind(
 
     With *keeps_manifest* the object has the document as its ``manifest``.
     """
-    known = KINDS.get(kind)
-    if known is None:
+    object_class = KINDS.get(kind)
+    if object_class is None:
         return None
     try:
-        found = object_of(known, newer(kind, document), strict)
+        item = object_of(object_class, newer(kind, document), strict)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
-    force_setattr(found, "manifest", document if keeps_manifest else None)
-    return found
+    force_setattr(item, "manifest", document if keeps_manifest else None)
+    return item
 
 
 # --- older versions -----------------------------------------------------------------------------------------
@@ -577,11 +582,11 @@ _EXACT = ("deviceClassName", "selectors", "allocationMode", "count", "adminAcces
 
 def newer(kind: str, document: Any) -> Any:
     """*document* as newer versions of the API have it. Raises :class:`~.mismatch.Mismatch`."""
-    changed = _CHANGED.get(kind)
-    return _each(document, *changed) if changed is not None else document
+    change = _CHANGED.get(kind)
+    return _change_each(document, *change) if change is not None else document
 
 
-def _each(value: Any, path: Sequence[str], change: Callable[[JsonDict], Any]) -> Any:
+def _change_each(value: Any, path: Sequence[str], change: Callable[[JsonDict], Any]) -> Any:
     """*value* with the objects of the list at *path* changed."""
     if not path:
         if isinstance(value, list):
@@ -591,12 +596,12 @@ def _each(value: Any, path: Sequence[str], change: Callable[[JsonDict], Any]) ->
     if not isinstance(value, dict) or value.get(name) is None:
         return value
     try:
-        return {**value, name: _each(value[name], rest, change)}
+        return {**value, name: _change_each(value[name], rest, change)}
     except Mismatch as mismatch:
         raise mismatch.under(name) from None
 
 
-def _unpacked(name: str, value: JsonDict) -> JsonDict:
+def _unpack(name: str, value: JsonDict) -> JsonDict:
     """*value* with the fields that are in an inner object *name*."""
     inner = value.get(name)
     if inner is None:
@@ -604,7 +609,7 @@ def _unpacked(name: str, value: JsonDict) -> JsonDict:
     return {**{key: item for key, item in value.items() if key != name}, **entries(inner)}
 
 
-def _exactly(request: JsonDict) -> JsonDict:
+def _with_exactly(request: JsonDict) -> JsonDict:
     exact = {key: request[key] for key in _EXACT if key in request}
     if not exact.get("deviceClassName") or "exactly" in request:
         return request
@@ -612,10 +617,10 @@ def _exactly(request: JsonDict) -> JsonDict:
 
 
 _CHANGED: Mapping[str, tuple[tuple[str, ...], Callable[[JsonDict], JsonDict]]] = {
-    "Pod": (("spec", "resourceClaims"), partial(_unpacked, "source")),
-    "ResourceClaim": (("spec", "devices", "requests"), _exactly),
-    "ResourceClaimTemplate": (("spec", "spec", "devices", "requests"), _exactly),
-    "ResourceSlice": (("spec", "devices"), partial(_unpacked, "basic")),
+    "Pod": (("spec", "resourceClaims"), partial(_unpack, "source")),
+    "ResourceClaim": (("spec", "devices", "requests"), _with_exactly),
+    "ResourceClaimTemplate": (("spec", "spec", "devices", "requests"), _with_exactly),
+    "ResourceSlice": (("spec", "devices"), partial(_unpack, "basic")),
 }
 
 
@@ -624,7 +629,7 @@ def describe(document: object, kind: str = "") -> str:
     if not isinstance(document, Mapping):
         return kind or "manifest"
     metadata = document.get("metadata")
-    given = document.get("kind")
-    kind = kind or (given if isinstance(given, str) else "")
+    value = document.get("kind")
+    kind = kind or (value if isinstance(value, str) else "")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return f"{kind} {name}".strip() if name and isinstance(name, str) else kind

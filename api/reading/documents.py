@@ -44,7 +44,7 @@ _FOR_PEOPLE = {
 """Kind of text -> how it begins, of those that kubectl prints for people."""
 _ERROR = re.compile(rb"\s*((?:error: |Error from server|Unable to connect to|The connection to)[^\r\n]*)")
 _CHATTER = re.compile(rb"\A((Warning: |[EIW]\d{4} )[^\n]*\n)+")
-"""What kubectl says on standard error, before the objects."""
+"""Messages of kubectl on standard error, before the objects."""
 _TEMPLATE = re.compile(rb"\{(?=\{[^{}]*\}\}|%[^\n]*%\}).")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
 """Keys that are never written twice by intention: a second one begins another object."""
@@ -70,7 +70,7 @@ class File:
     name: str = ""
     found: bool = False
     given: bytes | None = None
-    """What it holds, unpacked; None: it is read when that is asked for."""
+    """Its content, unpacked; None: it is read when that is asked for."""
 
     @property
     def content(self) -> bytes:
@@ -98,10 +98,10 @@ class File:
                         )
                     yield Document(data, place, self.found, repeated, is_yaml)
         except ManifestError as error:
-            if (found := _TEMPLATE.search(content)) is None:
+            if (template := _TEMPLATE.search(content)) is None:
                 raise
             place = str(error).partition(": ")[0]
-            marks = "{{ ... }}" if found[0] == b"{{" else "{% ... %}"
+            marks = "{{ ... }}" if template[0] == b"{{" else "{% ... %}"
             raise ManifestError(
                 f"{place}: got a template ({marks}): render it first, as `helm template` does"
             ) from None
@@ -140,12 +140,12 @@ def read_documents(paths: Paths, stdin: IO[Any] | None = None) -> Iterator[Docum
         yield from file.documents()
 
 
-def only_document(path: PathLike, wanted: str) -> Document:
-    """The document of a file that has one, which *wanted* names. Raises
+def only_document(path: PathLike, noun: str) -> Document:
+    """The document of a file that has one; *noun* names it in messages. Raises
     :class:`~kubeclassic.exceptions.ManifestError`."""
     documents = list(read_documents(path))
     if len(documents) != 1:
-        raise ManifestError(f"{path}: expected one {wanted}, got {len(documents)} documents")
+        raise ManifestError(f"{path}: expected one {noun}, got {len(documents)} documents")
     return documents[0]
 
 
@@ -175,8 +175,10 @@ def read_files(paths: Paths, stdin: IO[Any] | None = None) -> Iterator[File]:
 def _in_pieces(name: str, found: bool = False) -> list[File]:
     """The file, to be read piece by piece, if it is regular and may be one long list in JSON."""
     try:
-        told = os.stat(name)  # before it is opened: a FIFO can be opened only once
-        if not stat.S_ISREG(told.st_mode) or told.st_size < (_LONG_PACKED if name.endswith(".gz") else _LONG):
+        status = os.stat(name)  # before it is opened: a FIFO can be opened only once
+        if not stat.S_ISREG(status.st_mode) or status.st_size < (
+            _LONG_PACKED if name.endswith(".gz") else _LONG
+        ):
             return []
         with pieces_of(name) as stream:
             return [File(name, name, found)] if _looks_like_json(stream.read(_HEAD)) else []
@@ -274,10 +276,10 @@ def simulator_items(data: JsonObject, where: str) -> list[JsonObject]:
     """The objects of an export, with their kinds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     items: list[JsonObject] = []
     for name, (api_version, kind) in LISTS.items():
-        found = data.get(name) or []
-        if not isinstance(found, list):
-            raise ManifestError(f"{where}: {name}: expected a list, got {shown(found)}")
-        for number, item in enumerate(found, 1):
+        members = data.get(name) or []
+        if not isinstance(members, list):
+            raise ManifestError(f"{where}: {name}: expected a list, got {shown(members)}")
+        for number, item in enumerate(members, 1):
             if not isinstance(item, dict):
                 raise ManifestError(
                     f"{where}: {name}: item {number}: expected a Kubernetes object, got {shown(item)}"

@@ -118,17 +118,17 @@ class NoticeGroup:
     def record(self) -> InputWarning:
         """As data."""
         first = self.notices[0]
-        about = first if isinstance(first, Unread) else Unread("", "")
-        others = tuple(
+        unread_notice = first if isinstance(first, Unread) else Unread("", "")
+        other_places = tuple(
             notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD)
         )
         return InputWarning(
             self.text,
-            about.field or None,
-            about.release or None,
-            about.gate or None,
+            unread_notice.field or None,
+            unread_notice.release or None,
+            unread_notice.gate or None,
             tuple(self.pods),
-            others,
+            other_places,
         )
 
 
@@ -185,13 +185,13 @@ def unread_sentences(notices: Iterable[Notice]) -> list[str]:
 
 def refuse_unread(notices: Sequence[Notice]) -> None:
     """Raise :class:`UnreadError` if something does not count in the answer."""
-    found = [group for group in grouped(notices) if group.is_unread]
-    if found:
-        first = found[0]
-        more = len(found) - 1
+    unread_groups = [group for group in grouped(notices) if group.is_unread]
+    if unread_groups:
+        first = unread_groups[0]
+        more = len(unread_groups) - 1
         place = first.notices[0].where
-        others = f"; {more} more such {'warning' if more == 1 else 'warnings'}" if more else ""
-        raise UnreadError(f"--strict: {first.text}{f', first {place}' if place else ''}{others}")
+        suffix = f"; {more} more such {'warning' if more == 1 else 'warnings'}" if more else ""
+        raise UnreadError(f"--strict: {first.text}{f', first {place}' if place else ''}{suffix}")
 
 
 @attrs.define
@@ -220,5 +220,5 @@ class Oddities:
         """Note the fields of an object of *kind* that the API does not have."""
         if has_only_api_fields(kind, data):
             return
-        for path, near in misnamed(data, api_fields(kind, data.get("apiVersion"))):
-            self.note(place, f"{path}: unknown field{near}", about)
+        for path, suggestion in misnamed(data, api_fields(kind, data.get("apiVersion"))):
+            self.note(place, f"{path}: unknown field{suggestion}", about)

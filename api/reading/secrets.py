@@ -26,19 +26,19 @@ ADDRESSES = frozenset({"urlprefix", "server", "proxyurl"})
 _HOST = re.compile(r"([^@:\[\]]*|\[[^@\]]*\])(:\d*)?")
 
 
-def without_secrets(found: Any, field: str = "") -> Any:
-    """*found*, the JSON form of a document or what its *field* has, with :data:`HIDDEN` in place of
+def without_secrets(value: Any, field: str = "") -> Any:
+    """*value*, the JSON form of a document or what its *field* has, with :data:`HIDDEN` in place of
     credentials."""
     name = re.sub("[-_]", "", field).lower()
-    if found is None or name in SECRET:
-        return found and HIDDEN
-    if isinstance(found, Mapping):
-        return {key: without_secrets(value, str(key)) for key, value in found.items()}
-    if isinstance(found, list | tuple):
+    if value is None or name in SECRET:
+        return value and HIDDEN
+    if isinstance(value, Mapping):
+        return {key: without_secrets(inner, str(key)) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
         if name == "env":  # of a program that fetches credentials
-            return [{**one, "value": HIDDEN} if isinstance(one, Mapping) else HIDDEN for one in found]
-        return [without_secrets(one) for one in found]
-    return without_user(found) if name in ADDRESSES and isinstance(found, str) else found
+            return [{**item, "value": HIDDEN} if isinstance(item, Mapping) else HIDDEN for item in value]
+        return [without_secrets(item) for item in value]
+    return without_user(value) if name in ADDRESSES and isinstance(value, str) else value
 
 
 def without_user(url: str) -> str:

@@ -52,8 +52,8 @@ class Mismatch(Exception):
 
 def without_kind(where: object, document: object = None) -> ManifestError:
     """The error about a document that does not say its kind."""
-    got = shown(document["kind"]) if isinstance(document, Mapping) and "kind" in document else "nothing"
-    return ManifestError(f"{where}: kind: expected the kind of a Kubernetes object, got {got}")
+    kind = shown(document["kind"]) if isinstance(document, Mapping) and "kind" in document else "nothing"
+    return ManifestError(f"{where}: kind: expected the kind of a Kubernetes object, got {kind}")
 
 
 def shown(value: object) -> str:
@@ -98,9 +98,9 @@ class ReadBy(Generic[_V]):
 
 def read(kind: type[_V], value: Any, strict: bool = False) -> _V:
     """*value* as one of *kind*. Raises :class:`Mismatch`."""
-    known: Any = kind
-    found: _V = reader(known, strict)(value)
-    return found
+    untyped_kind: Any = kind
+    result: _V = reader(untyped_kind, strict)(value)
+    return result
 
 
 @cache
@@ -142,9 +142,9 @@ def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
 
 def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -> Table:
     """The fields of a class that is read."""
-    own = words.fields if words is not None else {}
+    worded = words.fields if words is not None else {}
     return {
-        name: (attribute, reader(Annotated[str, own[attribute]] if attribute in own else inner, strict))
+        name: (attribute, reader(Annotated[str, worded[attribute]] if attribute in worded else inner, strict))
         for attribute, name, inner in annotated(kind)
     }
 
@@ -157,15 +157,15 @@ def record(kind: Callable[..., _V], table: Table) -> Reader[_V]:
     """A reader for objects of class *kind*; absent and null fields keep the defaults of the class."""
 
     def read_record(value: Any) -> _V:
-        made: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for name, item in entries(value).items():
             if item is not None and name in table:
                 attribute, read_item = table[name]
                 try:
-                    made |= {attribute: read_item(item)} if attribute else read_item(item)
+                    arguments |= {attribute: read_item(item)} if attribute else read_item(item)
                 except Mismatch as mismatch:
                     raise mismatch.under(name) from None
-        return kind(**made)
+        return kind(**arguments)
 
     return read_record
 
@@ -186,28 +186,28 @@ def list_of(read_item: Reader[_V], null: _V | None = None) -> Reader[tuple[_V, .
     def read_list(value: Any) -> tuple[_V, ...]:
         if not isinstance(value, list):
             raise Mismatch(value, "a list")
-        made: list[_V] = []
+        items: list[_V] = []
         for index, item in enumerate(value):
             try:
-                made.append(null if item is None and null is not None else read_item(item))
+                items.append(null if item is None and null is not None else read_item(item))
             except Mismatch as mismatch:
                 raise mismatch.under(f"[{index}]") from None
-        return tuple(made)
+        return tuple(items)
 
     return read_list
 
 
 def _map_of(read_item: Reader[_V], null: _V | None) -> Reader[Map[_V]]:
     def read_map(value: Any) -> Map[_V]:
-        made: dict[str, _V] = {}
+        items: dict[str, _V] = {}
         for key, item in entries(value).items():
             if not isinstance(key, str):
                 raise Mismatch(key, "a string for a key")
             try:
-                made[key] = null if item is None and null is not None else read_item(item)
+                items[key] = null if item is None and null is not None else read_item(item)
             except Mismatch as mismatch:
                 raise mismatch.under(f"[{key}]" if "." in key or "/" in key else key) from None
-        return Map(made)
+        return Map(items)
 
     return read_map
 

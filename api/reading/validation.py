@@ -38,7 +38,7 @@ from ..objects import (
 from .decode import decode_kind
 from .typed import shown
 
-Told = Iterator[str]
+Faults = Iterator[str]
 """Paths, with what is there and what is wanted."""
 WEIGHTS = range(1, 101)
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -55,7 +55,7 @@ class CountsAs(str):
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 
-    _fine: dict[tuple[int, ...], Any] = attrs.Factory(dict)
+    _passed: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
         """The faults of *item*; each path begins with *path*. What is only a warning is a
@@ -64,14 +64,14 @@ class Validation:
             return []
         looked_at, parts = _LOOKED_AT[type(item)]
         values = looked_at(item)
-        if (key := tuple(map(id, values))) in self._fine:
+        if (key := tuple(map(id, values))) in self._passed:
             return []
-        found = [text for where, part, check in parts(item) if part for text in check(part, where)]
-        if not found:
-            self._fine[key] = values
+        texts = [text for where, part, check in parts(item) if part for text in check(part, where)]
+        if not texts:
+            self._passed[key] = values
         return [
             CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}"
-            for text in found
+            for text in texts
         ]
 
     def refused_in_templates(self, kind: str, data: JsonObject) -> list[str]:
@@ -89,15 +89,15 @@ class Validation:
             (f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim)
             for i, claim in enumerate(claims if isinstance(claims, list) else ())
         ]
-        told = []
+        faults = []
         for path, kind, template in templates:
             if isinstance(template, Mapping):
                 with suppress(ManifestError):
-                    told += self.refused(decode_kind(kind, template), f"{path}.")
-        return told
+                    faults += self.refused(decode_kind(kind, template), f"{path}.")
+        return faults
 
 
-_Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Told]]"
+_Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Faults]]"
 
 
 def _pod_parts(pod: Pod) -> Iterator[_Part]:
@@ -140,41 +140,41 @@ _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any],
 # --- amounts and names --------------------------------------------------------------------------------------
 
 
-def _huge(amounts: Quantities, path: str) -> Told:
+def _huge(amounts: Quantities, path: str) -> Faults:
     for name, amount in amounts.items():
         if abs(amount.nanos) > (MAX_INT64 - 1) * (10**6 if name == "cpu" else 10**9):
-            counted = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
+            counted_as = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
             yield CountsAs(
-                f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted}: it does not fit into 64 bits"
+                f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted_as}: it does not fit into 64 bits"
             )
 
 
-def _amounts(amounts: Quantities, path: str) -> Told:
+def _amounts(amounts: Quantities, path: str) -> Faults:
     yield from _huge(amounts, path)
     for name, amount in amounts.items():
         if amount.nanos < 0:
             yield f"{path}[{name}]: expected 0 or more, got {shown(str(amount))}"
 
 
-def _container(container: Container, path: str) -> Told:
+def _container(container: Container, path: str) -> Faults:
     yield from _amounts(container.requests, f"{path}.resources.requests")
     yield from _amounts(container.limits, f"{path}.resources.limits")
 
 
-def _names(named: Iterable[Container | Volume], path: str) -> Told:
-    return _once((one.name for one in named if one.name), path, "name")
+def _names(items: Iterable[Container | Volume], path: str) -> Faults:
+    return _check_unique((item.name for item in items if item.name), path, "name")
 
 
-def _once(keys: Iterable[Hashable], path: str, what: str) -> Told:
-    seen = set()
+def _check_unique(keys: Iterable[Hashable], path: str, noun: str) -> Faults:
+    earlier = set()
     for key in keys:
-        if key in seen:
+        if key in earlier:
             text = ", ".join(map(str, key)) if isinstance(key, tuple) else key
-            yield f"{path}: expected each once, got {what} {shown(text)} twice"
-        seen.add(key)
+            yield f"{path}: expected each once, got {noun} {shown(text)} twice"
+        earlier.add(key)
 
 
-def _key(key: str, path: str, name: str = "key") -> Told:
+def _key(key: str, path: str, name: str = "key") -> Faults:
     if not key:
         yield f"{path}.{name}: expected a label's key, got nothing"
 
@@ -182,39 +182,39 @@ def _key(key: str, path: str, name: str = "key") -> Told:
 # --- taints and tolerations ---------------------------------------------------------------------------------
 
 
-def _taints(taints: tuple[Taint, ...], path: str) -> Told:
+def _taints(taints: tuple[Taint, ...], path: str) -> Faults:
     for index, taint in enumerate(taints):
         yield from _key(taint.key, f"{path}[{index}]")
-    yield from _once(((taint.key, taint.effect) for taint in taints), path, "key and effect")
+    yield from _check_unique(((taint.key, taint.effect) for taint in taints), path, "key and effect")
 
 
-def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Told:
-    for index, one in enumerate(tolerations):
-        if not one.key and one.operator != "Exists":
-            yield f"{path}[{index}].operator: expected Exists, got {shown(one.operator)} without a key"
-        if one.operator == "Exists" and one.value:
-            yield f"{path}[{index}].value: expected none, got {shown(one.value)} beside Exists"
-        if one.toleration_seconds is not None and one.effect != "NoExecute":
-            yield f"{path}[{index}].effect: expected NoExecute, got {shown(one.effect)} beside tolerationSeconds"
+def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Faults:
+    for index, toleration in enumerate(tolerations):
+        if not toleration.key and toleration.operator != "Exists":
+            yield f"{path}[{index}].operator: expected Exists, got {shown(toleration.operator)} without a key"
+        if toleration.operator == "Exists" and toleration.value:
+            yield f"{path}[{index}].value: expected none, got {shown(toleration.value)} beside Exists"
+        if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
+            yield f"{path}[{index}].effect: expected NoExecute, got {shown(toleration.effect)} beside tolerationSeconds"
 
 
 # --- spreading and affinity ---------------------------------------------------------------------------------
 
 
-def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -> Told:
-    for index, one in enumerate(constraints):
+def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -> Faults:
+    for index, constraint in enumerate(constraints):
         place = f"{path}[{index}]"
-        if one.max_skew < 1:
-            yield f"{place}.maxSkew: expected 1 or more, got {one.max_skew}"
-        if one.min_domains is not None and one.min_domains < 1:
-            yield f"{place}.minDomains: expected 1 or more, got {one.min_domains}"
-        yield from _key(one.topology_key, place, "topologyKey")
-        yield from _selector(one.label_selector, f"{place}.labelSelector")
-    keys = ((one.topology_key, one.when_unsatisfiable) for one in constraints)
-    yield from _once(keys, path, "topologyKey and whenUnsatisfiable")
+        if constraint.max_skew < 1:
+            yield f"{place}.maxSkew: expected 1 or more, got {constraint.max_skew}"
+        if constraint.min_domains is not None and constraint.min_domains < 1:
+            yield f"{place}.minDomains: expected 1 or more, got {constraint.min_domains}"
+        yield from _key(constraint.topology_key, place, "topologyKey")
+        yield from _selector(constraint.label_selector, f"{place}.labelSelector")
+    keys = ((constraint.topology_key, constraint.when_unsatisfiable) for constraint in constraints)
+    yield from _check_unique(keys, path, "topologyKey and whenUnsatisfiable")
 
 
-def _affinity(affinity: Affinity, path: str) -> Told:
+def _affinity(affinity: Affinity, path: str) -> Faults:
     if affinity.node_affinity is not None:
         where = f"{path}.nodeAffinity"
         required = affinity.node_affinity.required
@@ -222,27 +222,27 @@ def _affinity(affinity: Affinity, path: str) -> Told:
             yield f"{where}.{_REQUIRED}.nodeSelectorTerms: expected one at least, got none"
         for index, term in enumerate(() if required is None else required.node_selector_terms):
             yield from _node_term(term, f"{where}.{_REQUIRED}.nodeSelectorTerms[{index}]")
-        for index, one in enumerate(affinity.node_affinity.preferred):
-            yield from _weight(one.weight, f"{where}.{_PREFERRED}[{index}]")
-            yield from _node_term(one.preference, f"{where}.{_PREFERRED}[{index}].preference")
-    for name, found in (
+        for index, preference in enumerate(affinity.node_affinity.preferred):
+            yield from _weight(preference.weight, f"{where}.{_PREFERRED}[{index}]")
+            yield from _node_term(preference.preference, f"{where}.{_PREFERRED}[{index}].preference")
+    for name, pod_affinity in (
         ("podAffinity", affinity.pod_affinity),
         ("podAntiAffinity", affinity.pod_anti_affinity),
     ):
-        for index, required_term in enumerate(() if found is None else found.required):
+        for index, required_term in enumerate(() if pod_affinity is None else pod_affinity.required):
             yield from _pod_term(required_term, f"{path}.{name}.{_REQUIRED}[{index}]")
-        for index, preferred in enumerate(() if found is None else found.preferred):
+        for index, preferred in enumerate(() if pod_affinity is None else pod_affinity.preferred):
             place = f"{path}.{name}.{_PREFERRED}[{index}]"
             yield from _weight(preferred.weight, place)
             yield from _pod_term(preferred.pod_affinity_term, f"{place}.podAffinityTerm")
 
 
-def _weight(weight: int, path: str) -> Told:
+def _weight(weight: int, path: str) -> Faults:
     if weight not in WEIGHTS:
         yield f"{path}.weight: expected {WEIGHTS[0]} to {WEIGHTS[-1]}, got {weight}"
 
 
-def _pod_term(term: PodAffinityTerm, path: str) -> Told:
+def _pod_term(term: PodAffinityTerm, path: str) -> Faults:
     yield from _key(term.topology_key, path, "topologyKey")
     yield from _selector(term.label_selector, f"{path}.labelSelector")
     yield from _selector(term.namespace_selector, f"{path}.namespaceSelector")
@@ -251,25 +251,25 @@ def _pod_term(term: PodAffinityTerm, path: str) -> Told:
 # --- selectors ----------------------------------------------------------------------------------------------
 
 
-def _selector(selector: LabelSelector | None, path: str) -> Told:
-    for index, one in enumerate(selector.match_expressions if selector else ()):
-        yield from _requirement(one, f"{path}.matchExpressions[{index}]")
+def _selector(selector: LabelSelector | None, path: str) -> Faults:
+    for index, requirement in enumerate(selector.match_expressions if selector else ()):
+        yield from _requirement(requirement, f"{path}.matchExpressions[{index}]")
 
 
-def _node_term(term: NodeSelectorTerm, path: str) -> Told:
-    for index, one in enumerate(term.match_expressions):
-        yield from _requirement(one, f"{path}.matchExpressions[{index}]")
-    for index, one in enumerate(term.match_fields):
-        if one.operator not in ("In", "NotIn") or len(one.values) != 1:
-            got = f"{one.operator} with {len(one.values)} values"
-            yield f"{path}.matchFields[{index}]: expected In or NotIn with one, got {got}"
+def _node_term(term: NodeSelectorTerm, path: str) -> Faults:
+    for index, requirement in enumerate(term.match_expressions):
+        yield from _requirement(requirement, f"{path}.matchExpressions[{index}]")
+    for index, requirement in enumerate(term.match_fields):
+        if requirement.operator not in ("In", "NotIn") or len(requirement.values) != 1:
+            values_text = f"{requirement.operator} with {len(requirement.values)} values"
+            yield f"{path}.matchFields[{index}]: expected In or NotIn with one, got {values_text}"
 
 
-def _requirement(one: Requirement, path: str) -> Told:
-    yield from _key(one.key, path)
-    if one.operator in ("In", "NotIn") and not one.values:
-        yield f"{path}.values: expected one at least, got none beside {one.operator}"
-    if one.operator in ("Exists", "DoesNotExist") and one.values:
-        yield f"{path}.values: expected none, got {len(one.values)} beside {one.operator}"
-    if one.operator in ("Gt", "Lt") and len(one.values) != 1:
-        yield f"{path}.values: expected one, got {len(one.values)} beside {one.operator}"
+def _requirement(requirement: Requirement, path: str) -> Faults:
+    yield from _key(requirement.key, path)
+    if requirement.operator in ("In", "NotIn") and not requirement.values:
+        yield f"{path}.values: expected one at least, got none beside {requirement.operator}"
+    if requirement.operator in ("Exists", "DoesNotExist") and requirement.values:
+        yield f"{path}.values: expected none, got {len(requirement.values)} beside {requirement.operator}"
+    if requirement.operator in ("Gt", "Lt") and len(requirement.values) != 1:
+        yield f"{path}.values: expected one, got {len(requirement.values)} beside {requirement.operator}"

@@ -37,8 +37,8 @@ class Lazy(Generic[_T]):
     def __get__(self, owner: Any, kind: type) -> Lazy[_T] | _T:
         if owner is None:
             return self
-        found = owner.__dict__[self.name] = self.make(owner)
-        return found
+        value = owner.__dict__[self.name] = self.make(owner)
+        return value
 
 
 WATCHER: ContextVar[Callable[[str, Collection[str]], None] | None] = ContextVar("watcher", default=None)
@@ -81,15 +81,15 @@ class EditCounts:
     def follow(self, counter: PodCount, edits: Sequence[PodEdit]) -> None:
         """Tally the edits since the last time."""
         for edit in edits[self.seen :]:
-            if not edit.unheard and (often := counter.of(edit.entry.template)):
-                self.net[edit.at] += edit.sign * often
+            if not edit.unheard and (times := counter.of(edit.entry.template)):
+                self.net[edit.at] += edit.sign * times
                 self.touched[edit.at] = True
                 if edit.original:
-                    self.taken[edit.at] += often
+                    self.taken[edit.at] += times
                 elif not edit.entry.nominated:
-                    self.placed[edit.at] += edit.sign * often
+                    self.placed[edit.at] += edit.sign * times
                 elif edit.entry.pod.spec.node_name:
-                    self.given[edit.at] += edit.sign * often
+                    self.given[edit.at] += edit.sign * times
         self.seen = len(edits)
 
 
@@ -135,11 +135,11 @@ class Batch:
     @staticmethod
     def everywhere(table: NodeTable) -> Batch:
         """All rows of *table*."""
-        kept = table.changed.derived.kept
-        found: Batch | None = kept.get(Batch)
-        if found is None:
-            found = kept[Batch] = Batch(table)
-        return found
+        derived = table.changed.derived.kept
+        batch: Batch | None = derived.get(Batch)
+        if batch is None:
+            batch = derived[Batch] = Batch(table)
+        return batch
 
     def zeros(self) -> Ints:
         """A new array with 0 for each node: int64[n]."""
@@ -170,20 +170,20 @@ class Batch:
 
     def named(self, name: str) -> Mask:
         """The node called *name*."""
-        found: Mask = self.indexes == self.table.row_of.get(name, -1)
-        return found
+        mask: Mask = self.indexes == self.table.row_of.get(name, -1)
+        return mask
 
     def _view(self, column: NodeColumn[Any]) -> ColumnView[Any]:
         return ColumnView(column, self._of(column.codes))
 
     def label(self, key: str) -> ColumnView[str | None]:
         """The value of label *key*, None where the node lacks it."""
-        found = self._labels.get(key)
-        if found is None:
+        view = self._labels.get(key)
+        if view is None:
             column = self.table.labels.get(key)
-            found = ColumnView(NO_COLUMN, np.zeros(self.n, np.intp)) if column is None else self._view(column)
-            self._labels[key] = found
-        return found
+            view = ColumnView(NO_COLUMN, np.zeros(self.n, np.intp)) if column is None else self._view(column)
+            self._labels[key] = view
+        return view
 
     @Lazy
     def _labels(self) -> dict[str, ColumnView[str | None]]:
@@ -264,41 +264,41 @@ class Batch:
         at, absent = places.get(resources) or places.setdefault(resources, self._places(resources))
         if isinstance(at, slice):
             return amounts[at]
-        found: Ints = amounts.take(at, axis=0)
+        values: Ints = amounts.take(at, axis=0)
         if absent:
-            found[absent] = 0
-        return found
+            values[absent] = 0
+        return values
 
     def _places(self, resources: tuple[str, ...]) -> tuple[slice | Rows, list[int]]:
         """The places of *resources* in the table, -1 for those that it lacks; and which these are."""
-        known = self.table.resources
+        index_of = self.table.resources
         if resources[:1] == (PODS,):
-            found = [0, *(known.get(resource, -2) + 1 for resource in resources[1:])]
+            indexes = [0, *(index_of.get(resource, -2) + 1 for resource in resources[1:])]
         else:
-            found = [known.get(resource, -1) for resource in resources]
-        places = slice(len(found)) if found == list(range(len(found))) else np.array(found, np.intp)
-        return places, [i for i, place in enumerate(found) if place < 0]
+            indexes = [index_of.get(resource, -1) for resource in resources]
+        places = slice(len(indexes)) if indexes == list(range(len(indexes))) else np.array(indexes, np.intp)
+        return places, [i for i, place in enumerate(indexes) if place < 0]
 
     @property
     def max_pods(self) -> Ints:
         """Allocatable ``pods``: int64[n]."""
-        found: Ints = self.limits[0]
-        return found
+        column: Ints = self.limits[0]
+        return column
 
     def image(self, name: str) -> tuple[Ints, Ints]:
         """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice,
         0 where it is absent."""
-        held = self.table.images.get(name, {})
+        states_by_row = self.table.images.get(name, {})
         watch = self.table.census.watch
         recounted = self.table.recounted
-        if held and watch is not None and recounted is not None:
+        if states_by_row and watch is not None and recounted is not None:
             watch.append(recounted)
-        if self.rows is not None and len(self.rows) < len(held):
-            sizes, nodes_with = _pairs([held.get(row, (0, 0)) for row in self.rows.tolist()])
+        if self.rows is not None and len(self.rows) < len(states_by_row):
+            sizes, nodes_with = _pairs([states_by_row.get(row, (0, 0)) for row in self.rows.tolist()])
             return sizes, nodes_with
-        found = np.zeros((2, self.table.size), np.int64)
-        found[:, np.fromiter(held, np.intp, len(held))] = _pairs(held.values())
-        sizes, nodes_with = (self._of(numbers) for numbers in found)
+        states = np.zeros((2, self.table.size), np.int64)
+        states[:, np.fromiter(states_by_row, np.intp, len(states_by_row))] = _pairs(states_by_row.values())
+        sizes, nodes_with = (self._of(numbers) for numbers in states)
         return sizes, nodes_with
 
     # --- the pods on it -------------------------------------------------------------------------------------
@@ -340,9 +340,9 @@ class Batch:
 
     def holding_port(self, port: Port) -> Mask:
         """The nodes with exactly this (host IP, protocol, port) in use."""
-        found = np.zeros(self.table.size, np.bool_)
-        found[list(self.table.ports.of(port))] = True
-        return self._of(found)
+        mask = np.zeros(self.table.size, np.bool_)
+        mask[list(self.table.ports.of(port))] = True
+        return self._of(mask)
 
     def ports(self) -> Iterator[Port]:
         """Every host port in use on any node of the table, and those that an overlay put there."""
@@ -440,8 +440,8 @@ class OtherSums(Batch):
         return np.array([self.pod_count, *map(self.requested, resources[1:])])
 
     def nonzero(self, resource: str) -> Ints:
-        found: Ints = self.nonzeros[(CPU, MEMORY).index(resource)]
-        return found
+        amounts: Ints = self.nonzeros[(CPU, MEMORY).index(resource)]
+        return amounts
 
 
 @attrs.define(eq=False, slots=False, repr=False)
@@ -454,7 +454,7 @@ class Overlay(OtherSums):
     name."""
     _edits: list[PodEdit] = attrs.Factory(list)
     _placed: set[int] = attrs.Factory(set)
-    """Which entries an edit put here at least once, by identity."""
+    """Entries that an edit put here at least once, by identity."""
     _edits_at: dict[int, list[PodEdit]] = attrs.Factory(dict)
     _tallies: dict[Query, EditCounts] = attrs.Factory(dict)
     _pods: dict[int, list[Entry]] = attrs.Factory(dict)
@@ -482,8 +482,8 @@ class Overlay(OtherSums):
         part._placed = self._placed.copy()
         part._pods = {place[at]: list(pods) for at, pods in self._pods.items() if at in place}
         part._ports = {
-            port: {place[at]: held for at, held in held_at.items() if at in place}
-            for port, held_at in self._ports.items()
+            port: {place[at]: in_use for at, in_use in use_by_index.items() if at in place}
+            for port, use_by_index in self._ports.items()
         }
         for edit in self._edits:
             if (at := place.get(edit.at)) is not None:
@@ -518,10 +518,10 @@ class Overlay(OtherSums):
                 places.append(at)
                 numbers.append(number)
         for name, (places, numbers) in amounts.items():
-            found = self._sums.get(name)
-            if found is None:
-                found = self._sums[name] = super().requested(name).copy()
-            change.at(found, np.array(places, np.intp), np.array(numbers, np.int64))
+            sums = self._sums.get(name)
+            if sums is None:
+                sums = self._sums[name] = super().requested(name).copy()
+            change.at(sums, np.array(places, np.intp), np.array(numbers, np.int64))
         everywhere = np.array([at for at, _ in pods], np.intp)
         change.at(self._counts, everywhere, 1)
         change.at(
@@ -567,18 +567,18 @@ class Overlay(OtherSums):
         return self._counts
 
     def holding_port(self, port: Port) -> Mask:
-        found = super().holding_port(port)
-        for at, held in self._ports.get(port, {}).items():
-            found[at] = held
-        return found
+        mask = super().holding_port(port)
+        for at, in_use in self._ports.get(port, {}).items():
+            mask[at] = in_use
+        return mask
 
     def ports(self) -> Iterator[Port]:
         yield from super().ports()
         yield from (port for port in self._ports if port not in self.table.ports.rows)
 
     def pods(self, i: int) -> Sequence[Entry]:
-        found = self._pods.get(i)
-        return super().pods(i) if found is None else found
+        pods = self._pods.get(i)
+        return super().pods(i) if pods is None else pods
 
     def with_volumes(self) -> Iterator[int]:
         return iter(sorted({*super().with_volumes(), *self._pods}))
@@ -591,11 +591,11 @@ class Overlay(OtherSums):
         return self._edits_at.get(i, ())
 
     def edited(self, query: Query) -> EditCounts:
-        found = self._tallies.get(query)
-        if found is None:
-            found = self._tallies[query] = EditCounts.of(self.n)
-        found.follow(self.counter(query), self._edits)
-        return found
+        tally = self._tallies.get(query)
+        if tally is None:
+            tally = self._tallies[query] = EditCounts.of(self.n)
+        tally.follow(self.counter(query), self._edits)
+        return tally
 
 
 # --- sums that are tried ------------------------------------------------------------------------------------
@@ -663,15 +663,17 @@ class SumsTrial(OtherSums):
     def pod_count(self) -> Ints:
         return self.pods_there
 
-    def put(self, counted: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
-        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to
+    def put(
+        self, pod_counts: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None
+    ) -> None:
+        """Add (or take off) on each node *pod_counts* pods of these amounts: int64[n] each; *nonzero* matters to
         scores alone."""
         for name, amount in amounts.items():
             self.requests[name] += amount
         if nonzero is not None:
             self.nonzero_sums[0] += nonzero[0]
             self.nonzero_sums[1] += nonzero[1]
-        self.pods_there += counted
+        self.pods_there += pod_counts
 
     def put_at(self, i: int, template: Template) -> None:
         """Add one pod of *template* on node *i*."""

@@ -38,10 +38,10 @@ class Pairs(Generic[_T]):
 
     lists: dict[Pair | None, list[_T]] = attrs.Factory(dict)
 
-    def file(self, item: _T, asked: Collection[Pair]) -> None:
-        """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so
+    def file(self, item: _T, pairs: Collection[Pair]) -> None:
+        """Keep *item* for pods that have all *pairs*: under the pair that has the fewest items so
         far."""
-        rarest = min(asked, key=lambda pair: len(self.lists.get(pair, ())), default=None)
+        rarest = min(pairs, key=lambda pair: len(self.lists.get(pair, ())), default=None)
         self.lists.setdefault(rarest, []).append(item)
 
     def file_under_each(self, item: _T, pairs: Iterable[Pair]) -> None:
@@ -51,7 +51,7 @@ class Pairs(Generic[_T]):
 
     def concerning(self, labels: Mapping[str, str]) -> list[tuple[Pair | None, list[_T]]]:
         """The lists that can hold items for pods with *labels*, each with its pair."""
-        return [(pair, found) for pair in (None, *labels.items()) if (found := self.lists.get(pair))]
+        return [(pair, items) for pair in (None, *labels.items()) if (items := self.lists.get(pair))]
 
     def shortest(self, pairs: Iterable[Pair]) -> list[_T]:
         """The shortest of the lists under *pairs*; there must be at least one pair."""
@@ -113,8 +113,8 @@ class PodsTargeted:
     def counts(self, template: Template) -> int:
         if not self.targets:
             return 0
-        found = (target.matches(template.group) for target in self.targets)
-        return int(all(found) if self.every else any(found))
+        matches = (target.matches(template.group) for target in self.targets)
+        return int(all(matches) if self.every else any(matches))
 
 
 @attrs.frozen(cache_hash=True, repr=False)
@@ -147,8 +147,8 @@ def terms_of(template: Template, role: str) -> Iterator[tuple[PodAffinityTerm, i
 def target_of(template: Template, term: PodAffinityTerm) -> Target:
     """The pods that *term* of a pod of *template* matches."""
     by_labels = term.namespace_selector if template.selects_namespaces else None
-    named = term.namespaces or (() if by_labels is not None else (template.namespace,))
-    return Target(frozenset(named), term.label_selector, by_labels if template.adds_namespaces else None)
+    names = term.namespaces or (() if by_labels is not None else (template.namespace,))
+    return Target(frozenset(names), term.label_selector, by_labels if template.adds_namespaces else None)
 
 
 def targeted_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsTargeted:
@@ -166,8 +166,8 @@ def unreadable(template: Template, role: str) -> str | None:
     slot = _UNREADABLE[role]
     if slot not in notes:
         notes[slot] = next(_errors(template, role), None)
-    found: str | None = notes[slot]
-    return found
+    error: str | None = notes[slot]
+    return error
 
 
 def _errors(template: Template, role: str) -> Iterator[str]:
@@ -195,14 +195,14 @@ class TermCarriers:
 
 def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
     """The terms of *role* that pods of *template* carry and how often each; none if one of them is invalid."""
-    found = template.notes.get(_CARRIERS[role])
-    if found is None:
+    carried = template.notes.get(_CARRIERS[role])
+    if carried is None:
         terms = terms_of(template, role) if unreadable(template, role) is None else ()
-        found = Multiset(
+        carried = Multiset(
             TermCarriers(role, target_of(template, term), term.topology_key, weight) for term, weight in terms
         )
-        template.notes[_CARRIERS[role]] = found
-    return found
+        template.notes[_CARRIERS[role]] = carried
+    return carried
 
 
 @attrs.define(eq=False, repr=False)
@@ -321,15 +321,15 @@ class PodCount:
 
     def of(self, template: Template) -> int:
         """The number of times that a pod of *template* counts."""
-        found = self._by_template.get(template.number)
-        if found is None:
-            found = self._by_template[template.number] = self.query.counts(template)
-        return found
+        count = self._by_template.get(template.number)
+        if count is None:
+            count = self._by_template[template.number] = self.query.counts(template)
+        return count
 
     def forget(self, numbers: Collection[int]) -> None:
         """Keep what is known of the templates with these *numbers* alone."""
         self._by_template = {
-            number: often for number, often in self._by_template.items() if number in numbers
+            number: times for number, times in self._by_template.items() if number in numbers
         }
 
     def on(self, row: int) -> int:
@@ -346,19 +346,19 @@ class PodCount:
         self._moved.append(row)
         if len(self._moved) > MOST_MOVED:
             del self._moved[: MOST_MOVED // 2]
-        for kept in self._domains.values():
-            codes = kept.column.codes
+        for sums in self._domains.values():
+            codes = sums.column.codes
             code = codes.item(row) if row < len(codes) else 0
             if code:
-                if code >= len(kept.counts):
-                    kept.counts = grown(kept.counts, code + 1)
-                kept.counts[code] += count
+                if code >= len(sums.counts):
+                    sums.counts = grown(sums.counts, code + 1)
+                sums.counts[code] += count
 
-    def begin(self, pods: Mapping[int, int], often: int) -> None:
-        """Count *often* for each of the *pods* on each row, before anybody asked for domains."""
+    def begin(self, pods: Mapping[int, int], times: int) -> None:
+        """Count *times* for each of the *pods* on each row, before anybody asked for domains."""
         if pods:
             rows = np.fromiter(pods, np.intp, len(pods))
-            counts = often * np.fromiter(pods.values(), np.int64, len(pods))
+            counts = times * np.fromiter(pods.values(), np.int64, len(pods))
             self.rows = grown(self.rows, int(rows.max()) + 1)
             self.rows[rows] += counts
             self.total += int(counts.sum())
@@ -375,22 +375,22 @@ class PodCount:
 
     def tracked(self, key: Hashable, column: NodeColumn[Any]) -> DomainCounts:
         """The counts of :meth:`by`, which move with it until a node object changes."""
-        found = self._domains.get(key)
-        if found is None:
-            found = self._domains[key] = DomainCounts(column, self._counted_by(column))
-        elif found.column is not column or len(found.counts) < len(column.values):
+        sums = self._domains.get(key)
+        if sums is None:
+            sums = self._domains[key] = DomainCounts(column, self._count_by(column))
+        elif sums.column is not column or len(sums.counts) < len(column.values):
             # Who has the counts already goes on with the same values: a column is made anew where it was
             # forgotten, or a node changed.
-            found.column, found.counts = column, self._counted_by(column)
-        return found
+            sums.column, sums.counts = column, self._count_by(column)
+        return sums
 
-    def _counted_by(self, column: NodeColumn[Any]) -> Ints:
-        found = np.zeros(len(column.values), np.int64)
+    def _count_by(self, column: NodeColumn[Any]) -> Ints:
+        counts = np.zeros(len(column.values), np.int64)
         if self.total:
             rows = self.rows[: len(column.codes)].nonzero()[0]
-            np.add.at(found, column.codes[rows], self.rows[rows])
-            found[0] = 0
-        return found
+            np.add.at(counts, column.codes[rows], self.rows[rows])
+            counts[0] = 0
+        return counts
 
     def relabelled(self) -> None:
         """Some row's labels changed: count its domains again when next asked."""
@@ -424,14 +424,14 @@ class Census:
     """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
     terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
     """By role, the terms that pods carry or carried."""
-    _asked: Pairs[PodCount] = attrs.Factory(Pairs)
+    _registered: Pairs[PodCount] = attrs.Factory(Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names
     itself."""
     _templates: dict[Template, dict[int, int]] = attrs.Factory(dict)
     """Template -> row -> pods, of the templates that are or were present."""
     _labelled: Pairs[Template] = attrs.Factory(Pairs)
     _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.Factory(dict)
-    _usual: int = 0
+    _usual_size: int = 0
     """How many counters there were when it forgot templates for the first time since they began anew; 0: it
     has not."""
 
@@ -441,21 +441,21 @@ class Census:
 
     def counter(self, query: Query) -> PodCount:
         """The counter of *query*; the first time all present pods are counted for it."""
-        found = self.counters.get(query)
-        if found is None:
-            found = self._carried(query) if isinstance(query, TermCarriers) else self._new(query)
+        counter = self.counters.get(query)
+        if counter is None:
+            counter = self._term_counter(query) if isinstance(query, TermCarriers) else self._create(query)
         if self.watch is not None:
-            self.watch.append(found)
-        return found
+            self.watch.append(counter)
+        return counter
 
-    def _new(self, query: Query) -> PodCount:
-        found = self.counters[query] = PodCount(query)
-        self._asked.file(found, query.pairs)
+    def _create(self, query: Query) -> PodCount:
+        counter = self.counters[query] = PodCount(query)
+        self._registered.file(counter, query.pairs)
         for template in self._labelled.shortest(query.pairs) if query.pairs else self._templates:
-            if often := found.of(template):
-                self._matching[template].append((found, often))
-                found.begin(self._templates[template], often)
-        return found
+            if times := counter.of(template):
+                self._matching[template].append((counter, times))
+                counter.begin(self._templates[template], times)
+        return counter
 
     def terms_about(self, template: Template, role: str) -> Terms:
         """The distinct terms of *role* that pods carry or carried and that are about pods of *template*.
@@ -481,16 +481,16 @@ class Census:
         if rows is None:
             self._register(template)
             rows = self._templates[template]
-        left = rows.get(row, 0) + count
-        if left:
-            rows[row] = left
+        pods_left = rows.get(row, 0) + count
+        if pods_left:
+            rows[row] = pods_left
         else:
             rows.pop(row, None)
         matching = self._matching[template]
         if matching:
             self.revision += 1
-            for counter, often in matching:
-                counter.add(row, often * count)
+            for counter, times in matching:
+                counter.add(row, times * count)
 
     def present(self) -> Iterator[tuple[Template, int, int]]:
         """Each template that is present with each of its rows and how many of its pods are there."""
@@ -506,10 +506,10 @@ class Census:
         keeps one has to ask again.
         """
         self._templates = {template: rows for template, rows in self._templates.items() if template in in_use}
-        if self._usual and len(self.counters) > 2 * self._usual + SPARE:
+        if self._usual_size and len(self.counters) > 2 * self._usual_size + SPARE:
             self._begin_anew()
             return True
-        self._usual = self._usual or len(self.counters)
+        self._usual_size = self._usual_size or len(self.counters)
         self._matching = {template: self._matching[template] for template in self._templates}
         self._labelled = Pairs()
         for template in self._templates:
@@ -523,7 +523,7 @@ class Census:
 
     def _begin_anew(self) -> None:
         present = list(self.present())
-        self.counters, self._asked, self._labelled, self.terms = (
+        self.counters, self._registered, self._labelled, self.terms = (
             {},
             Pairs(),
             Pairs(),
@@ -535,7 +535,7 @@ class Census:
         self.revision += 1
         for template, row, count in present:
             self.add(template, row, count)
-        self._usual = 0
+        self._usual_size = 0
 
     def relabelled(self) -> None:
         """Labels of some row changed."""
@@ -547,27 +547,27 @@ class Census:
         self._templates[template] = {}
         self._labelled.file_under_each(template, template.labels.items())
         matching = self._matching[template] = [
-            (counter, often)
-            for _, counters in self._asked.concerning(template.labels)
+            (counter, times)
+            for _, counters in self._registered.concerning(template.labels)
             for counter in counters
-            if (often := counter.of(template))
+            if (times := counter.of(template))
         ]
         for role in ROLES if template.has_pod_affinity else ():
             matching.extend(
-                (self._carried(carrier), often) for carrier, often in carriers(template, role).items()
+                (self._term_counter(carrier), times) for carrier, times in carriers(template, role).items()
             )
             if not self.has_unreadable and unreadable(template, role) is not None:
                 self.has_unreadable = True
                 self.terms_revision += 1
 
-    def _carried(self, carrier: TermCarriers) -> PodCount:
-        found = self.counters.get(carrier)
-        if found is None:
-            found = self.counters[carrier] = PodCount(carrier)
-            self.terms[carrier.role].add(carrier, found)
+    def _term_counter(self, carrier: TermCarriers) -> PodCount:
+        counter = self.counters.get(carrier)
+        if counter is None:
+            counter = self.counters[carrier] = PodCount(carrier)
+            self.terms[carrier.role].add(carrier, counter)
             self.terms_revision += 1
             self.revision += 1
-        return found
+        return counter
 
 
 def _counted(

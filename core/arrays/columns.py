@@ -21,18 +21,18 @@ from ..pods import rebuilt_from
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-"""Where something holds."""
+"""Nodes or rows for which something holds."""
 Rows = NDArray[np.intp]
 """Rows of a table, or indexes into a batch."""
 ValueCodes = NDArray[np.intp]
 """Values of a column, as indexes into its list of distinct values."""
 Scores = NDArray[np.int64]
-"""What a priority gives each node."""
+"""The score of each node by a priority."""
 
 NO_INTS: Ints = np.zeros(0, np.int64)
 NO_ROWS: Rows = np.zeros(0, np.intp)
 NOWHERE: Mask = np.zeros(0, np.bool_)
-"""What arrays begin with that are made later: read only, as nothing is in them."""
+"""The first value of arrays that are made later: read only, as nothing is in them."""
 
 
 # --- arithmetic as Go has it --------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Revisions(Generic[Step]):
 
     limit: int = MAX_TRAIL
     revision: int = 0
-    """How many steps there were."""
+    """The number of steps so far."""
     _start: int = 0
     """The earliest revision from which all later steps are kept."""
     _steps: list[Step] = attrs.Factory(list)
@@ -187,8 +187,8 @@ class Revisions(Generic[Step]):
 
 def distinct(rows: Sequence[int]) -> Rows:
     """Each of *rows* once, ascending: intp[k]."""
-    found = sorted(set(rows)) if len(rows) > 1 else rows
-    return np.fromiter(found, np.intp, len(found))
+    ascending = sorted(set(rows)) if len(rows) > 1 else rows
+    return np.fromiter(ascending, np.intp, len(ascending))
 
 
 # --- Columns ------------------------------------------------------------------------------------------------
@@ -230,11 +230,11 @@ class NodeColumn(Generic[_T]):
 
     def code(self, value: _T) -> int:
         """The code of *value*, a new one where it was not seen before."""
-        found = self._code_of.get(value)
-        if found is None:
-            found = self._code_of[value] = len(self.values)
+        code = self._code_of.get(value)
+        if code is None:
+            code = self._code_of[value] = len(self.values)
             self.values.append(value)
-        return found
+        return code
 
     def coded(self, values: Collection[_T]) -> ValueCodes:
         """The codes of *values*: intp[k]."""
@@ -274,14 +274,14 @@ class ColumnView(Generic[_T]):
 
     def equals(self, value: _T) -> Mask:
         """The nodes with *value*: bool[n]."""
-        found: Mask = self.codes == self.column.known(value)
-        return found
+        mask: Mask = self.codes == self.column.known(value)
+        return mask
 
     @property
     def present(self) -> Mask:
         """The nodes with any value: bool[n]."""
-        found: Mask = self.codes != 0
-        return found
+        mask: Mask = self.codes != 0
+        return mask
 
     def at(self, i: int) -> _T:
         """The value of node *i* of the batch."""
@@ -325,10 +325,10 @@ class Postings:
 
     def drop(self, value: Hashable, row: int) -> None:
         """Forget *value* on *row*, if it is there."""
-        held = self.rows.get(value)
-        if held is not None:
-            held.discard(row)
-            if not held:
+        rows = self.rows.get(value)
+        if rows is not None:
+            rows.discard(row)
+            if not rows:
                 del self.rows[value]
 
     def of(self, value: Hashable) -> Collection[int]:
@@ -364,7 +364,7 @@ class ChangeLog(Revisions[Event]):
     node_revision: int = 0
     """Moves when a node object changes, or something that only rules see which look behind the table."""
     derived: Derived = attrs.Factory(Derived)
-    """What follows from the node objects alone; empty when one has changed."""
+    """Values that follow from the node objects alone; empty when one has changed."""
     _changed_at: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     """Row -> the revision that its latest change made."""
     _latest: tuple[tuple[int, int], Rows] | None = None

@@ -61,8 +61,8 @@ class CountTerm(msgspec.Struct, eq=False):
     def by_code(self) -> Ints:
         """The sum of each value: int64[values], perhaps the counter's own, which changes."""
         assert self.domains is not None
-        found = self.domains.counts[: len(self.column.values)]
-        return found if self.weight == 1 else found * self.weight
+        sums = self.domains.counts[: len(self.column.values)]
+        return sums if self.weight == 1 else sums * self.weight
 
 
 @attrs.frozen(eq=False)
@@ -96,7 +96,7 @@ class DomainSum:
             if key and key in labels:
                 slot, column = (key, labels[key]) if not without else _without(key, table, without)
                 by_key.setdefault(key, []).append(CountTerm(counter, weight, slot, column))
-        return [cls(key, labels[key], found) for key, found in by_key.items()]
+        return [cls(key, labels[key], counts) for key, counts in by_key.items()]
 
     @classmethod
     def on_rows(cls, counters: Iterable[PodCount]) -> DomainSum:
@@ -114,50 +114,50 @@ class DomainSum:
         counts = self.counts
         if self.is_few:
             width = len(self.column.values)
-            found: list[int] | None = None
-            for each in counts:
-                if each.counter.total and each.domains is not None:
-                    part = each.domains.counts[:width].tolist()
-                    if each.weight != 1:
-                        part = [each.weight * number for number in part]
-                    if found is None:
-                        found = part
+            totals: list[int] | None = None
+            for term in counts:
+                if term.counter.total and term.domains is not None:
+                    part = term.domains.counts[:width].tolist()
+                    if term.weight != 1:
+                        part = [term.weight * number for number in part]
+                    if totals is None:
+                        totals = part
                     else:
-                        found = [one + other for one, other in zip(found, part, strict=True)]
-            return (0,) * width if found is None else tuple(found)
+                        totals = [total + amount for total, amount in zip(totals, part, strict=True)]
+            return (0,) * width if totals is None else tuple(totals)
         if len(counts) == 1:
             return counts[0].by_code()
-        return sum([each.by_code() for each in counts], np.zeros(len(self.column.values), np.int64))
+        return sum([term.by_code() for term in counts], np.zeros(len(self.column.values), np.int64))
 
     def at(self, row: int) -> int:
         """The sum of one row."""
         total = 0
         code = row if self.key is None else self.column.codes.item(row)
-        for each in self.counts:
-            sums = each.counter.rows if each.domains is None else each.domains.counts
-            total += sums.item(code) * each.weight if code < len(sums) else 0
+        for term in self.counts:
+            sums = term.counter.rows if term.domains is None else term.domains.counts
+            total += sums.item(code) * term.weight if code < len(sums) else 0
         return total
 
     def of_rows(self, rows: Rows) -> list[int]:
         """The sums of *rows*, after :meth:`everywhere` has seen to it that each has a count."""
         codes = rows if self.key is None else self.column.codes.take(rows)
-        found: list[int] | None = None
-        for each in self.counts:
-            sums = each.counter.rows if each.domains is None else each.domains.counts
+        totals: list[int] | None = None
+        for term in self.counts:
+            sums = term.counter.rows if term.domains is None else term.domains.counts
             part = sums.take(codes)
-            if each.weight != 1:
-                part *= each.weight
-            found = part.tolist() if found is None else list(map(add, found, part.tolist()))
-        return [0] * len(rows) if found is None else found
+            if term.weight != 1:
+                part *= term.weight
+            totals = part.tolist() if totals is None else list(map(add, totals, part.tolist()))
+        return [0] * len(rows) if totals is None else totals
 
     def everywhere(self, nodes: Batch) -> Ints:
         """The sum of each of *nodes*, edits of the batch left out: int64[n]."""
         if self.key is not None:
             return np.asarray(self.by_code(), np.int64).take(nodes.label(self.key).codes)
-        found = nodes.zeros()
-        for each in self.counts:
-            found += nodes.base_counting(each.counter.query)
-        return found
+        totals = nodes.zeros()
+        for term in self.counts:
+            totals += nodes.base_counting(term.counter.query)
+        return totals
 
     @property
     def has_any(self) -> bool:
@@ -168,13 +168,13 @@ class DomainSum:
 
 def count_terms(sums: Iterable[DomainSum]) -> list[CountTerm]:
     """The counts in *sums*."""
-    return [term for one in sums for term in one.counts]
+    return [term for domain_sum in sums for term in domain_sum.counts]
 
 
 def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
     """The sums for *nodes* of all *sums*, edits of the batch left out: int64[n]."""
-    found = [each.everywhere(nodes) for each in sums]
-    return found[0] if len(found) == 1 else np.add.reduce(found) if found else nodes.zeros()
+    totals = [domain_sum.everywhere(nodes) for domain_sum in sums]
+    return totals[0] if len(totals) == 1 else np.add.reduce(totals) if totals else nodes.zeros()
 
 
 class Sums(msgspec.Struct, eq=False):
@@ -229,8 +229,8 @@ class Clause:
                 return self.most + min([sums[code] for code in self.least_of], default=NO_MINIMUM)
             return self.most + int(sums.take(self.least_of).min(initial=NO_MINIMUM))
         if self.unless_none and not (any(sums) if isinstance(sums, tuple) else sums.any()):
-            others = [other for other in self.unless_none if other is not self.sum]
-            if not others or not any(other.has_any for other in others):
+            other_sums = [domain_sum for domain_sum in self.unless_none if domain_sum is not self.sum]
+            if not other_sums or not any(domain_sum.has_any for domain_sum in other_sums):
                 return None
         return self.most
 
@@ -244,13 +244,13 @@ class Clause:
                 return (keyless, *[False] * (len(sums) - 1))
             wants = self.wants
             return (keyless, *[(count > limit) is not wants for count in sums[1:]])
-        found: Mask = (
+        refused: Mask = (
             np.zeros(len(sums), np.bool_)
             if limit is None
             else (sums <= limit if self.wants else sums > limit)
         )
-        found[0] = keyless
-        return found
+        refused[0] = keyless
+        return refused
 
 
 def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
@@ -268,21 +268,21 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
             )
         present = nodes.label(clause.sum.key or "").present
         sums = clause.sum.everywhere(nodes)
-        for each in clause.sum.counts:
-            sums = sums + nodes.edited(each.counter.query).net * each.weight * present
+        for term in clause.sum.counts:
+            sums = sums + nodes.edited(term.counter.query).net * term.weight * present
         refused = np.where(present, (sums > clause.most) != clause.wants, clause.keyless)
         codes = np.where(refused, number, codes)
     return Failures.coded(codes, [clause.reasons for clause in clauses])
 
 
-def failures_of(found: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failures | None:
+def failures_of(judgements: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failures | None:
     """The same, where it is known which domains are refused."""
     codes: Any = None
-    for number, (clause, refused) in reversed(list(enumerate(found, 1))):
+    for number, (clause, refused) in reversed(list(enumerate(judgements, 1))):
         if np.count_nonzero(refused):
-            here = np.asarray(refused, np.bool_).take(nodes.label(clause.sum.key or "").codes)
-            codes = here * np.int64(number) if codes is None else np.where(here, number, codes)
-    return None if codes is None else Failures.coded(codes, [clause.reasons for clause, _ in found])
+            mask = np.asarray(refused, np.bool_).take(nodes.label(clause.sum.key or "").codes)
+            codes = mask * np.int64(number) if codes is None else np.where(mask, number, codes)
+    return None if codes is None else Failures.coded(codes, [clause.reasons for clause, _ in judgements])
 
 
 def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
@@ -294,9 +294,9 @@ def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
 
 def masked(column: NodeColumn[Any], codes: ValueCodes) -> NodeColumn[Any]:
     """*column* with other *codes* of its own: intp[rows]."""
-    found: NodeColumn[Any] = copy(column)
-    found.codes = codes
-    return found
+    copied_column: NodeColumn[Any] = copy(column)
+    copied_column.codes = codes
+    return copied_column
 
 
 def _without(key: str, table: NodeTable, rows: Collection[int]) -> tuple[Hashable, NodeColumn[Any]]:

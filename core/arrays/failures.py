@@ -64,15 +64,15 @@ class Failures:
         )
 
     @classmethod
-    def all_of(cls, found: Sequence[tuple[Reason, Mask]]) -> Failures | None:
+    def all_of(cls, masks_by_reason: Sequence[tuple[Reason, Mask]]) -> Failures | None:
         """Each reason on the nodes of its mask; a node of several masks gets all their reasons, in this
         order."""
-        if not found:
+        if not masks_by_reason:
             return None
-        failed = reduce(or_, [mask for _, mask in found])
+        failed = reduce(or_, [mask for _, mask in masks_by_reason])
         if not np.count_nonzero(failed):
             return None
-        return cls(None, {}, named=[((reason,), mask) for reason, mask in found], failed=failed)
+        return cls(None, {}, named=[((reason,), mask) for reason, mask in masks_by_reason], failed=failed)
 
     @classmethod
     def by_row(cls, reasons: Sequence[Reasons], masks: Mask) -> Failures | None:
@@ -113,30 +113,30 @@ class Failures:
                 codes[i] = sequences.setdefault(outcome, len(sequences) + 1)
         if not sequences and not texts:
             return None
-        found = cls(
+        failures = cls(
             codes,
             {code: reasons for reasons, code in sequences.items()},
             errors if texts else None,
             tuple(texts),
         )
-        return found if picks is None else found.take(picks)
+        return failures if picks is None else failures.take(picks)
 
     @classmethod
     def joined(cls, parts: Sequence[Failures | None]) -> Failures | None:
         """The reasons of all *parts*, one after another; an error on a node ends that node's list."""
-        found = [part for part in parts if part is not None]
-        if len(found) <= 1:
-            return found[0] if found else None
-        if all(part._codes is None for part in found):
-            named = [pair for part in found for pair in part._named]
-            return cls(None, {}, named=named, failed=reduce(or_, (mask for _, mask in named)))
-        return cls._coded_together(found)
+        present = [part for part in parts if part is not None]
+        if len(present) <= 1:
+            return present[0] if present else None
+        if all(part._codes is None for part in present):
+            pairs = [pair for part in present for pair in part._named]
+            return cls(None, {}, named=pairs, failed=reduce(or_, (mask for _, mask in pairs)))
+        return cls._combined(present)
 
     @classmethod
-    def _coded_together(cls, found: Sequence[Failures]) -> Failures | None:
+    def _combined(cls, present: Sequence[Failures]) -> Failures | None:
         outcomes: list[Reasons | str] = [()]
-        numbers = np.zeros(len(found[0].codes), np.int64)
-        for part in found:
+        numbers = np.zeros(len(present[0].codes), np.int64)
+        for part in present:
             # Before and after, node i has ``outcomes[numbers[i]]``.
             answers = part.codes
             if part.errors is not None:
@@ -145,7 +145,7 @@ class Failures:
             width = int(answers.max()) - low + 1
             pairs, numbers = _distinct(numbers * width + (answers - low))
             outcomes = [
-                _followed(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()
+                _with_answer(outcomes[pair // width], part, pair % width + low) for pair in pairs.tolist()
             ]
         return cls.of_rows(outcomes, numbers)
 
@@ -153,7 +153,7 @@ class Failures:
     def codes(self) -> Codes:
         """int64[n]: 0, or a key of ``sequences``."""
         if self._codes is None:
-            self._settle()
+            self._compute_codes()
         assert self._codes is not None
         return self._codes
 
@@ -161,21 +161,21 @@ class Failures:
     def sequences(self) -> dict[int, Reasons]:
         """Code -> reasons."""
         if self._codes is None:
-            self._settle()
+            self._compute_codes()
         return self._sequences
 
-    def _settle(self) -> None:
+    def _compute_codes(self) -> None:
         """Work out the codes."""
-        named = [(reasons, mask) for reasons, mask in self._named if np.count_nonzero(mask)]
-        if len(named) <= MOST_BITS:
-            self._codes, self._sequences = _by_bits(named)
+        pairs = [(reasons, mask) for reasons, mask in self._named if np.count_nonzero(mask)]
+        if len(pairs) <= MOST_BITS:
+            self._codes, self._sequences = _by_bits(pairs)
         else:
-            found = self._coded_together(
-                [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in named]
+            combined = self._combined(
+                [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in pairs]
             )
-            assert found is not None
-            self._codes = found.codes
-            self._sequences = found.sequences
+            assert combined is not None
+            self._codes = combined.codes
+            self._sequences = combined.sequences
         self._named = ()
         self._failed = None
 
@@ -185,19 +185,21 @@ class Failures:
         """Its fault as an answer for *n* nodes, and what is expected instead; None if there is none."""
         for reasons, mask in self._named:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
-                shown = (
+                kind = (
                     f"{mask.dtype}{list(mask.shape)}"
                     if isinstance(mask, np.ndarray)
                     else f"a {type(mask).__name__}"
                 )
-                return f"a mask of {shown}", f"bool[{n}]"
-            if fault := _unreasonable(reasons):
+                return f"a mask of {kind}", f"bool[{n}]"
+            if fault := _reason_fault(reasons):
                 return fault
         if self._codes is None:
             return None
         if len(self._codes) != n or (self.errors is not None and len(self.errors) != n):
             return f"Failures of {len(self._codes)} nodes", f"one answer for each of {n} nodes"
-        return next((fault for found in self._sequences.values() if (fault := _unreasonable(found))), None)
+        return next(
+            (fault for reasons in self._sequences.values() if (fault := _reason_fault(reasons))), None
+        )
 
     def detached(self) -> Failures:
         """The same with masks of its own: those of a user's rule can be views of arrays that change later."""
@@ -220,8 +222,8 @@ class Failures:
         """The nodes without reasons and errors: bool[n]."""
         if self._failed is not None:
             return ~self._failed
-        found: Mask = self.codes == 0
-        return found if self.errors is None else found & (self.errors == 0)
+        mask: Mask = self.codes == 0
+        return mask if self.errors is None else mask & (self.errors == 0)
 
     def reasons(self, i: int) -> Reasons:
         """The reasons of node *i* of the batch; empty if it fits or has an error."""
@@ -232,11 +234,11 @@ class Failures:
 
     def with_one_reason(self) -> Failures:
         """The same with one reason a node: the first that is not resolvable, else the first."""
-        one: dict[int, Reasons] = {
-            code: (next((reason for reason in found if not reason.resolvable), found[0]),)
-            for code, found in self.sequences.items()
+        single_reasons: dict[int, Reasons] = {
+            code: (next((reason for reason in reasons if not reason.resolvable), reasons[0]),)
+            for code, reasons in self.sequences.items()
         }
-        return Failures(self.codes, one, self.errors, self.texts)
+        return Failures(self.codes, single_reasons, self.errors, self.texts)
 
     def take(self, rows: NDArray[np.intp]) -> Failures:
         """The failures of some nodes of the batch, in the order of *rows*."""
@@ -245,26 +247,26 @@ class Failures:
         )
 
 
-def _by_bits(named: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Reasons]]:
+def _by_bits(pairs: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Reasons]]:
     """Codes and sequences of (reasons, nodes), where each has a bit of the code."""
-    codes = named[0][1].astype(np.int64)
-    for bit, (_, mask) in enumerate(named[1:], 1):
+    codes = pairs[0][1].astype(np.int64)
+    for bit, (_, mask) in enumerate(pairs[1:], 1):
         codes |= mask.astype(np.int64) << bit
     present = np.bincount(codes).nonzero()[0].tolist()
     return codes, {
-        code: tuple(chain(*(reasons for bit, (reasons, _) in enumerate(named) if code >> bit & 1)))
+        code: tuple(chain(*(reasons for bit, (reasons, _) in enumerate(pairs) if code >> bit & 1)))
         for code in present
         if code
     }
 
 
-def _unreasonable(reasons: object) -> tuple[str, str] | None:
+def _reason_fault(reasons: object) -> tuple[str, str] | None:
     """The fault of *reasons*, which a user's rule may have made of anything."""
-    for found in reasons if isinstance(reasons, tuple) else (reasons,):
-        if not isinstance(found, Reason):
-            return f"the reason {found!r:.60}", "a Reason, or a tuple of such"
-        if type(found.text) is not str:
-            return f"a Reason of {found.text!r:.60}", "a Reason with a text"
+    for reason in reasons if isinstance(reasons, tuple) else (reasons,):
+        if not isinstance(reason, Reason):
+            return f"the reason {reason!r:.60}", "a Reason, or a tuple of such"
+        if type(reason.text) is not str:
+            return f"a Reason of {reason.text!r:.60}", "a Reason with a text"
     return None
 
 
@@ -277,7 +279,7 @@ def _distinct(numbers: Codes) -> tuple[Codes, Codes]:
     return np.flatnonzero(present), (np.cumsum(present) - 1)[numbers]
 
 
-def _followed(before: Reasons | str, part: Failures, answer: int) -> Reasons | str:
-    if isinstance(before, str) or not answer:
-        return before
-    return part.texts[-answer - 1] if answer < 0 else before + part.sequences[answer]
+def _with_answer(earlier: Reasons | str, part: Failures, answer: int) -> Reasons | str:
+    if isinstance(earlier, str) or not answer:
+        return earlier
+    return part.texts[-answer - 1] if answer < 0 else earlier + part.sequences[answer]

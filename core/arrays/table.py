@@ -39,7 +39,7 @@ MOST_KEPT = 1 << 14
 """Answers about the node objects that are kept at a time."""
 POD_COUNT = 2
 FIRST_RESOURCE = 3
-"""Where ``sums`` has the number of pods, and what resources request."""
+"""The rows of ``sums`` with the number of pods and, from there on, requests by resource."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 NO_PRESSURES = ("", "", "")
 AVOID = "scheduler.alpha.kubernetes.io/preferAvoidPods"
@@ -125,9 +125,9 @@ class NodeTable:
     changed: ChangeLog = attrs.Factory(ChangeLog)
     census: Census = attrs.field(init=False)
     places: Derived = attrs.Factory(Derived)
-    """Where batches find several resources at once, by their names."""
+    """The places of several resources at once, by their names."""
     _amounts: dict[Template, Ints] = attrs.Factory(dict)
-    """What a pod adds to its column of ``sums``."""
+    """The numbers that a pod adds to its column of ``sums``."""
     _free: list[int] = attrs.Factory(list)
     _images_of: dict[int, tuple[str, ...]] = attrs.Factory(dict)
 
@@ -139,8 +139,8 @@ class NodeTable:
 
     @property
     def max_pods(self) -> Ints:
-        found: Ints = self.limits[0]
-        return found
+        column: Ints = self.limits[0]
+        return column
 
     @property
     def allocatable(self) -> Ints:
@@ -167,13 +167,13 @@ class NodeTable:
     def node_derived(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """The value that *make* derives from the node objects alone, kept by *key* until one of them
         changes."""
-        found: _T | None = self.changed.derived.kept.get(key)
-        if found is None:
+        value: _T | None = self.changed.derived.kept.get(key)
+        if value is None:
             if len(self.changed.derived.kept) > MOST_KEPT:
                 self.changed.derived = Derived()
-            found = make()
-            self.changed.derived.kept[key] = found
-        return found
+            value = make()
+            self.changed.derived.kept[key] = value
+        return value
 
     @contextmanager
     def forgetful(self) -> Iterator[None]:
@@ -202,18 +202,18 @@ class NodeTable:
 
     def add_rows(self, names: Sequence[str]) -> None:
         """Give *names*, which have no rows, new ones without node."""
-        found = [self._free.pop() for _ in names[: len(self._free)]]
-        new = len(names) - len(found)
-        found += range(self.size, self.size + new)
+        rows_of_names = [self._free.pop() for _ in names[: len(self._free)]]
+        new = len(names) - len(rows_of_names)
+        rows_of_names += range(self.size, self.size + new)
         self._own_names()
         self.names += [""] * new
         self.nodes += [None] * new
         self.pods += [[] for _ in range(new)]
-        for row, name in zip(found, names, strict=True):
+        for row, name in zip(rows_of_names, names, strict=True):
             self.names[row] = name
-        self.row_of.update(zip(names, found, strict=True))
+        self.row_of.update(zip(names, rows_of_names, strict=True))
         self._make_room(self.size + new)
-        rows = np.array(found, np.intp)
+        rows = np.array(rows_of_names, np.intp)
         self.used[rows] = True
         self.changed.nodes_changed(rows)
 
@@ -283,16 +283,16 @@ class NodeTable:
 
     # --- nodes ----------------------------------------------------------------------------------------------
 
-    def set_nodes(self, given: Mapping[int, tuple[Node, ImageStates]]) -> None:
+    def set_nodes(self, nodes_by_row: Mapping[int, tuple[Node, ImageStates]]) -> None:
         """Give rows their node objects, new or updated, each with its images: name -> (size in bytes, number
         of nodes with it)."""
-        nodes = {row: node for row, (node, _) in given.items()}
+        nodes = {row: node for row, (node, _) in nodes_by_row.items()}
         self._describe(nodes)
-        for row, (node, images) in given.items():
+        for row, (node, images) in nodes_by_row.items():
             self.nodes[row] = node
             if images or row in self._images_of:
                 self._set_images(row, images)
-        self.has_node[list(given)] = True
+        self.has_node[list(nodes_by_row)] = True
 
     def clear_node(self, row: int) -> None:
         """Take the node object off *row*; its pods stay."""
@@ -319,37 +319,45 @@ class NodeTable:
             for node, pressures in zip(nodes.values(), self.pressures.codes[rows].tolist(), strict=True)
         ]
         kinds = dict(zip(keys, nodes.values(), strict=True))
-        which = np.fromiter(
+        kind_of_node = np.fromiter(
             map({key: at for at, key in enumerate(kinds)}.__getitem__, keys), np.intp, len(keys)
         )
         amounts = [of_node(node.status.allocatable) for node in kinds.values()]
         if self.ignores_storage:
             amounts = [
-                {name: amount for name, amount in found.items() if name != EPHEMERAL_STORAGE}
-                for found in amounts
+                {name: amount for name, amount in amount_by_name.items() if name != EPHEMERAL_STORAGE}
+                for amount_by_name in amounts
             ]
         conditions = [tuple((c.type, c.status) for c in node.status.conditions) for node in kinds.values()]
-        before = [self.pressures.values[key[-1]] for key in kinds]
+        old_pressures = [self.pressures.values[key[-1]] for key in kinds]
         attachable = [
-            Map((name, number) for name, number in found.items() if name.startswith(ATTACHABLE_PREFIX))
-            for found in amounts
+            Map(
+                (name, number)
+                for name, number in amount_by_name.items()
+                if name.startswith(ATTACHABLE_PREFIX)
+            )
+            for amount_by_name in amounts
         ]
         columns: list[tuple[NodeColumn[Any], list[Any]]] = [
             (self.taints, [node.spec.taints for node in kinds.values()]),
             (self.unschedulable, [node.spec.unschedulable for node in kinds.values()]),
             (self.avoid, [node.annotations.get(AVOID) for node in kinds.values()]),
             (self.conditions, conditions),
-            (self.pressures, list(map(_pressures, before, conditions))),
+            (self.pressures, list(map(_pressures, old_pressures, conditions))),
             (self.attachable, attachable),
         ]
         for column, values in columns:
-            column.codes[rows] = column.coded(values)[which]
+            column.codes[rows] = column.coded(values)[kind_of_node]
         for name in chain.from_iterable(amounts):
             if name != PODS:
                 self.resource(name)
-        limits = [[found.get(name, 0) for found in amounts] for name in (PODS, *self.resources)]
-        self.limits[:, rows] = np.array(limits, np.int64)[:, which]
-        self.has_huge |= any(not 0 <= amount < HUGE for found in amounts for amount in found.values())
+        limits = [
+            [amount_by_name.get(name, 0) for amount_by_name in amounts] for name in (PODS, *self.resources)
+        ]
+        self.limits[:, rows] = np.array(limits, np.int64)[:, kind_of_node]
+        self.has_huge |= any(
+            not 0 <= amount < HUGE for amount_by_name in amounts for amount in amount_by_name.values()
+        )
         many = [column for column in self._columns() if len(column.values) > 2 * self.size + SPARE]
         for column in many:
             column.forget()
@@ -359,25 +367,29 @@ class NodeTable:
 
     def _set_labels(self, nodes: Mapping[int, Node]) -> None:
         """Give rows the labels of *nodes*, where they had others."""
-        before = {row: node.metadata.labels for row in nodes if (node := self.nodes[row]) is not None}
-        given = {row: node.metadata.labels for row, node in nodes.items()}
-        if before:
-            given = {row: labels for row, labels in given.items() if labels != before.get(row, NO_STRINGS)}
-        if not given:
+        old_labels = {row: node.metadata.labels for row in nodes if (node := self.nodes[row]) is not None}
+        new_labels = {row: node.metadata.labels for row, node in nodes.items()}
+        if old_labels:
+            new_labels = {
+                row: labels for row, labels in new_labels.items() if labels != old_labels.get(row, NO_STRINGS)
+            }
+        if not new_labels:
             return
-        rows = np.fromiter(given, np.intp, len(given))
-        for key in dict.fromkeys(chain(*given.values(), *before.values())):
+        rows = np.fromiter(new_labels, np.intp, len(new_labels))
+        for key in dict.fromkeys(chain(*new_labels.values(), *old_labels.values())):
             if key not in self.labels:
                 self.labels[key] = NodeColumn(None, np.zeros(len(self.used), np.intp))
             column = self.labels[key]
-            column.codes[rows] = column.coded([labels.get(key) for labels in given.values()])
+            column.codes[rows] = column.coded([labels.get(key) for labels in new_labels.values()])
         places = np.zeros(len(rows), np.intp)
         for column in (self.labels[key] for key in PLACES if key in self.labels):
             places = places * len(column.values) + column.codes[rows]
-        _, first, which = np.unique(places, return_index=True, return_inverse=True)
-        labels = list(given.values())
-        self.zone.codes[rows] = self.zone.coded([self.zone_key(labels[at]) for at in first.tolist()])[which]
-        if any(self.pods[row] for row in given):
+        _, first_places, place_of_row = np.unique(places, return_index=True, return_inverse=True)
+        labels = list(new_labels.values())
+        self.zone.codes[rows] = self.zone.coded([self.zone_key(labels[at]) for at in first_places.tolist()])[
+            place_of_row
+        ]
+        if any(self.pods[row] for row in new_labels):
             self.census.relabelled()
 
     def resource(self, name: str) -> int:
@@ -469,8 +481,8 @@ class NodeTable:
             if not self.volumes[row]:
                 del self.volumes[row]
         priority = entry.priority
-        self.priorities[priority] = held = self.priorities.get(priority, 0) + sign
-        if not held:
+        self.priorities[priority] = pods_left = self.priorities.get(priority, 0) + sign
+        if not pods_left:
             del self.priorities[priority]
         self.census.add(template, row, sign)
         self.changed.note(row, template.size if sign > 0 else None)

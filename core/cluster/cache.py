@@ -57,11 +57,11 @@ class NodeTree:
 
     def remove(self, name: str, zone: str) -> None:
         """Remove a node from its zone, and a zone without nodes from the tree."""
-        here = self.zones.get(zone)
-        if here is None or name not in here.names:
+        zone_of_node = self.zones.get(zone)
+        if zone_of_node is None or name not in zone_of_node.names:
             return
-        del here.names[name]
-        if not here.names:
+        del zone_of_node.names[name]
+        if not zone_of_node.names:
             del self.zones[zone]
         self._zone_of.pop(name, None)
 
@@ -72,18 +72,18 @@ class NodeTree:
 
     def one_round(self) -> list[str]:
         """All nodes in the order of a round: one of each zone in turn."""
-        return _in_turn([zone.names for zone in self.zones.values()])
+        return _interleaved([zone.names for zone in self.zones.values()])
 
     def rest_of_round(self) -> list[str]:
         """The nodes that are visited until every zone is visited to its end, when a new round begins."""
-        left = [list(zone.names)[zone.cursor :] for zone in self.zones.values()]
-        return _in_turn(left[self.turn :] + left[: self.turn])
+        remaining = [list(zone.names)[zone.cursor :] for zone in self.zones.values()]
+        return _interleaved(remaining[self.turn :] + remaining[: self.turn])
 
     def visit(self, count: int) -> None:
         """The next *count* nodes of the round are visited, at least one."""
         zones = list(self.zones.values())
-        left = [[zone] * (len(zone.names) - zone.cursor) for zone in zones]
-        visited = _in_turn(left[self.turn :] + left[: self.turn])[:count]
+        remaining = [[zone] * (len(zone.names) - zone.cursor) for zone in zones]
+        visited = _interleaved(remaining[self.turn :] + remaining[: self.turn])[:count]
         for zone in visited:
             zone.cursor += 1
         self.turn = 1 + zones.index(visited[-1])
@@ -95,8 +95,8 @@ class NodeTree:
             zone.cursor = 0
 
 
-def _in_turn(zones: Sequence[Iterable[T]]) -> list[T]:
-    return [found for turn in zip_longest(*zones) for found in turn if found is not None]
+def _interleaved(zones: Sequence[Iterable[T]]) -> list[T]:
+    return [name for turn in zip_longest(*zones) for name in turn if name is not None]
 
 
 @attrs.define(eq=False, repr=False)
@@ -376,7 +376,7 @@ class Cache:
             return False
         info.is_reordered |= not is_last
         info.used_ports.difference_update(entry.template.ports)
-        self._changed(info.name, CacheChange(entry, -1))
+        self._note_change(info.name, CacheChange(entry, -1))
         self._drop_if_empty(info)
         return True
 
@@ -397,7 +397,7 @@ class Cache:
         same."""
         info = self.infos[node.name]
         info.node = node
-        self._changed(info.name, CacheChange(None, 0, node, info.images))
+        self._note_change(info.name, CacheChange(None, 0, node, info.images))
 
     def remove_node(self, node: Node) -> None:
         """A node is deleted; its pods stay until they are deleted themselves."""
@@ -408,11 +408,11 @@ class Cache:
         self.images_revision += bool(info.images)
         if self.forgets_with_node:
             for entry in info.pods:
-                self._changed(info.name, CacheChange(entry, -1))
+                self._note_change(info.name, CacheChange(entry, -1))
             info.pods = []
         info.node = None
         info.images = {}
-        self._changed(info.name, CacheChange(None, 0))
+        self._note_change(info.name, CacheChange(None, 0))
         self._drop_if_empty(info)
         self.order.remove(node.name, self.zone_key(node.labels))
         self._forget_images(node)
@@ -425,20 +425,20 @@ class Cache:
     def _set_node(self, node: Node) -> None:
         info = self._info(node.name)
         self._forget_images(info.node)
-        before = () if info.node is None else info.node.status.images
-        self.images_revision += before != node.status.images
+        old_images = () if info.node is None else info.node.status.images
+        self.images_revision += old_images != node.status.images
         self.node_count += info.node is None
-        found: dict[str, tuple[int, int]] = {}
+        images: dict[str, tuple[int, int]] = {}
         for image in node.status.images:
             for name in image.names:
                 # Upstream: the size is that of the first node with the image; the count is not updated on
                 # other nodes.
                 size, nodes = self._image_nodes.setdefault(name, (image.size_bytes, set()))
                 nodes.add(node.name)
-                found.setdefault(name, (size, len(nodes)))
+                images.setdefault(name, (size, len(nodes)))
         info.node = node
-        info.images = found
-        self._changed(info.name, CacheChange(None, 0, node, info.images))
+        info.images = images
+        self._note_change(info.name, CacheChange(None, 0, node, info.images))
 
     def image_states(self, node: Node) -> dict[str, tuple[int, int]]:
         """Each image of *node* with its size in bytes and the number of nodes that have it now."""
@@ -446,9 +446,9 @@ class Cache:
             return {}
         names = (name for image in node.status.images for name in image.names)
         return {
-            name: (known[0], len(known[1]))
+            name: (image[0], len(image[1]))
             for name in names
-            if (known := self._image_nodes.get(name)) is not None
+            if (image := self._image_nodes.get(name)) is not None
         }
 
     def _forget_images(self, node: Node | None) -> None:
@@ -462,14 +462,14 @@ class Cache:
                     self._image_nodes.pop(name, None)
 
     def _info(self, name: str) -> NodeInfo:
-        found = self.infos.get(name)
-        if found is None:
-            found = self.infos[name] = NodeInfo(name)
-        return found
+        info = self.infos.get(name)
+        if info is None:
+            info = self.infos[name] = NodeInfo(name)
+        return info
 
     def _drop_if_empty(self, info: NodeInfo) -> None:
         if not info.pods and info.node is None:
             del self.infos[info.name]
 
-    def _changed(self, name: str, change: CacheChange) -> None:
+    def _note_change(self, name: str, change: CacheChange) -> None:
         self.changes.setdefault(name, []).append(change)

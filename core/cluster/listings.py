@@ -99,16 +99,16 @@ class Listing(Generic[Kind]):
         """Add or replace an object; gives the one that was there before."""
         self._touch()
         key = item.key
-        before = self._objects.get(key)
+        previous = self._objects.get(key)
         self._objects[key] = item
-        return before
+        return previous
 
     def drop(self, key: str) -> Kind | None:
         """Remove an object, if it exists; gives it."""
-        before = self._objects.pop(key, None)
-        if before is not None:
+        previous = self._objects.pop(key, None)
+        if previous is not None:
             self._touch()
-        return before
+        return previous
 
     def _touch(self) -> None:
         self.version += 1
@@ -126,7 +126,7 @@ DeviceId = tuple[str, str, str]
 def held_by(claim: ResourceClaim | None) -> list[DeviceRequestAllocationResult]:
     """The devices that *claim* has for itself: those with admin access it shares."""
     allocation = None if claim is None else claim.status.allocation
-    return [] if allocation is None else [one for one in allocation.results if not one.admin_access]
+    return [] if allocation is None else [result for result in allocation.results if not result.admin_access]
 
 
 @attrs.define(eq=False, repr=False)
@@ -168,23 +168,23 @@ class ResourceClaims(Listing[ResourceClaim]):
     extended: dict[str, str] = attrs.Factory(dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
     log: Revisions[tuple[DeviceId, ...]] = attrs.Factory(Revisions)
-    """Which devices were given or given back, step by step: others may hold them now, or none."""
+    """Devices that were given or given back, step by step: others may hold them now, or none."""
     pending: dict[str, ResourceClaim] = attrs.Factory(dict)
     """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
     """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out;
     None: nothing writes."""
     _before: dict[str, ResourceClaim | None] | None = None
-    """What was there before a trial, which is undone in the end."""
+    """The claims before a trial, which is undone in the end."""
 
     def put(self, item: ResourceClaim) -> ResourceClaim | None:
         """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch
         brings it."""
-        known = self.get(item.key)
-        if known is not None and _is_older(item, known):
-            return known
+        current = self.get(item.key)
+        if current is not None and _is_older(item, current):
+            return current
         self._note(item.key)
-        self._count(known, -1)
+        self._count(current, -1)
         self._count(item, 1)
         if (owner := extended_owner(item)) is not None:
             self.extended[owner] = item.key
@@ -193,9 +193,9 @@ class ResourceClaims(Listing[ResourceClaim]):
     def drop(self, key: str) -> ResourceClaim | None:
         """Remove a claim, if it exists."""
         self._note(key)
-        known = self.get(key)
-        self._count(known, -1)
-        if known is not None and (owner := extended_owner(known)) is not None:
+        current = self.get(key)
+        self._count(current, -1)
+        if current is not None and (owner := extended_owner(current)) is not None:
             self.extended.pop(owner, None)
         return super().drop(key)
 
@@ -203,7 +203,7 @@ class ResourceClaims(Listing[ResourceClaim]):
         self,
         before: ResourceClaim | None,
         after: ResourceClaim | None,
-        told: tuple[Pod, Mapping[str, Any]] | None = None,
+        pod_status: tuple[Pod, Mapping[str, Any]] | None = None,
     ) -> None:
         """The scheduler changes, makes or deletes a claim; see :attr:`writes` and :class:`ClaimWrite`."""
         if after is not None:
@@ -211,7 +211,7 @@ class ResourceClaims(Listing[ResourceClaim]):
         elif before is not None:
             self.drop(before.key)
         if self.writes is not None and self._before is None:
-            self.writes.append(ClaimWrite(before, after, told))
+            self.writes.append(ClaimWrite(before, after, pod_status))
 
     def allocate(self, claim: ResourceClaim) -> None:
         """*claim* is going to have the devices that its status says."""
@@ -221,36 +221,38 @@ class ResourceClaims(Listing[ResourceClaim]):
 
     def take_back(self, uid: str) -> ResourceClaim | None:
         """The claim is no longer being allocated; gives what it was to have."""
-        found = self.pending.pop(uid, None)
-        self._count(found, -1)
-        return found
+        claim = self.pending.pop(uid, None)
+        self._count(claim, -1)
+        return claim
 
     def _count(self, claim: ResourceClaim | None, sign: int) -> None:
-        held = held_by(claim)
-        for one in held:
-            device = one.id
+        results = held_by(claim)
+        for result in results:
+            device = result.id
             count = self.holders.get(device, 0) + sign
             if count:
                 self.holders[device] = count
             else:
                 del self.holders[device]
-            if one.share_id is not None:
+            if result.share_id is not None:
                 share = self.shares.setdefault(device, DeviceShares())
-                share.add(one.consumed_capacity, sign)
+                share.add(result.consumed_capacity, sign)
                 if not share.count:
                     del self.shares[device]
-        if held:
-            self.log.extend([tuple([one.id for one in held])])
+        if results:
+            self.log.extend([tuple([result.id for result in results])])
 
     def has_whole(self, device: DeviceId, shares: bool) -> bool:
         """Whether a claim has *device* for itself; without *shares* so has one that shares it."""
-        held = self.holders.get(device, 0)
-        return bool(held) and not (shares and device in self.shares and self.shares[device].count == held)
+        holder_count = self.holders.get(device, 0)
+        return bool(holder_count) and not (
+            shares and device in self.shares and self.shares[device].count == holder_count
+        )
 
     def consumed(self, device: DeviceId) -> Mapping[str, int] | None:
         """The amounts that claims take of the capacities of a device that they share."""
-        found = self.shares.get(device)
-        return None if found is None else found.consumed
+        device_shares = self.shares.get(device)
+        return None if device_shares is None else device_shares.consumed
 
     # --- trials ---------------------------------------------------------------------------------------------
 
@@ -262,9 +264,9 @@ class ResourceClaims(Listing[ResourceClaim]):
         try:
             yield
         finally:
-            before = self._before
+            saved = self._before
             self._before = outer
-            for key, claim in before.items():
+            for key, claim in saved.items():
                 if claim is None:
                     self.drop(key)
                 else:
@@ -279,8 +281,8 @@ class ResourceClaims(Listing[ResourceClaim]):
     def of(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* that are there, in order."""
         names = (claim_name(pod, claim) for claim in pod.spec.resource_claims)
-        found = (self.get(f"{pod.namespace}/{name}") for name in names if name is not None)
-        return [claim for claim in (*found, self.extended_of(pod)) if claim is not None]
+        claims = (self.get(f"{pod.namespace}/{name}") for name in names if name is not None)
+        return [claim for claim in (*claims, self.extended_of(pod)) if claim is not None]
 
     def extended_of(self, pod: Pod) -> ResourceClaim | None:
         """The claim that was made for the extended resources of *pod*."""
@@ -292,7 +294,7 @@ class ResourceClaims(Listing[ResourceClaim]):
         ``driver/pool/device``."""
         return {
             claim.name if extended_owner(claim) is None else EXTENDED: sorted(
-                "/".join(one.id) for one in claim.status.allocation.results
+                "/".join(result.id) for result in claim.status.allocation.results
             )
             for claim in self.of(pod)
             if claim.status.allocation is not None
@@ -310,8 +312,8 @@ def extended_owner(claim: ResourceClaim) -> str | None:
     return None if owner is None else owner.uid
 
 
-def _is_older(claim: ResourceClaim, other: ResourceClaim) -> bool:
-    versions = claim.metadata.resource_version, other.metadata.resource_version
+def _is_older(claim: ResourceClaim, known: ResourceClaim) -> bool:
+    versions = claim.metadata.resource_version, known.metadata.resource_version
     return all(map(str.isdecimal, versions)) and int(versions[0]) < int(versions[1])
 
 
@@ -319,12 +321,14 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
     """The name of the ResourceClaim for *claim* of *pod*; None: there is none yet, or none is needed."""
     if claim.resource_claim_name is not None:
         return claim.resource_claim_name
-    made = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
-    return made.get(claim.name)
+    name_by_claim = {
+        status.name: status.resource_claim_name for status in reversed(pod.status.resource_claim_statuses)
+    }
+    return name_by_claim.get(claim.name)
 
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
-"""How the extended resource begins that each DeviceClass has."""
+"""The beginning of the extended resource that each DeviceClass has."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -342,32 +346,32 @@ class DeviceClasses(Listing[DeviceClass]):
         first by name."""
         explicit = item.spec.extended_resource_name
         rival = self.by_resource.get(explicit) if explicit is not None else None
-        before = super().put(item)
+        previous = super().put(item)
         # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at
         # all.
         if rival is not None and (_age(item), item.name) >= (_age(rival), rival.name):
-            return before
-        if before is not None:
-            self._leave(before)
+            return previous
+        if previous is not None:
+            self._leave(previous)
         if explicit is not None:
             self.by_resource[explicit] = item
         self.by_resource[IMPLICIT + item.name] = item
-        return before
+        return previous
 
     def drop(self, key: str) -> DeviceClass | None:
         """Remove a class, if it exists."""
-        known = super().drop(key)
-        if known is not None:
-            self._leave(known)
-        return known
+        current = super().drop(key)
+        if current is not None:
+            self._leave(current)
+        return current
 
     def restore(self, by_resource: Mapping[str, DeviceClass]) -> None:
         """Take back what happened since :attr:`by_resource` was so."""
         self.by_resource.clear()
         self.by_resource.update(by_resource)
 
-    def _leave(self, known: DeviceClass) -> None:
-        for name in (IMPLICIT + known.name, known.spec.extended_resource_name):
+    def _leave(self, device_class: DeviceClass) -> None:
+        for name in (IMPLICIT + device_class.name, device_class.spec.extended_resource_name):
             self.by_resource.pop(name or "", None)
 
 

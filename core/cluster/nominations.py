@@ -71,8 +71,8 @@ class Nominations:
         if name is None:
             return
         if self.cells.asks_lister:
-            known = pod if self.lister is None else self.lister.get(pod.key)
-            if known is None or (known.spec.node_name and not self.cells.placed_are_nominated):
+            current = pod if self.lister is None else self.lister.get(pod.key)
+            if current is None or (current.spec.node_name and not self.cells.placed_are_nominated):
                 return
         if self.cells.by_uid:
             self.by_uid[pod.uid] = name
@@ -103,15 +103,15 @@ class Nominations:
 
     def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
         """A nominated pod is updated; *holder* as for :meth:`add`."""
-        kept = None
+        kept_node = None
         if (
             self.cells.keeps_on_update
             and not old.status.nominated_node_name
             and not new.status.nominated_node_name
         ):
-            kept = self.by_uid.get(old.uid)
+            kept_node = self.by_uid.get(old.uid)
         self.remove(old)
-        self.add(new, kept, holder)
+        self.add(new, kept_node, holder)
 
     def _index(self, name: str, uid: str) -> int | None:
         """The index of a pod in the list of a node."""

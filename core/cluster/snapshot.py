@@ -59,17 +59,17 @@ class Snapshot:
         is_plain = not self.table.has_transient
         for name, steps in changes.items():
             info = infos.get(name)
-            first = steps[0]
+            first_step = steps[0]
             row = row_of.get(name)
             if (
                 is_plain
                 and len(steps) == 1
-                and first.node is not None
+                and first_step.node is not None
                 and row is not None
                 and name not in self._stale
             ):
                 # A node object and nothing else, as where a whole cluster comes.
-                self._waiting[row] = first.node, self._images(name, first.node, first.images)
+                self._waiting[row] = first_step.node, self._images(name, first_step.node, first_step.images)
             elif self.keeps_nodeless or (
                 info is not None and info.node is not None and name not in self._stale
             ):
@@ -105,9 +105,9 @@ class Snapshot:
                 self.version += len(new)
 
     def _give_nodes(self) -> None:
-        given = self._waiting
+        waiting = self._waiting
         self._waiting = {}
-        self.table.set_nodes(given)
+        self.table.set_nodes(waiting)
 
     def _catch_up(self, name: str, info: NodeInfo | None) -> None:
         """Bring a row up to date that has no node, or whose changes were not applied."""
@@ -171,10 +171,10 @@ class Snapshot:
         if is_late and info.node is not None and self._images_at.get(name) != self.cache.images_revision:
             self.table.recount_images(row, self._images(name, info.node, info.images))
 
-    def _images(self, name: str, node: Node, told: ImageStates) -> ImageStates:
-        """The images of a node, as they were *told* where they are not counted late."""
+    def _images(self, name: str, node: Node, images: ImageStates) -> ImageStates:
+        """The images of a node: *images* as they were, where they are not counted late."""
         if self.table.recounted is None:
-            return told
+            return images
         cache = self.cache
         if len(self._images_at) > 2 * len(cache.infos) + SPARE:
             self._images_at = {name: at for name, at in self._images_at.items() if name in cache.infos}
@@ -291,15 +291,15 @@ class ListOrder(Order):
     at any node, and a node can occur twice and another not at all: in each cycle, or after changes."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
-    _twice: tuple[Hashable, Rows] = (-1, NO_ROWS)
+    _doubled: tuple[Hashable, Rows] = (-1, NO_ROWS)
     """The rows twice, so that a pass from any start is a slice, and of which revision they are."""
     _version: int = -1
-    """That of the snapshot when the list was read."""
+    """The version of the snapshot when the list was read."""
     _read_at: tuple[int, int, int] | None = None
     """The version of the node tree and of the table's rows when it was read on, and the place in the rest of
     a round and a whole one."""
     _readings: int = 0
-    """How often the list was another than before."""
+    """The number of times that the list was another than before."""
     _rows: Rows = NO_ROWS
 
     @property
@@ -340,12 +340,12 @@ class ListOrder(Order):
         order.taken += count
         read_at = order.version, self.table.rows_version, at
         if read_at != self._read_at:
-            first = rest[at:]
+            rest_of_round = rest[at:]
             at = max(0, at - len(rest))
             names = (
-                [*first, *full[at:], *full[:at]]
-                if len(first) + len(full) >= count
-                else [*first, *full, *full]
+                [*rest_of_round, *full[at:], *full[:at]]
+                if len(rest_of_round) + len(full) >= count
+                else [*rest_of_round, *full, *full]
             )
             self._take_over(_rows(names[:count], self.table.row_of))
             self._read_at = read_at
@@ -361,9 +361,9 @@ class ListOrder(Order):
         rows = self._rows if self._version == self.snapshot.version else self.rows()
         start = self.start % len(rows) if len(rows) else 0
         if self._latest is None or self._latest[:2] != (self.revision, start):
-            if self._twice[0] != self.revision:
-                self._twice = self.revision, np.concatenate([rows, rows])
-            self._latest = self.revision, start, self._twice[1][start : start + len(rows)]
+            if self._doubled[0] != self.revision:
+                self._doubled = self.revision, np.concatenate([rows, rows])
+            self._latest = self.revision, start, self._doubled[1][start : start + len(rows)]
         return self._latest[2]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:

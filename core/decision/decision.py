@@ -120,7 +120,7 @@ class Details:
         """For copies and pickles: what can be read, without the scheduler's own state behind it."""
         if self is NO_DETAILS:
             return "NO_DETAILS"
-        read = {
+        settled = {
             "visited": self.visited,
             "failed": self.failed,
             "statuses": dict(self.statuses),
@@ -128,7 +128,7 @@ class Details:
             "post_filter": self.post_filter,
         }
         arrays = self.ranking, dict(self.reduced), self.extender_reasons
-        return partial(SettledDetails, read=read), (list(self.names), self.feasible_rows, None, *arrays)
+        return partial(SettledDetails, read=settled), (list(self.names), self.feasible_rows, None, *arrays)
 
     @property
     def ranking(self) -> Ranking | None:
@@ -168,18 +168,18 @@ class Details:
     @property
     def failed(self) -> dict[str, list[str]]:
         """Node -> why it does not fit, in visiting order."""
-        found = {}
+        reasons_by_node = {}
         if self.search is not None:
             verdict = self.search.verdict
             rows = self.search.failed
-            known = dict[Outcome, list[str]]()
+            texts_by_outcome = dict[Outcome, list[str]]()
             for row, outcome in zip(rows.tolist(), verdict.outcomes(rows), strict=True):
-                if outcome not in known:
-                    known[outcome] = [reason.text for reason in verdict.reasons(row)]
-                found[self.names[row]] = known[outcome].copy()
+                if outcome not in texts_by_outcome:
+                    texts_by_outcome[outcome] = [reason.text for reason in verdict.reasons(row)]
+                reasons_by_node[self.names[row]] = texts_by_outcome[outcome].copy()
         for name, texts in self.extender_reasons.items():
-            found.setdefault(name, []).extend(texts)
-        return found
+            reasons_by_node.setdefault(name, []).extend(texts)
+        return reasons_by_node
 
     @property
     def statuses(self) -> Mapping[str, PluginStatus]:
@@ -199,9 +199,13 @@ class Details:
 
     def refusals(self) -> dict[int, NodeFailure]:
         """Row -> why it does not fit, of all rows that do not, visited or not."""
-        known: dict[NodeFailure, NodeFailure] = {}
-        found = ((row, self.refusal(row)) for row in range(len(self.names)))
-        return {row: known.setdefault(refusal, refusal) for row, refusal in found if refusal is not None}
+        distinct: dict[NodeFailure, NodeFailure] = {}
+        refusals_by_row = ((row, self.refusal(row)) for row in range(len(self.names)))
+        return {
+            row: distinct.setdefault(refusal, refusal)
+            for row, refusal in refusals_by_row
+            if refusal is not None
+        }
 
     @property
     def totals(self) -> Scores | None:
@@ -254,13 +258,13 @@ class SettledDetails(Details):
         return dict(self._read["refusals"])
 
     def refusal(self, row: int) -> NodeFailure | None:
-        found: NodeFailure | None = self._read["refusals"].get(row)
-        return found
+        refusal: NodeFailure | None = self._read["refusals"].get(row)
+        return refusal
 
     @property
     def post_filter(self) -> str | None:
-        found: str | None = self._read["post_filter"]
-        return found
+        text: str | None = self._read["post_filter"]
+        return text
 
 
 NO_DETAILS = Details([], np.zeros(0, np.intp))
@@ -302,12 +306,12 @@ class Decision(msgspec.Struct, eq=False):
     the end."""
 
     def __repr__(self) -> str:
-        found = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
+        outcome = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
         if self.has_details:
-            seen = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
+            visits = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
         else:
-            seen = ""
-        return f"<Decision: {self.pod.key} {found}{seen}>"
+            visits = ""
+        return f"<Decision: {self.pod.key} {outcome}{visits}>"
 
     def _repr_html_(self) -> str:
         return self.view().html()
@@ -377,8 +381,8 @@ class Decision(msgspec.Struct, eq=False):
         *details* adds feasible, failed, priorities and scores. A release with plugins adds ``plugins`` and,
         with *details*, ``statuses`` (node -> plugin and code) and ``postFilter``, its message.
         """
-        found: dict[str, Any] = plain(DecisionRecord(**self._fields(details)))
-        return found
+        document: dict[str, Any] = plain(DecisionRecord(**self._fields(details)))
+        return document
 
     def cycle(self, *, details: bool = False) -> CycleRecord:
         """The decision as one cycle of a run."""
@@ -386,27 +390,27 @@ class Decision(msgspec.Struct, eq=False):
         return CycleRecord(**self._fields(details), waiting=waiting, retry=self.is_retry, final=self.is_final)
 
     def _fields(self, details: bool) -> dict[str, Any]:
-        found: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
+        fields: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
         if details:
-            found |= {
+            fields |= {
                 "feasible": self.feasible,
                 "failed": self.failed,
                 "priorities": self.priorities,
                 "scores": self.scores,
             }
         if self.preemption is not None:
-            found["preemption"] = self.preemption.record()
+            fields["preemption"] = self.preemption.record()
         if self.allocations is not None:
-            found["allocations"] = dict(self.allocations)
+            fields["allocations"] = dict(self.allocations)
         if self.plugins is not None:
-            found["plugins"] = sorted(self.plugins)
+            fields["plugins"] = sorted(self.plugins)
             if details:
                 statuses = {
                     node: RejectedNode(status.plugin or None, status.code.value)
                     for node, status in self.statuses.items()
                 }
-                found |= {"statuses": statuses, "post_filter": self.details.post_filter}
-        return found
+                fields |= {"statuses": statuses, "post_filter": self.details.post_filter}
+        return fields
 
     # --- as tables ------------------------------------------------------------------------------------------
 
@@ -422,7 +426,7 @@ class Decision(msgspec.Struct, eq=False):
         scores = self.scores
         priorities = self.priorities
         for node in self.feasible:
-            parts = {name: found.get(node) for name, found in priorities.items()}
+            parts = {name: score_by_node.get(node) for name, score_by_node in priorities.items()}
             yield {"node": node, "fits": True, "total": scores.get(node), **parts, "reasons": ""}
         for node, reasons in self.failed.items():
             yield {

@@ -108,35 +108,37 @@ def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: l
             continue
         try:
             reply = extender.filter(cycle.pod, passed.nodes)
-            left = list(_left(extender, cycle, reply, passed.nodes))
+            remaining = list(_remaining_nodes(extender, cycle, reply, passed.nodes))
         except ExtenderError:
             if extender.is_ignorable:
                 continue
             raise
-        passed.take(reply, left)
+        passed.take(reply, remaining)
     return passed
 
 
-def _left(extender: Extender, cycle: Cycle, reply: FilterReply, sent: Sequence[Node]) -> Iterator[Node]:
+def _remaining_nodes(
+    extender: Extender, cycle: Cycle, reply: FilterReply, sent: Sequence[Node]
+) -> Iterator[Node]:
     """The nodes that *reply* leaves; raises :class:`ExtenderError` for one that it may not name."""
-    known = {node.name: node for node in sent}
+    node_by_name = {node.name: node for node in sent}
     if reply.nodes is not None:
         for node in reply.nodes:
             # Upstream: an unknown node object makes most releases crash later.
             if _node(cycle, node.name) is None:
-                raise _unknown(extender, cycle, node.name)
+                raise _unknown_node_error(extender, cycle, node.name)
             yield node
         return
     # Upstream: up to 1.16 a filter may name a node of the snapshot that has failed.
     adds_nodes = cycle.release.extenders.adds_nodes
     for name in reply.names:
-        found = _node(cycle, name) if adds_nodes else known.get(name)
-        if found is None:
-            raise _unknown(extender, cycle, name)
-        yield found
+        node_found = _node(cycle, name) if adds_nodes else node_by_name.get(name)
+        if node_found is None:
+            raise _unknown_node_error(extender, cycle, name)
+        yield node_found
 
 
-def _unknown(extender: Extender, cycle: Cycle, name: str) -> ExtenderError:
+def _unknown_node_error(extender: Extender, cycle: Cycle, name: str) -> ExtenderError:
     return ExtenderError(cycle.release.extenders.unknown_node.format(url=extender.url, node=name))
 
 
@@ -151,19 +153,19 @@ def _node(cycle: Cycle, name: str) -> Node | None:
 
 def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
     """Node -> the sum of what all *extenders* give it; they are asked at once."""
-    asked = interested(extenders, pod)
-    if len(asked) > 1:
+    asked_extenders = interested(extenders, pod)
+    if len(asked_extenders) > 1:
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(len(asked)) as pool:
-            scores = list(pool.map(lambda extender: _scores(extender, pod, nodes), asked))
+        with ThreadPoolExecutor(len(asked_extenders)) as pool:
+            scores = list(pool.map(lambda extender: _scores(extender, pod, nodes), asked_extenders))
     else:
-        scores = [_scores(extender, pod, nodes) for extender in asked]
-    found: dict[str, int] = {}
+        scores = [_scores(extender, pod, nodes) for extender in asked_extenders]
+    totals: dict[str, int] = {}
     for part in scores:
         for name, score in part.items():
-            found[name] = found.get(name, 0) + score
-    return {name: wrap_int64(score) for name, score in found.items()}
+            totals[name] = totals.get(name, 0) + score
+    return {name: wrap_int64(score) for name, score in totals.items()}
 
 
 def _scores(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:

@@ -113,14 +113,14 @@ class Flow(Protocol):
     def on_choice(self) -> Callable[[Any, Details, str], None] | None:
         """Called with a cycle, what it found and its host, where the cycle was run; None: not called."""
 
-    def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
-        """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from
-        :meth:`filter`."""
+    def post_filter(self, cycle: Any, details: Any, decision: Decision) -> None:
+        """The pod fits nowhere: write the reason and the result of preemption into *decision*.
+        *details*: from :meth:`filter`."""
 
     def victims(
-        self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]
+        self, cycle: Any, rows: Rows, unresolvable: Mask, uids: Collection[str]
     ) -> dict[str, Victims]:
-        """Node -> who has to leave it so that the pod fits, among them the pods with the UIDs *given*, for
+        """Node -> who has to leave it so that the pod fits, among them the pods with *uids*, for
         the *rows* where that helps.
 
         *unresolvable*: bool[rows of the table], where the removal of pods cannot help.

@@ -78,14 +78,15 @@ class Preemption:
     @property
     def candidates(self) -> dict[str, Victims]:
         """Node -> its victims, in ascending order of name; computed when first read."""
-        found = self._candidates()
-        self._candidates = lambda: found
-        return found
+        candidates = self._candidates()
+        self._candidates = lambda: candidates
+        return candidates
 
     def record(self) -> PreemptionRecord:
         """As data."""
         candidates = {
-            node: NodeVictims(_keys(found.pods), found.violations) for node, found in self.candidates.items()
+            node: NodeVictims(_keys(victims.pods), victims.violations)
+            for node, victims in self.candidates.items()
         }
         error = UNSET if self.error is None else self.error
         return PreemptionRecord(

@@ -91,8 +91,8 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
 def scores_by_extenders(cycle: Cycle, nodes: Batch, extenders: Sequence[Extender]) -> Scores:
     """The scores by *extenders* of the feasible *nodes*, with their weights: int64[n]."""
     described = cycle.described or [node for i in range(nodes.n) if (node := nodes.node(i)) is not None]
-    found = extender_scores(extenders, cycle.pod, described)
-    return np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
+    score_by_node = extender_scores(extenders, cycle.pod, described)
+    return np.fromiter((score_by_node.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
 
 
 def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) -> Scores:
@@ -104,11 +104,11 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
         return raw
     if isinstance(reduce, Reduction) and raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
         # All nodes get the score of those whose raw scores are 0.
-        found = pod.notes.get(reduce.slot)
-        if found is None:
-            first = Batch(nodes.table, nodes.indexes[:1])
-            found = pod.notes[reduce.slot] = int(reduce(pod, np.zeros(1, np.int64), first, cycle)[0])
-        return constant_array(found, len(raw))
+        score = pod.notes.get(reduce.slot)
+        if score is None:
+            first_node = Batch(nodes.table, nodes.indexes[:1])
+            score = pod.notes[reduce.slot] = int(reduce(pod, np.zeros(1, np.int64), first_node, cycle)[0])
+        return constant_array(score, len(raw))
     return reduce(pod, raw, nodes, cycle)
 
 
@@ -124,8 +124,8 @@ lastNodeIndex moves)."""
 def places_of_best(totals: Ints) -> Rows:
     """The places of the highest of *totals*: intp[k]."""
     # To find the place of the highest first takes half as long as to ask numpy for the highest.
-    found: Rows = (totals == totals[totals.argmax()]).nonzero()[0]
-    return found
+    places: Rows = (totals == totals[totals.argmax()]).nonzero()[0]
+    return places
 
 
 @attrs.frozen
@@ -155,8 +155,8 @@ def _preorder(bits: int) -> Ints:
     """Numbers that rise as the places below 2 ** *bits* of a heap are met in preorder: int64[2 ** bits]."""
     numbers = np.arange(1, (1 << bits) + 1)
     depths = np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
-    found: Ints = (numbers << depths.max() - depths) * 64 + depths
-    return found
+    order: Ints = (numbers << depths.max() - depths) * 64 + depths
+    return order
 
 
 @attrs.define(eq=False, repr=False)

@@ -63,12 +63,12 @@ class FilterPass:
         """The reasons of node *i* in order; empty if it fits or has an error."""
         if self.error(i) is not None:
             return ()
-        found: Reasons = ()
+        reasons: Reasons = ()
         for _, failures in self.findings:
-            found += failures.reasons(i)
-            if found and not self.check_all:
+            reasons += failures.reasons(i)
+            if reasons and not self.check_all:
                 break
-        return found
+        return reasons
 
     def rejecting_predicates(self, i: int) -> list[str]:
         """The predicates that rejected node *i*, in order."""
@@ -88,18 +88,18 @@ class FilterPass:
 
     def alone(self, at: Rows) -> Counter[str]:
         """Reason -> on how many of the nodes *at* it is the only one, with all predicates asked."""
-        found = Counter[str]()
+        counts = Counter[str]()
         codes = [failures.codes[at] for _, failures in self.findings]
-        one = np.array([code > 0 for code in codes]).sum(0) == 1
+        has_one_reason = np.array([code > 0 for code in codes]).sum(0) == 1
         for code, (_, failures) in zip(codes, self.findings, strict=True):
-            for number, count in enumerate(np.bincount(code[one]).tolist()):
+            for number, count in enumerate(np.bincount(code[has_one_reason]).tolist()):
                 if number and count and len(reasons := failures.sequences[number]) == 1:
-                    found[reasons[0].text] += count
-        return found
+                    counts[reasons[0].text] += count
+        return counts
 
     def unresolvable(self) -> Mask:
         """The nodes with a reason that removing pods cannot resolve: bool[n]."""
-        found = self.nodes.none()
+        mask = self.nodes.none()
         alive = self.nodes.every()
         for _, failures in self.findings:
             unresolvable = [
@@ -110,18 +110,18 @@ class FilterPass:
             if unresolvable:
                 counts = np.zeros(max(failures.sequences) + 1, np.bool_)
                 counts[unresolvable] = True
-                found |= counts.take(failures.codes) & alive
+                mask |= counts.take(failures.codes) & alive
             if not self.check_all:
                 alive &= failures.passed
-        return found
+        return mask
 
     def reached(self, predicate: str) -> Mask:
         """The nodes at which upstream calls the predicate of that name: bool[n]."""
         alive = ~self.hits[predicate] if predicate in self.hits else self.nodes.every()
         names = [predicate.name for predicate in self.predicates]
-        before = set(names[: names.index(predicate)])
-        for other in [failures for other, failures in self.findings if other.name in before]:
-            alive &= (other.errors_or_zero == 0) if self.check_all else other.passed
+        earlier_predicates = set(names[: names.index(predicate)])
+        for failures in [failures for rule, failures in self.findings if rule.name in earlier_predicates]:
+            alive &= (failures.errors_or_zero == 0) if self.check_all else failures.passed
         return alive
 
 
@@ -129,14 +129,14 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
     """Run every predicate on every node of *nodes*; with a *view*, results in the equivalence cache replace
     fresh ones."""
     predicates = cycle.predicates
-    found = cycle.ask(predicates, nodes)
+    answers = cycle.ask(predicates, nodes)
     if view is not None:
-        found = [
-            view.over(predicate, failures) for predicate, failures in zip(predicates, found, strict=True)
+        answers = [
+            view.over(predicate, failures) for predicate, failures in zip(predicates, answers, strict=True)
         ]
     findings = [
         (predicate, failures)
-        for predicate, failures in zip(predicates, found, strict=True)
+        for predicate, failures in zip(predicates, answers, strict=True)
         if failures is not None
     ]
     alive = nodes.every()
@@ -146,8 +146,8 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
     for predicate, failures in findings:
         if failures.errors is not None:
             errors = nodes.zeros() if errors is None else errors
-            counted = np.flatnonzero((failures.errors > 0) & alive)
-            errors[counted] = failures.errors[counted] + len(texts)
+            new_errors = np.flatnonzero((failures.errors > 0) & alive)
+            errors[new_errors] = failures.errors[new_errors] + len(texts)
             texts.extend(predicate.errors_of(failures, cycle.pod.name))
         if check_all:
             alive &= failures.errors_or_zero == 0
@@ -176,9 +176,9 @@ class Verdict:
 
     def __attrs_post_init__(self) -> None:
         self.has_errors = any(
-            one.errors is not None
-            for one in (self._plain, self.with_nominated)
-            if isinstance(one, FilterPass)
+            findings.errors is not None
+            for findings in (self._plain, self.with_nominated)
+            if isinstance(findings, FilterPass)
         )
 
     def __repr__(self) -> str:
@@ -217,22 +217,22 @@ class Verdict:
         reasons."""
         if self.has_errors:
             return [(-1, row) for row in rows.tolist()]
-        found = self.plain.outcomes(rows)
+        outcomes = self.plain.outcomes(rows)
         for at, row in enumerate(rows.tolist() if self.with_nominated is not None else ()):
             judgement, place = self._of(row)
             if judgement is self.with_nominated:
-                found[at] = (1, *judgement.outcomes(np.array([place]))[0])
-        return found
+                outcomes[at] = (1, *judgement.outcomes(np.array([place]))[0])
+        return outcomes
 
     def unresolvable(self) -> Mask:
         """The nodes where preemption cannot help: bool[n]."""
-        found = self.plain.unresolvable()
+        mask = self.plain.unresolvable()
         if self.with_nominated is not None:
             unresolvable = self.with_nominated.unresolvable()
             for i, place in self.place.items():
                 if not self.with_nominated.fits[place]:
-                    found[i] = unresolvable[place]
-        return found
+                    mask[i] = unresolvable[place]
+        return mask
 
     def apart(self, rows: Rows) -> tuple[Mask, list[int]]:
         """The nodes among *rows*, bool[n], without those with nominated pods, and these."""
@@ -244,26 +244,26 @@ class Verdict:
 
     def tally(self, rows: Rows) -> dict[str, int]:
         """Reason -> its number of nodes among *rows*, in which each node is once."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         alive, patched = self.apart(rows)
         for i in patched:
             for reason in self.reasons(i):
-                found[reason.text] = found.get(reason.text, 0) + 1
+                counts[reason.text] = counts.get(reason.text, 0) + 1
         for _, failures in self.plain.findings:
             for code, count in enumerate(np.bincount(failures.codes[alive]).tolist()):
                 for reason in failures.sequences[code] if code and count else ():
-                    found[reason.text] = found.get(reason.text, 0) + count
+                    counts[reason.text] = counts.get(reason.text, 0) + count
             if not self.plain.check_all:
                 alive &= failures.passed
-        return found
+        return counts
 
     def alone(self, rows: Rows) -> Counter[str]:
         """Reason -> on how many of *rows* it is the only one, with all predicates asked."""
         alive, patched = self.apart(rows)
-        found = self.plain.alone(np.flatnonzero(alive))
+        counts = self.plain.alone(np.flatnonzero(alive))
         for judgement, at in map(self._of, patched):
-            found += judgement.alone(np.array([at]))
-        return found
+            counts += judgement.alone(np.array([at]))
+        return counts
 
 
 # --- the message --------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ class FitError:
     """Reason -> how many nodes have it; 0 for what is said of no node, as PreFilter's rejection in some
     releases."""
     post_filter: str = ""
-    """What PostFilter said, where the release's message ends in that."""
+    """PostFilter's message, where the release's own ends in that."""
     full_stop: bool = True
     """Whether one is added after that."""
     stops_always: bool = False
@@ -327,13 +327,15 @@ def read_fit_error(message: str) -> FitError | None:
     >>> found.reasons, found.headline
     ({'Insufficient cpu': 1, 'Too many pods': 2}, '0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods.')
     """
-    found = _MESSAGE.search(message)
-    if found is None:
+    match = _MESSAGE.search(message)
+    if match is None:
         return None
-    said = _POST_FILTER.search(found[2])
-    text = (found[2] if said is None else found[2][: said.start()]).rstrip(". ")
+    post_filter = _POST_FILTER.search(match[2])
+    text = (match[2] if post_filter is None else match[2][: post_filter.start()]).rstrip(". ")
     reasons = {reason: int(nodes) for nodes, reason in _COUNTED.findall(text)} or ({text: 0} if text else {})
-    return FitError(int(found[1]), reasons, "" if said is None else found[2][said.end() :], full_stop=False)
+    return FitError(
+        int(match[1]), reasons, "" if post_filter is None else match[2][post_filter.end() :], full_stop=False
+    )
 
 
 def reasons_in(message: str) -> dict[str, int]:
@@ -345,8 +347,8 @@ def reasons_in(message: str) -> dict[str, int]:
     >>> reasons_in('persistentvolumeclaim "data" not found')
     {'persistentvolumeclaim "data" not found': 0}
     """
-    found = read_fit_error(message)
-    return found.most_first if found is not None and found.reasons else {message.rstrip(". "): 0}
+    fit_error = read_fit_error(message)
+    return fit_error.most_first if fit_error is not None and fit_error.reasons else {message.rstrip(". "): 0}
 
 
 # --- The search for feasible nodes, in visiting order, until enough are found -------------------------------
@@ -363,25 +365,25 @@ def judge_twice(
     nominations: Nominations,
     check_all: bool,
     view: EquivalenceView | None = None,
-    waiting: Nominated | None = None,
+    nominated_pods: Nominated | None = None,
 ) -> Verdict:
     """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with
     those added to it.
 
-    *waiting*: those pods, if they are known.
+    *nominated_pods*: those pods, if they are known.
     """
     plain = judge(cycle, nodes, check_all, view)
-    if waiting is None:
-        waiting = nominated(cycle, nodes, nominations) if nominations.by_node else {}
-    if not waiting:
+    if nominated_pods is None:
+        nominated_pods = nominated(cycle, nodes, nominations) if nominations.by_node else {}
+    if not nominated_pods:
         return Verdict(plain, plain.fits)
-    indexes = np.array(sorted(waiting), np.intp)
+    indexes = np.array(sorted(nominated_pods), np.intp)
     if isinstance(nodes, Overlay):
         trial = nodes.some(indexes)
     else:
         trial = Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
     place = {int(i): at for at, i in enumerate(indexes)}
-    trial.add_all([(place[i], entry) for i, entries in waiting.items() for entry in entries])
+    trial.add_all([(place[i], entry) for i, entries in nominated_pods.items() for entry in entries])
     with_nominated = judge(cycle, trial, check_all)
     fits = plain.fits.copy()
     fits[indexes] &= with_nominated.fits
@@ -390,13 +392,13 @@ def judge_twice(
 
 def nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> Nominated:
     """The pods that :func:`judge_twice` adds to *nodes*."""
-    found = {}
+    pods_by_place = {}
     for name in nominations:
         pods = cycle.nominated_on(nominations, name)
         if pods:
             for i in _places(nodes, name):
-                found[i] = [cycle.templates.entry(pod, nominated=True) for pod in pods]
-    return found
+                pods_by_place[i] = [cycle.templates.entry(pod, nominated=True) for pod in pods]
+    return pods_by_place
 
 
 def _places(nodes: Batch, name: str) -> list[int]:
@@ -444,7 +446,7 @@ def search(
     cycle: Cycle,
     nominations: Nominations,
     order: Rows,
-    wanted: int,
+    number: int,
     view: EquivalenceView | None = None,
     verdict: Verdict | None = None,
 ) -> SearchResult:
@@ -452,16 +454,16 @@ def search(
     verdict = verdict or judge_twice(
         cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view
     )
-    return visit(verdict, order, wanted)
+    return visit(verdict, order, number)
 
 
-def visit(verdict: Verdict, order: Rows, wanted: int) -> SearchResult:
-    """The search among rows in *order* until one feasible node more than *wanted* is found."""
+def visit(verdict: Verdict, order: Rows, number: int) -> SearchResult:
+    """The search among rows in *order* until one feasible node more than *number* is found."""
     fits = verdict.fits.take(order)
-    if wanted < len(order):
+    if number < len(order):
         places = np.flatnonzero(fits)
-        if len(places) > wanted:
-            end = int(places[wanted])
+        if len(places) > number:
+            end = int(places[number])
             return SearchResult(verdict, order[:end], fits[:end], end + 1)
     return SearchResult(verdict, order, fits, len(order))
 
@@ -477,8 +479,8 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
     with_nominated = verdict.with_nominated
     place = verdict.place
     if with_nominated is not None:
-        first = [place[i] for i in visited.tolist() if i in place]
-        _effects(cycle, effective, with_nominated, np.array(first, np.intp))
+        nominated_places = [place[i] for i in visited.tolist() if i in place]
+        _effects(cycle, effective, with_nominated, np.array(nominated_places, np.intp))
         visited = np.array(
             [i for i in visited.tolist() if i not in place or with_nominated.fits[place[i]]], np.intp
         )

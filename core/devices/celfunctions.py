@@ -38,7 +38,7 @@ class DeviceSelectorError(Exception):
 
 def quantity_value(amount: Quantity) -> Value:
     """*amount* as a value of an expression."""
-    return _of(amount.nanos)
+    return _from_nanos(amount.nanos)
 
 
 def quantity(text: str) -> Value:
@@ -57,7 +57,7 @@ def _nanos(value: Value) -> int:
     return int(value[QUANTITY])
 
 
-def _of(nanos: int) -> Value:
+def _from_nanos(nanos: int) -> Value:
     return {QUANTITY: str(nanos)}
 
 
@@ -87,10 +87,10 @@ class Version:
     @cache
     def parse(cls, text: str) -> Version:
         """The version that *text* says. Raises ValueError."""
-        found = _SEMVER.fullmatch(text)
-        if found is None:
+        match = _SEMVER.fullmatch(text)
+        if match is None:
             raise ValueError(f"invalid semantic version {text!r}")
-        major, minor, patch, labels = found.groups()
+        major, minor, patch, labels = match.groups()
         return cls((int(major), int(minor), int(patch)), tuple(labels.split(".")) if labels else ())
 
     def __lt__(self, other: Version) -> bool:
@@ -128,11 +128,11 @@ def _version(value: Value) -> Version:
 
 
 def _compare(value: Value, other: Value) -> int:
-    one, two = (_version(value), _version(other)) if SEMVER in value else (_nanos(value), _nanos(other))
-    return (one > two) - (one < two)  # type: ignore[operator]
+    left, right = (_version(value), _version(other)) if SEMVER in value else (_nanos(value), _nanos(other))
+    return (left > right) - (left < right)  # type: ignore[operator]
 
 
-def _says(value_of: Callable[..., Value]) -> Callable[..., bool]:
+def _validator(value_of: Callable[..., Value]) -> Callable[..., bool]:
     """Whether a text says a value, which *value_of* makes of it."""
 
     def says(*arguments: Any) -> bool:
@@ -148,11 +148,11 @@ Overloads = tuple[tuple[tuple[str, ...], str, Callable[..., Any]], ...]
 """The types of what an overload takes, of what it gives, and what it does."""
 FUNCTIONS: Mapping[str, Overloads] = {
     "quantity": ((("string",), "value", quantity),),
-    "isQuantity": ((("string",), "bool", _says(quantity)),),
+    "isQuantity": ((("string",), "bool", _validator(quantity)),),
     "semver": ((("string",), "value", semver_value), (("string", "bool"), "value", semver_value)),
     "isSemver": (
-        (("string",), "bool", _says(semver_value)),
-        (("string", "bool"), "bool", _says(semver_value)),
+        (("string",), "bool", _validator(semver_value)),
+        (("string", "bool"), "bool", _validator(semver_value)),
     ),
 }
 """Function -> its overloads."""
@@ -165,12 +165,12 @@ METHODS: Mapping[str, Overloads] = {
     "asInteger": ((("value",), "int", _as_integer),),
     "asApproximateFloat": ((("value",), "double", lambda value: _nanos(value) / _NANO),),
     "add": (
-        (("value", "value"), "value", lambda value, other: _of(_nanos(value) + _nanos(other))),
-        (("value", "int"), "value", lambda value, whole: _of(_nanos(value) + whole * _NANO)),
+        (("value", "value"), "value", lambda value, other: _from_nanos(_nanos(value) + _nanos(other))),
+        (("value", "int"), "value", lambda value, whole: _from_nanos(_nanos(value) + whole * _NANO)),
     ),
     "sub": (
-        (("value", "value"), "value", lambda value, other: _of(_nanos(value) - _nanos(other))),
-        (("value", "int"), "value", lambda value, whole: _of(_nanos(value) - whole * _NANO)),
+        (("value", "value"), "value", lambda value, other: _from_nanos(_nanos(value) - _nanos(other))),
+        (("value", "int"), "value", lambda value, whole: _from_nanos(_nanos(value) - whole * _NANO)),
     ),
     "major": ((("value",), "int", lambda value: _version(value).numbers[0]),),
     "minor": ((("value",), "int", lambda value: _version(value).numbers[1]),),

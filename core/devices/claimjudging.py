@@ -38,7 +38,7 @@ _KEYWORDS = (
     " while"
 )
 _RESERVED = frozenset(_KEYWORDS.split())
-"""What CEL takes for no name of an attribute."""
+"""Words that CEL does not take as the name of an attribute."""
 
 
 @frozen(eq=False, repr=False)
@@ -65,16 +65,16 @@ class Expression:
                 if absent:
                     device = {**device, part: {**device[part], **absent}}
             try:
-                found = self._program.eval(data={"device": device})
-                kind = found.type().name().lower()
+                result = self._program.eval(data={"device": device})
+                kind = result.type().name().lower()
                 if kind == "bool":
-                    return bool(found.value())
+                    return bool(result.value())
                 if kind == "error":
                     try:
-                        raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
+                        raise DeviceSelectorError(_upstream_message(str(result.value())))
                     except TypeError:  # the package has no value for an optional, and calls its type an error
-                        return self._of_optional(device)
-                raise self._no_flag(kind)
+                        return self._optional_flag(device)
+                raise self._conversion_error(kind)
             except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
                 # The package raises these for results that Python has no type for; a selector's fault ends no
                 # program.
@@ -82,24 +82,24 @@ class Expression:
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
 
-    def _of_optional(self, device: Values) -> bool:
+    def _optional_flag(self, device: Values) -> bool:
         """The flag in an optional. Upstream: ConvertToNative of cel-go's Optional."""
-        has, held = (
+        presence, value = (
             _environment().compile(f"dyn({self.text}).{part}").eval(data={"device": device})
             for part in ("hasValue()", "orValue(null)")
         )
-        if not has.value():
+        if not presence.value():
             raise DeviceSelectorError(
                 "CEL result of type optional_type could not be converted to bool: optional.none() dereference"
             )
-        kind = held.type().name().lower()
+        kind = value.type().name().lower()
         if kind != "bool":
-            raise self._no_flag("optional_type", kind)
-        return bool(held.value())
+            raise self._conversion_error("optional_type", kind)
+        return bool(value.value())
 
     @staticmethod
-    def _no_flag(kind: str, held: str = "") -> DeviceSelectorError:
-        conversion = f"type conversion error from '{held or kind}' to 'bool'"
+    def _conversion_error(kind: str, inner_kind: str = "") -> DeviceSelectorError:
+        conversion = f"type conversion error from '{inner_kind or kind}' to 'bool'"
         return DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
@@ -123,14 +123,14 @@ class TextComparison:
     @classmethod
     def of(cls, text: str) -> TextComparison | None:
         """*text* in this form; None if it has another one."""
-        found = _COMPARISON.fullmatch(text)
-        if found is None or found["name"] in _RESERVED:
+        match = _COMPARISON.fullmatch(text)
+        if match is None or match["name"] in _RESERVED:
             return None
         return cls(
             text,
-            found["wanted"][1:-1],
-            None if found["domain"] is None else found["domain"][1:-1],
-            found["name"] or "",
+            match["wanted"][1:-1],
+            None if match["domain"] is None else match["domain"][1:-1],
+            match["name"] or "",
         )
 
     def matches(self, make: Make) -> bool:
@@ -139,12 +139,12 @@ class TextComparison:
             device = make.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-        held = device["driver"]
+        text = device["driver"]
         if self.domain is not None:
-            held = device["attributes"].get(self.domain, {}).get(self.name)
-        if held is None:
+            text = device["attributes"].get(self.domain, {}).get(self.name)
+        if text is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
-        return bool(held == self.wanted) if isinstance(held, str) else compiled_whole(self.text).matches(make)
+        return bool(text == self.wanted) if isinstance(text, str) else compiled_whole(self.text).matches(make)
 
 
 @lru_cache(1 << 12)
@@ -159,23 +159,23 @@ def compiled_whole(text: str) -> Expression:
     try:
         program = _environment().compile(text)
     except (RuntimeError, ValueError) as error:
-        told = _STATUS.sub("", str(error), count=1).removesuffix("[INVALID_ARGUMENT]").strip()
-        return Expression(text, f"compilation failed: {told}")
+        message = _STATUS.sub("", str(error), count=1).removesuffix("[INVALID_ARGUMENT]").strip()
+        return Expression(text, f"compilation failed: {message}")
     kind = program.return_type().name().lower()
     if kind not in ("bool", "dyn"):
         return Expression(text, f"must evaluate to bool or the unknown type, not {kind}")
     return Expression(
-        text, "", program, tuple(dict.fromkeys(one or two for one, two in _SUBSCRIPT.findall(text)))
+        text, "", program, tuple(dict.fromkeys(left or right for left, right in _SUBSCRIPT.findall(text)))
     )
 
 
-def _in_upstreams_words(text: str) -> str:
-    told = _STATUS.sub("", text, count=1)
-    if (key := _NO_KEY.fullmatch(told)) is not None:
+def _upstream_message(text: str) -> str:
+    message = _STATUS.sub("", text, count=1)
+    if (key := _NO_KEY.fullmatch(message)) is not None:
         return f"no such key: {key[1]}"
-    if told.startswith("No matching overloads found") or told == NO_OVERLOAD:
+    if message.startswith("No matching overloads found") or message == NO_OVERLOAD:
         return NO_OVERLOAD
-    return "division by zero" if told == "divide by zero" else told
+    return "division by zero" if message == "divide by zero" else message
 
 
 @cache
@@ -203,7 +203,7 @@ def _environment() -> Any:
                 cel.Overload(
                     f"{name}_{'_'.join(takes)}",
                     return_type=kinds[gives],
-                    parameters=[kinds[one] for one in takes],
+                    parameters=[kinds[kind] for kind in takes],
                     is_member=is_method,
                     impl=does,
                 )
@@ -232,25 +232,25 @@ class AllocationError(Exception):
 class Judge:
     """Asks selectors, and remembers what they answered."""
 
-    _known: dict[tuple[str, int], bool | str] = Factory(dict)
+    _answers: dict[tuple[str, int], bool | str] = Factory(dict)
     """Expression and number of a make -> whether it matches, or the text of the error."""
 
-    def refusing(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:
+    def first_mismatch(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:
         """The first of *selectors* that does not match *make*; None if all do. Raises AllocationError, which
         begins with *where*."""
         for number, selector in enumerate(selectors):
             expression = selector.expression or ""
-            found = self._known.get((expression, make.number))
-            if found is None:
+            answer = self._answers.get((expression, make.number))
+            if answer is None:
                 try:
-                    found = compiled(expression).matches(make)
+                    answer = compiled(expression).matches(make)
                 except DeviceSelectorError as error:
-                    found = str(error)
-                if len(self._known) >= MOST_KEPT:
-                    self._known.clear()
-                self._known[expression, make.number] = found
-            if isinstance(found, str):
-                raise AllocationError(f"{where}: selector #{number}: {found}")
-            if not found:
+                    answer = str(error)
+                if len(self._answers) >= MOST_KEPT:
+                    self._answers.clear()
+                self._answers[expression, make.number] = answer
+            if isinstance(answer, str):
+                raise AllocationError(f"{where}: selector #{number}: {answer}")
+            if not answer:
                 return number
         return None

@@ -76,75 +76,78 @@ def with_requests(
 ) -> ResourceClaim:
     """*claim* for those of the extended *resources* of *pod* that a node gives as devices of the class that
     *class_of* tells."""
-    found = sorted(
-        (one for name in sorted(resources) for one in _of_resource(pod, name, class_of(name))[0]),
-        key=lambda one: one.name,
+    requests = sorted(
+        (request for name in sorted(resources) for request in _requests_for(pod, name, class_of(name))[0]),
+        key=lambda request: request.name,
     )
-    return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(found))))
+    return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(requests))))
 
 
 def mappings_of(pod: Pod, resources: Iterable[str]) -> list[RequestMapping]:
     """The containers of *pod* and the requests whose devices they get."""
-    return [one for name in sorted(resources) for one in _of_resource(pod, name, "")[1]]
+    return [mapping for name in sorted(resources) for mapping in _requests_for(pod, name, "")[1]]
 
 
 def status_of(claim: ResourceClaim, mappings: Sequence[RequestMapping]) -> dict[str, Any]:
     """The status of a pod about its *claim* for extended resources."""
     names = ("containerName", "resourceName", "requestName")
-    found = {
-        "requestMappings": [dict(zip(names, one, strict=True)) for one in mappings],
+    status = {
+        "requestMappings": [dict(zip(names, mapping, strict=True)) for mapping in mappings],
         "resourceClaimName": claim.name,
     }
-    return {"extendedResourceClaimStatus": found}
+    return {"extendedResourceClaimStatus": status}
 
 
-def _of_resource(
+def _requests_for(
     pod: Pod, resource: str, class_name: str
 ) -> tuple[list[DeviceRequest], list[RequestMapping]]:
     """The requests for one *resource*. Init containers that end use the devices of those that come after
     them, and one another's."""
     containers = (*pod.spec.init_containers, *pod.spec.containers)
-    brief = {at for at, container in enumerate(pod.spec.init_containers) if not container.is_sidecar}
+    ending = {at for at, container in enumerate(pod.spec.init_containers) if not container.is_sidecar}
     lasting: list[DeviceRequest | None] = [None] * len(containers)
     most: DeviceRequest | None = None
     mappings: list[RequestMapping] = []
     names = set[str]()
-    for at in sorted(range(len(containers)), key=brief.__contains__):  # those that last come first
-        reusable = lasting[at:] if at in brief else ()
-        request, more = _of_container(at, containers[at], resource, class_name, reusable)
-        mappings += more
-        if at not in brief:
+    for at in sorted(range(len(containers)), key=ending.__contains__):  # those that last come first
+        reusable = lasting[at:] if at in ending else ()
+        request, container_mappings = _container_request(at, containers[at], resource, class_name, reusable)
+        mappings += container_mappings
+        if at not in ending:
             lasting[at] = request
         elif request is not None:
             names.add(request.name)
             most = request if most is None or _count(request) > _count(most) else most
     if most is not None:
-        mappings = [one._replace(request=most.name) if one.request in names else one for one in mappings]
-    return [one for one in (most, *lasting) if one is not None], mappings
+        mappings = [
+            mapping._replace(request=most.name) if mapping.request in names else mapping
+            for mapping in mappings
+        ]
+    return [request for request in (most, *lasting) if request is not None], mappings
 
 
 def _count(request: DeviceRequest) -> int:
     return 0 if request.exactly is None else request.exactly.count
 
 
-def _of_container(
+def _container_request(
     at: int, container: Container, resource: str, class_name: str, reusable: Sequence[DeviceRequest | None]
 ) -> tuple[DeviceRequest | None, list[RequestMapping]]:
     """The request of one container for what the *reusable* ones do not give it already."""
     quantity = container.requests.get(resource)
-    wanted = 0 if quantity is None or quantity.nanos % 10**9 else quantity.value()
+    count = 0 if quantity is None or quantity.nanos % 10**9 else quantity.value()
     mappings: list[RequestMapping] = []
-    if not wanted:
+    if not count:
         return None, mappings
-    there = 0
+    reusable_count = 0
     for request in reusable:
         if request is not None:
-            there += _count(request)
+            reusable_count += _count(request)
             mappings.append(RequestMapping(container.name, resource, request.name))
-            if there >= wanted:
+            if reusable_count >= count:
                 return None, mappings
     name = f"container-{at}-request-{sorted(container.requests).index(resource)}"
     mappings.append(RequestMapping(container.name, resource, name))
     return DeviceRequest(
-        name=name, exactly=ExactDeviceRequest(device_class_name=class_name, count=wanted - there)
+        name=name, exactly=ExactDeviceRequest(device_class_name=class_name, count=count - reusable_count)
     ), mappings

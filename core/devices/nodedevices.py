@@ -37,7 +37,7 @@ from .devicesearch import (
     Option,
     Outcome,
     SearchTimeout,
-    Taken,
+    TakenDevice,
     has_room,
     tolerates,
 )
@@ -49,7 +49,7 @@ FOUND = 1
 ERROR = 2
 TOO_LATE = 3
 INVALID = 4
-"""What a search came to. INVALID: to nothing, where a pool is invalid."""
+"""The outcomes of a search. INVALID: it found nothing, and a pool is invalid."""
 MOST_SECONDS = 10.0
 """Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take
 time without a limit."""
@@ -58,13 +58,13 @@ MOST_KEPT = 1 << 10
 
 
 @attrs.define(eq=False, repr=False)
-class _Kept:
+class _Outcomes:
     """The outcomes of searches for some claims, by look: int8[looks]."""
 
     by_look: Ints
-    seen: Hashable
+    revisions: Hashable
     """The revisions of looks and of classes."""
-    worth: dict[int, int] = attrs.Factory(dict)
+    scores: dict[int, int] = attrs.Factory(dict)
     """Look -> the score of what was found, where it is above 0."""
 
 
@@ -82,10 +82,10 @@ class Devices:
     listings: Listings
     cells: DeviceCells
     seconds: float = MOST_SECONDS
-    """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
+    """The time for all searches of a cycle, in seconds; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.Factory(Judge)
     pools: Pools = attrs.field(init=False)
-    _kept: dict[Hashable, _Kept] = attrs.Factory(dict)
+    _outcomes_by_claims: dict[Hashable, _Outcomes] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.pools = Pools(self.table, self.listings, self.cells)
@@ -93,38 +93,40 @@ class Devices:
     def outcomes(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
         """The outcome of a search for all *claims* on each of *rows*: NONE, FOUND, ERROR, TOO_LATE or
         INVALID."""
-        return self._kept_of(claims, rows).by_look[self.pools.looks[rows]]
+        return self._outcomes_of(claims, rows).by_look[self.pools.looks[rows]]
 
     def scores(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
         """The scores of the alternatives that a search for all *claims* finds on each of *rows*:
         int64[len(rows)]."""
-        worth = self._kept_of(claims, rows).worth
-        if not worth:
+        scores = self._outcomes_of(claims, rows).scores
+        if not scores:
             return np.zeros(len(rows), np.int64)
-        return np.array([worth.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
+        return np.array([scores.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
 
-    def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
+    def _outcomes_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Outcomes:
         """The outcomes of searches for *claims*, among others on *rows*."""
         pools = self.pools
         pools.refresh()
         key = tuple([claim.spec for claim in claims])
-        seen = pools.epoch, self.listings.device_classes.version
-        kept = self._kept.get(key)
+        revisions = pools.epoch, self.listings.device_classes.version
+        cached = self._outcomes_by_claims.get(key)
         size = int(pools.looks.max(initial=0)) + 1
-        if kept is None or kept.seen != seen:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept.clear()
-            kept = self._kept[key] = _Kept(np.full(size, UNKNOWN, np.int8), seen)
-        elif len(kept.by_look) < size:
-            more = np.full(max(size, 2 * len(kept.by_look)) - len(kept.by_look), UNKNOWN, np.int8)
-            kept.by_look = np.concatenate([kept.by_look, more])
-        found = kept.by_look[pools.looks[rows]]
-        if (found == UNKNOWN).any():
+        if cached is None or cached.revisions != revisions:
+            if len(self._outcomes_by_claims) >= MOST_KEPT:
+                self._outcomes_by_claims.clear()
+            cached = self._outcomes_by_claims[key] = _Outcomes(np.full(size, UNKNOWN, np.int8), revisions)
+        elif len(cached.by_look) < size:
+            unknown_outcomes = np.full(
+                max(size, 2 * len(cached.by_look)) - len(cached.by_look), UNKNOWN, np.int8
+            )
+            cached.by_look = np.concatenate([cached.by_look, unknown_outcomes])
+        outcomes = cached.by_look[pools.looks[rows]]
+        if (outcomes == UNKNOWN).any():
             # Search on one of the rows for each look.
-            unknown = rows[found == UNKNOWN]
-            looks, first = np.unique(pools.looks[unknown], return_index=True)
+            unknown = rows[outcomes == UNKNOWN]
+            looks, first_places = np.unique(pools.looks[unknown], return_index=True)
             ends_at = time.monotonic() + self.seconds
-            for look, at in zip(looks.tolist(), first.tolist(), strict=True):
+            for look, at in zip(looks.tolist(), first_places.tolist(), strict=True):
                 row = int(unknown[at])
                 try:
                     plan = self._search(claims, row, ends_at)
@@ -132,18 +134,18 @@ class Devices:
                         is_invalid = self.cells.whole_pools and any(
                             pool.invalid for pool in pools.of_row[row]
                         )
-                        kept.by_look[look] = INVALID if is_invalid else NONE
+                        cached.by_look[look] = INVALID if is_invalid else NONE
                         continue
-                    kept.by_look[look] = FOUND
-                    names = ({one.option.result_name for one in taken} for taken in plan)
-                    worth = sum(map(score_of, claims, names))
-                    if worth:
-                        kept.worth[look] = worth
+                    cached.by_look[look] = FOUND
+                    names = ({device.option.result_name for device in devices} for devices in plan)
+                    score = sum(map(score_of, claims, names))
+                    if score:
+                        cached.scores[look] = score
                 except AllocationError:
-                    kept.by_look[look] = ERROR
+                    cached.by_look[look] = ERROR
                 except SearchTimeout:
-                    kept.by_look[look] = TOO_LATE
-        return kept
+                    cached.by_look[look] = TOO_LATE
+        return cached
 
     def error(self, claims: Sequence[ResourceClaim], row: int) -> str:
         """The error of a search on *row*."""
@@ -157,17 +159,20 @@ class Devices:
         """The allocation of each of *claims* on *row*; None where they cannot have all devices. Raises
         AllocationError."""
         self.pools.refresh()
-        found = self._search(claims, row)
-        if found is None:
+        plan = self._search(claims, row)
+        if plan is None:
             return None
         return [
             AllocationResult(
                 devices=DeviceAllocationResult(
-                    results=tuple(self._result(claim, number, one) for number, one in enumerate(taken))
+                    results=tuple(
+                        self._allocation_result(claim, number, device)
+                        for number, device in enumerate(devices)
+                    )
                 ),
-                node_selector=_node_selector(taken, self.table.names[row]),
+                node_selector=_node_selector(devices, self.table.names[row]),
             )
-            for claim, taken in zip(claims, found, strict=True)
+            for claim, devices in zip(claims, plan, strict=True)
         ]
 
     def _search(
@@ -191,23 +196,25 @@ class Devices:
             listings.device_classes.get, self.cells, self.judge, listings.resource_claims.consumed
         )
 
-    def _result(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
-        driver, pool, name = one.device.id
-        device = one.device.device
+    def _allocation_result(
+        self, claim: ResourceClaim, number: int, taken_device: TakenDevice
+    ) -> DeviceRequestAllocationResult:
+        driver, pool, name = taken_device.device.id
+        device = taken_device.device.device
         waits = self.cells.waits_for_conditions
         share = None
-        if one.consumed is not None:
-            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
+        if taken_device.consumed is not None:
+            share = str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(taken_device.device.id)}"))
         return DeviceRequestAllocationResult(
-            request=one.option.result_name,
+            request=taken_device.option.result_name,
             driver=driver,
             pool=pool,
             device=name,
-            admin_access=True if one.option.admin else None,
-            tolerations=one.option.request.tolerations if self.cells.taints else (),
+            admin_access=True if taken_device.option.admin else None,
+            tolerations=taken_device.option.request.tolerations if self.cells.taints else (),
             share_id=share,
             consumed_capacity=Map(
-                {name: Quantity.parse(f"{nanos}n") for name, nanos in (one.consumed or {}).items()}
+                {name: Quantity.parse(f"{nanos}n") for name, nanos in (taken_device.consumed or {}).items()}
             ),
             binding_conditions=device.binding_conditions if waits else (),
             binding_failure_conditions=device.binding_failure_conditions if waits else (),
@@ -218,21 +225,21 @@ def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
     """The score of the alternatives of *claim* that devices were allocated for. Upstream: computeScore of the
     plugin."""
     alternatives = (
-        (f"{one.name}/{each.name}", at)
-        for one in claim.spec.devices.requests
-        if one.exactly is None
-        for at, each in enumerate(one.first_available)
+        (f"{request.name}/{alternative.name}", at)
+        for request in claim.spec.devices.requests
+        if request.exactly is None
+        for at, alternative in enumerate(request.first_available)
     )
     return sum(BEST_ALTERNATIVE - at for name, at in alternatives if name in names)
 
 
-def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | None:
+def _node_selector(taken_devices: Sequence[TakenDevice], node_name: str) -> NodeSelector | None:
     """The nodes from which all devices can be reached; None: from all. Upstream: createNodeSelector."""
     fields: list[Requirement] = []
     expressions: list[Requirement] = []
-    for one in taken:
-        selector = one.device.own("node_selector")
-        if one.device.own("node_name") or one.device.device.binds_to_node:
+    for device in taken_devices:
+        selector = device.device.own("node_selector")
+        if device.device.own("node_name") or device.device.device.binds_to_node:
             field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
             return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         # A slice's node selector has one term: the API server sees to it.
@@ -248,13 +255,14 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
     )
 
 
-def _add(there: list[Requirement], more: Sequence[Requirement]) -> None:
-    for one in more:
+def _add(requirements: list[Requirement], new_requirements: Sequence[Requirement]) -> None:
+    for requirement in new_requirements:
         if not any(
-            (one.key, one.operator, set(one.values)) == (other.key, other.operator, set(other.values))
-            for other in there
+            (requirement.key, requirement.operator, set(requirement.values))
+            == (existing.key, existing.operator, set(existing.values))
+            for existing in requirements
         ):
-            there.append(one)
+            requirements.append(requirement)
 
 
 # --- Devices of a class by node -----------------------------------------------------------------------------
@@ -277,47 +285,47 @@ class DeviceTotals:
     listings: Listings
     judge: Judge = attrs.Factory(Judge)
     makes: Makes = attrs.Factory(Makes)
-    _known: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
+    _totals: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
 
     def of(self, resource: str, rows: Rows) -> Totals:
         """The number of devices that give *resource* on each of *rows*, and of those in use."""
-        found = self.listings.device_classes.by_resource[resource]
-        seen = (
-            id(found),
+        device_class = self.listings.device_classes.by_resource[resource]
+        revisions = (
+            id(device_class),
             self.listings.slices.version,
             self.listings.resource_claims.log.revision,
             self.table.changed.node_revision,
             self.table.size,
         )
-        kept = self._known.get(resource)
-        if kept is None or kept[0] != seen:
-            kept = self._known[resource] = seen, self._count(found)
-        return kept[1][0][rows], kept[1][1][rows]
+        cached = self._totals.get(resource)
+        if cached is None or cached[0] != revisions:
+            cached = self._totals[resource] = revisions, self._count(device_class)
+        return cached[1][0][rows], cached[1][1][rows]
 
     def _count(self, device_class: DeviceClass) -> Totals:
         size = self.table.size
         reached = ReachedRows(self.table)
         errs = np.zeros(size, np.bool_)
-        there = np.zeros(size, np.int64)
-        used = np.zeros(size, np.int64)
-        for one in self.listings.slices:
-            mask = None if one.spec.per_device_node_selection else reached.of(one.spec)
-            for device in one.spec.devices:
+        counts = np.zeros(size, np.int64)
+        used_counts = np.zeros(size, np.int64)
+        for device_slice in self.listings.slices:
+            mask = None if device_slice.spec.per_device_node_selection else reached.of(device_slice.spec)
+            for device in device_slice.spec.devices:
                 rows = reached.of(device) if mask is None else mask
                 try:
-                    make = self.makes.of(one.spec.driver, device)
+                    make = self.makes.of(device_slice.spec.driver, device)
                     selectors = device_class.spec.selectors
-                    if self.judge.refusing(make, selectors, device_class.name) is None:
-                        there[rows] += 1
-                        used[rows] += (
-                            one.spec.driver,
-                            one.spec.pool.name,
+                    if self.judge.first_mismatch(make, selectors, device_class.name) is None:
+                        counts[rows] += 1
+                        used_counts[rows] += (
+                            device_slice.spec.driver,
+                            device_slice.spec.pool.name,
                             device.name,
                         ) in self.listings.resource_claims.holders
                 except AllocationError:
                     errs |= rows
-        there[errs] = 0
-        return there, used
+        counts[errs] = 0
+        return counts, used_counts
 
 
 # --- The reason against each device that a node reaches -----------------------------------------------------
@@ -325,7 +333,7 @@ class DeviceTotals:
 
 
 UNMATCHED = "selector of "
-"""How it begins what rules out devices that do not match."""
+"""The beginning of the reason against devices that do not match."""
 
 
 class RefusedDevices(Record):
@@ -354,8 +362,8 @@ class DeviceAccount(Record):
     @property
     def matching(self) -> Names:
         """The devices that match, free or not."""
-        others = (one.devices for one in self.refused if not one.why.startswith(UNMATCHED))
-        return (*self.usable, *(device for devices in others for device in devices))
+        unavailable = (refusal.devices for refusal in self.refused if not refusal.why.startswith(UNMATCHED))
+        return (*self.usable, *(device for devices in unavailable for device in devices))
 
 
 def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[DeviceAccount, ...]:
@@ -364,22 +372,22 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
-        wanted = devices.planner().plan(claims, pools)
+        options_by_claim = devices.planner().plan(claims, pools)
     except AllocationError:
         return ()
-    reached = [(pool, device) for pool in pools for device in pool.devices]
-    ids = {device.id for _, device in reached}
-    known = devices.listings.resource_claims
+    reached_devices = [(pool, device) for pool in pools for device in pool.devices]
+    ids = {device.id for _, device in reached_devices}
+    resource_claims = devices.listings.resource_claims
     # Device -> the claim that has it for itself.
     users = {
-        one.id: claim.key
-        for claim in (*known, *known.pending.values())
-        for one in held_by(claim)
-        if one.id in ids
+        device.id: claim.key
+        for claim in (*resource_claims, *resource_claims.pending.values())
+        for device in held_by(claim)
+        if device.id in ids
     }
     return tuple(
-        _account(devices, claim, option, reached, users)
-        for claim, requests in zip(claims, wanted, strict=True)
+        _account(devices, claim, option, reached_devices, users)
+        for claim, requests in zip(claims, options_by_claim, strict=True)
         for options in requests
         for option in options
     )
@@ -389,16 +397,16 @@ def _account(
     devices: Devices,
     claim: ResourceClaim,
     option: Option,
-    reached: Sequence[tuple[Pool, PoolDevice]],
+    reached_devices: Sequence[tuple[Pool, PoolDevice]],
     users: dict[DeviceId, str],
 ) -> DeviceAccount:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
-    for pool, device in reached:
-        why = next(_objections(devices, claim, option, device, users), "")
-        if not pool.is_whole(devices.cells) and not why.startswith(UNMATCHED):
-            why = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
-        (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
+    for pool, device in reached_devices:
+        reason = next(_objections(devices, claim, option, device, users), "")
+        if not pool.is_whole(devices.cells) and not reason.startswith(UNMATCHED):
+            reason = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
+        (refused.setdefault(reason, []) if reason else usable).append("/".join(device.id))
     return DeviceAccount(
         claim=claim.name,
         request=option.result_name,
@@ -406,7 +414,7 @@ def _account(
         wanted=option.count,
         takes_all=option.all_devices is not None,
         usable=tuple(usable),
-        refused=tuple(RefusedDevices(why, tuple(found)) for why, found in refused.items()),
+        refused=tuple(RefusedDevices(reason, tuple(device_ids)) for reason, device_ids in refused.items()),
     )
 
 
@@ -437,8 +445,8 @@ def _objections(
         yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""
-        concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
-        if concerned and make.attribute(attribute) is None:
+        is_concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
+        if is_concerned and make.attribute(attribute) is None:
             yield f"it has no attribute {attribute}, which a constraint compares"
 
 
@@ -446,7 +454,7 @@ def _unmatched(
     devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str
 ) -> Iterator[str]:
     try:
-        number = devices.judge.refusing(device.make, selectors, where)
+        number = devices.judge.first_mismatch(device.make, selectors, where)
     except AllocationError as error:
         yield str(error)
         return

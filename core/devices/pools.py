@@ -39,7 +39,7 @@ class Make:
     driver: str
     attributes: Map[DeviceAttribute]
     device: Device
-    """One of them."""
+    """A device of this make."""
     _input: Values | DeviceSelectorError | None = None
 
     def __repr__(self) -> str:
@@ -50,11 +50,11 @@ class Make:
 
         Upstream: lookupAttribute.
         """
-        found = self.attributes.get(name)
-        if found is None:
+        attribute = self.attributes.get(name)
+        if attribute is None:
             domain, slash, short = name.partition("/")
-            found = self.attributes.get(short) if slash and domain == self.driver else None
-        return found
+            attribute = self.attributes.get(short) if slash and domain == self.driver else None
+        return attribute
 
     def as_input(self) -> Values:
         """The variable ``device`` of an expression. Raises DeviceSelectorError for an attribute that has no
@@ -105,7 +105,7 @@ def _value(name: str, attribute: DeviceAttribute) -> Any:
 class Makes:
     """All makes that were met."""
 
-    _known: dict[Hashable, Make] = Factory(dict)
+    _makes: dict[Hashable, Make] = Factory(dict)
 
     def of(self, driver: str, device: Device) -> Make:
         """The make of *device*."""
@@ -118,10 +118,10 @@ class Makes:
             device.taints,
             device.allow_multiple_allocations,
         )
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Make(len(self._known), driver, device.attributes, device)
-        return found
+        make = self._makes.get(key)
+        if make is None:
+            make = self._makes[key] = Make(len(self._makes), driver, device.attributes, device)
+        return make
 
 
 PoolId = tuple[str, str]
@@ -160,7 +160,7 @@ class Pool:
     invalid: str
     """The name of a device that is in it twice, or another fault; empty: it is valid."""
     counters: Mapping[CounterId, int] = Factory(dict)
-    """How much there is of each counter, in billionths."""
+    """The amount of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()
     """Its devices in slices that these nodes do not reach, which take counters too."""
     rows: list[int] = Factory(list)
@@ -168,7 +168,7 @@ class Pool:
     kind: int = 0
     """The same for pools whose devices are of the same makes in the same order."""
     used: Hashable = 0
-    """Which devices are in use, as bits, and what is in use of those that are shared."""
+    """The devices in use, as bits, and the amounts in use of shared ones."""
 
     def is_whole(self, cells: DeviceCells) -> bool:
         """Whether it may give devices; in the releases that do not ask for *whole_pools* each may."""
@@ -203,74 +203,77 @@ class Pools:
     """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of
     that."""
     _kinds: dict[Hashable, int] = Factory(dict)
-    _known: dict[Hashable, int] = Factory(dict)
+    _look_numbers: dict[Hashable, int] = Factory(dict)
     """The pools of a row, as kinds with what is in use -> its look."""
     _nodes: list[tuple[str, Map[str]] | None] = Factory(list)
     """Row -> the name and labels of its node."""
-    _seen: tuple[int, int, int] = (-1, -1, -1)
+    _revisions: tuple[int, int, int] = (-1, -1, -1)
     """The revisions of slices, of node objects, and of devices in use."""
 
     def refresh(self) -> None:
         """Bring everything up to date."""
         slices = self.listings.slices.version
         nodes = self.table.changed.node_revision
-        used = self.listings.resource_claims.log.revision
-        if self._seen == (slices, nodes, used):
+        claims = self.listings.resource_claims.log.revision
+        if self._revisions == (slices, nodes, claims):
             return
-        steps = self.listings.resource_claims.log.steps_since(self._seen[2])
-        is_known = self._seen[0] == slices and len(self._known) <= MOST_LOOKS
-        if steps is None or not is_known or (self._seen[1] != nodes and self._nodes != self._named()):
+        steps = self.listings.resource_claims.log.steps_since(self._revisions[2])
+        is_known = self._revisions[0] == slices and len(self._look_numbers) <= MOST_LOOKS
+        if steps is None or not is_known or (self._revisions[1] != nodes and self._nodes != self._labels()):
             # Gather the pools of each row.
             self.epoch += 1
-            for known in (self._by_device, self._pools, self._known):
-                known.clear()
+            for cache in (self._by_device, self._pools, self._look_numbers):
+                cache.clear()
             reach = Reach.of(list(self.listings.slices), self.table, self.cells)
-            alone = {
-                name: self._pool(name, _newest(found), 0, reach) for name, found in reach.counters.items()
+            counter_pools = {
+                name: self._pool(name, _newest_generation(pool_slices), 0, reach)
+                for name, pool_slices in reach.counters.items()
             }
             self._faulty = {
                 name: pool
-                for name, pool in alone.items()
+                for name, pool in counter_pools.items()
                 if pool is not None and (pool.is_incomplete or pool.invalid)
             }
-            self._nodes = self._named()
+            self._nodes = self._labels()
             self.of_row = [
                 () if node is None else self._gather(row, reach.slices(row, node[0]), reach)
                 for row, node in enumerate(self._nodes)
             ]
-            for made in self._pools.values():
-                if made is not None:
-                    self._look_at(made)
-            self.looks = np.array([self._look(pools) for pools in self.of_row], np.int64)
+            for new_pool in self._pools.values():
+                if new_pool is not None:
+                    self._update_use(new_pool)
+            self.looks = np.array([self._look_number(pools) for pools in self.of_row], np.int64)
         else:
             # Some devices are in use that were not, or no longer.
             devices = {device for step in steps for device in step}
-            moved = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
-            for pool in moved.values():
-                self._look_at(pool)
-            for row in dict.fromkeys(row for pool in moved.values() for row in pool.rows):
-                self.looks[row] = self._look(self.of_row[row])
-        self._seen = slices, nodes, used
+            touched = {id(pool): pool for device in devices for pool in self._by_device.get(device, ())}
+            for pool in touched.values():
+                self._update_use(pool)
+            for row in dict.fromkeys(row for pool in touched.values() for row in pool.rows):
+                self.looks[row] = self._look_number(self.of_row[row])
+        self._revisions = slices, nodes, claims
 
-    def _look_at(self, pool: Pool) -> None:
+    def _update_use(self, pool: Pool) -> None:
         claims = self.listings.resource_claims
         ids = [device.id for device in (*pool.devices, *pool.elsewhere)]
-        pool.used = sum(1 << bit for bit, one in enumerate(ids) if one in claims.holders)
-        if self.cells.shares and (shared := [bit for bit, one in enumerate(ids) if one in claims.shares]):
+        pool.used = sum(1 << bit for bit, device in enumerate(ids) if device in claims.holders)
+        if self.cells.shares and (
+            shared := [bit for bit, device in enumerate(ids) if device in claims.shares]
+        ):
             consumed = {bit: tuple(sorted(claims.shares[ids[bit]].consumed.items())) for bit in shared}
             pool.used = (
                 pool.used,
-                tuple((bit, claims.has_whole(ids[bit], True), found) for bit, found in consumed.items()),
+                tuple((bit, claims.has_whole(ids[bit], True), amounts) for bit, amounts in consumed.items()),
             )
 
-    def _look(self, pools: tuple[Pool, ...]) -> int:
+    def _look_number(self, pools: tuple[Pool, ...]) -> int:
         key: Hashable = tuple([(pool.kind, pool.used) for pool in pools])
-        if len(named := [pool.name for pool in pools if pool.counters]) > 1:
+        if len(names := [pool.name for pool in pools if pool.counters]) > 1:
             # Upstream: the counters of pools with one name are taken for the same.
-            key = key, tuple(map(named.index, named))
-        return self._known.setdefault(key, len(self._known))
+            key = key, tuple(map(names.index, names))
+        return self._look_numbers.setdefault(key, len(self._look_numbers))
 
-    def _named(self) -> list[tuple[str, Map[str]] | None]:
+    def _labels(self) -> list[tuple[str, Map[str]] | None]:
         return [
             None if node is None else (node.name, node.labels) for node in self.table.nodes[: self.table.size]
         ]
@@ -278,23 +281,28 @@ class Pools:
     # --- all rows -------------------------------------------------------------------------------------------
 
     def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: Reach) -> tuple[Pool, ...]:
-        listed: dict[PoolId, list[ResourceSlice]] = {}
-        for one in slices:
-            listed.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
-        for name in listed.keys() & reach.counters.keys():
-            listed[name] = sorted(
-                [*listed[name], *reach.counters[name]], key=lambda one: reach.order[one.name]
+        slices_by_pool: dict[PoolId, list[ResourceSlice]] = {}
+        for device_slice in slices:
+            slices_by_pool.setdefault((device_slice.spec.driver, device_slice.spec.pool.name), []).append(
+                device_slice
+            )
+        for name in slices_by_pool.keys() & reach.counters.keys():
+            slices_by_pool[name] = sorted(
+                [*slices_by_pool[name], *reach.counters[name]], key=lambda item: reach.order[item.name]
             )
         pools = {
             **self._faulty,
-            **{name: self._pool(name, _newest(found), row, reach) for name, found in listed.items()},
+            **{
+                name: self._pool(name, _newest_generation(pool_slices), row, reach)
+                for name, pool_slices in slices_by_pool.items()
+            },
         }
-        found = [pool for name in sorted(pools) if (pool := pools[name]) is not None]
+        reached = [pool for name in sorted(pools) if (pool := pools[name]) is not None]
         if self.cells.conditions_last:
-            found.sort(key=self._has_conditions)
-        for pool in found:
+            reached.sort(key=self._has_conditions)
+        for pool in reached:
             pool.rows.append(row)
-        return tuple(found)
+        return tuple(reached)
 
     def _has_conditions(self, pool: Pool) -> bool:
         return pool.is_whole(self.cells) and any(
@@ -304,7 +312,7 @@ class Pools:
     def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
         unreached = reach.unreached(slices, row)
-        key = name, tuple(one.name for one in slices), unreached
+        key = name, tuple(device_slice.name for device_slice in slices), unreached
         if key not in self._pools:
             self._pools[key] = self._make(name, slices, unreached, reach)
         return self._pools[key]
@@ -312,53 +320,55 @@ class Pools:
     def _make(
         self, name: PoolId, slices: list[ResourceSlice], unreached: Sequence[tuple[str, int]], reach: Reach
     ) -> Pool | None:
-        wanted = slices[0].spec.pool
-        others = list[ResourceSlice]()
-        whole = self.cells.whole_pools
-        if whole and len(slices) != wanted.resource_slice_count:
+        expected = slices[0].spec.pool
+        unreached_slices = list[ResourceSlice]()
+        whole_pools = self.cells.whole_pools
+        if whole_pools and len(slices) != expected.resource_slice_count:
             # Newer slices may be out of reach of this node.
             everywhere = reach.of_pool[name]
-            if any(one.spec.pool.generation > wanted.generation for one in everywhere):
+            if any(device_slice.spec.pool.generation > expected.generation for device_slice in everywhere):
                 return None
-            names = {one.name for one in slices}
-            others = [
-                one
-                for one in everywhere
-                if one.spec.pool.generation == wanted.generation and one.name not in names
+            names = {device_slice.name for device_slice in slices}
+            unreached_slices = [
+                device_slice
+                for device_slice in everywhere
+                if device_slice.spec.pool.generation == expected.generation and device_slice.name not in names
             ]
-        is_incomplete = len(slices) + len(others) != wanted.resource_slice_count
+        is_incomplete = len(slices) + len(unreached_slices) != expected.resource_slice_count
         devices = [
-            self._device(name, one, device, (one.name, at) not in unreached)
-            for one in slices
-            if not (whole and one.spec.shared_counters)
-            for at, device in enumerate(one.spec.devices)
+            self._device(name, device_slice, device, (device_slice.name, at) not in unreached)
+            for device_slice in slices
+            if not (whole_pools and device_slice.spec.shared_counters)
+            for at, device in enumerate(device_slice.spec.devices)
         ]
-        fault = _repeated(device.id[2] for device in devices)
+        fault = _first_repeated(device.id[2] for device in devices)
         counters = dict[CounterId, int]()
         elsewhere = list[PoolDevice]()
-        if not self.cells.leaves_counted_devices and whole and not is_incomplete and not fault:
+        if not self.cells.leaves_counted_devices and whole_pools and not is_incomplete and not fault:
             elsewhere = [
-                self._device(name, one, device)
-                for one in others
-                for device in one.spec.devices
+                self._device(name, device_slice, device)
+                for device_slice in unreached_slices
+                for device in device_slice.spec.devices
                 if device.consumes_counters
             ]
             fault, counters = _counters(slices, [*devices, *elsewhere])
         pool = Pool(*name, devices, is_incomplete, fault, counters, elsewhere)
         pool.kind = self._kinds.setdefault(_shape(pool), len(self._kinds))
-        for found in dict.fromkeys(device.id for device in (*devices, *elsewhere)):
-            self._by_device.setdefault(found, []).append(pool)
+        for device_id in dict.fromkeys(device.id for device in (*devices, *elsewhere)):
+            self._by_device.setdefault(device_id, []).append(pool)
         return pool
 
     def _device(
-        self, pool: PoolId, one: ResourceSlice, device: Device, is_reached: bool = True
+        self, pool: PoolId, device_slice: ResourceSlice, device: Device, is_reached: bool = True
     ) -> PoolDevice:
-        return PoolDevice((*pool, device.name), self.makes.of(pool[0], device), device, one, is_reached)
+        return PoolDevice(
+            (*pool, device.name), self.makes.of(pool[0], device), device, device_slice, is_reached
+        )
 
 
-def _newest(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
-    newest = max(one.spec.pool.generation for one in slices)
-    return [one for one in slices if one.spec.pool.generation == newest]
+def _newest_generation(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
+    newest = max(device_slice.spec.pool.generation for device_slice in slices)
+    return [device_slice for device_slice in slices if device_slice.spec.pool.generation == newest]
 
 
 def _shape(pool: Pool) -> Hashable:
@@ -373,28 +383,30 @@ def _shape(pool: Pool) -> Hashable:
     )
 
 
-def _repeated(names: Iterable[str]) -> str:
+def _first_repeated(names: Iterable[str]) -> str:
     """The first of *names* that is there twice; empty: none is."""
-    seen = set()
-    return next((name for name in names if name in seen or seen.add(name)), "")  # type: ignore[func-returns-value]
+    earlier = set()
+    return next((name for name in names if name in earlier or earlier.add(name)), "")  # type: ignore[func-returns-value]
 
 
 def _counters(
     slices: Sequence[ResourceSlice], devices: Sequence[PoolDevice]
 ) -> tuple[str, dict[CounterId, int]]:
     """The fault of a pool's counters, empty if there is none; and the amount of each."""
-    sets = [one for found in slices for one in found.spec.shared_counters]
+    sets = [counter_set for device_slice in slices for counter_set in device_slice.spec.shared_counters]
     counters = {
-        (one.name, name): counter.value.nanos for one in sets for name, counter in one.counters.items()
+        (counter_set.name, name): counter.value.nanos
+        for counter_set in sets
+        for name, counter in counter_set.counters.items()
     }
-    names = {one.name for one in sets}
+    names = {counter_set.name for counter_set in sets}
     for device in devices:
-        for taken in device.device.consumes_counters:
-            if taken.counter_set not in names or any(
-                (taken.counter_set, name) not in counters for name in taken.counters
+        for consumption in device.device.consumes_counters:
+            if consumption.counter_set not in names or any(
+                (consumption.counter_set, name) not in counters for name in consumption.counters
             ):
-                return taken.counter_set or "a set of counters", {}
-    return _repeated(one.name for one in sets), counters
+                return consumption.counter_set or "a set of counters", {}
+    return _first_repeated(counter_set.name for counter_set in sets), counters
 
 
 @frozen(eq=False, repr=False)
@@ -412,51 +424,64 @@ class Reach:
     of_pool: dict[PoolId, list[ResourceSlice]] = Factory(dict)
     """All slices of each pool."""
     counters: dict[PoolId, list[ResourceSlice]] = Factory(dict)
-    """Those that have counters."""
+    """The slices with counters, by pool."""
 
     @classmethod
     def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:
         """The reach of *slices*, which are in ascending order of name."""
         reach = cls()
         mask_of = ReachedRows(table).of
-        for one in slices:
-            reach.of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
+        for device_slice in slices:
+            reach.of_pool.setdefault((device_slice.spec.driver, device_slice.spec.pool.name), []).append(
+                device_slice
+            )
         # The slices that count, by name; those with binding conditions may come last.
-        found = [
-            one
-            for one in slices
-            if not (cells.leaves_per_device_selection and one.spec.per_device_node_selection is not None)
-            and not (cells.leaves_counter_slices and one.spec.shared_counters)
+        counting = [
+            device_slice
+            for device_slice in slices
+            if not (
+                cells.leaves_per_device_selection and device_slice.spec.per_device_node_selection is not None
+            )
+            and not (cells.leaves_counter_slices and device_slice.spec.shared_counters)
         ]
         if cells.conditions_last == "slices and pools":
-            found.sort(key=lambda one: any(device.binding_conditions for device in one.spec.devices))
-        for one in found:
-            reach.order[one.name] = len(reach.order)
-            spec = one.spec
+            counting.sort(
+                key=lambda device_slice: any(
+                    device.binding_conditions for device in device_slice.spec.devices
+                )
+            )
+        for device_slice in counting:
+            reach.order[device_slice.name] = len(reach.order)
+            spec = device_slice.spec
             if spec.shared_counters and cells.whole_pools:
-                reach.counters.setdefault((spec.driver, spec.pool.name), []).append(one)
+                reach.counters.setdefault((spec.driver, spec.pool.name), []).append(device_slice)
             elif spec.node_name:
-                reach.of_node.setdefault(spec.node_name, []).append(one)
+                reach.of_node.setdefault(spec.node_name, []).append(device_slice)
             elif spec.all_nodes:
-                reach.of_all.append(one)
+                reach.of_all.append(device_slice)
             elif spec.node_selector is not None:
-                reach.selected.append((one, mask_of(spec)))
+                reach.selected.append((device_slice, mask_of(spec)))
             elif spec.per_device_node_selection and cells.whole_pools:
-                masks = reach.of_devices[one.name] = [mask_of(device) for device in spec.devices]
+                masks = reach.of_devices[device_slice.name] = [mask_of(device) for device in spec.devices]
                 nowhere = np.zeros(table.size, np.bool_)
-                reach.selected.append((one, np.any(masks, axis=0) if masks else nowhere))
+                reach.selected.append((device_slice, np.any(masks, axis=0) if masks else nowhere))
         return reach
 
     def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
         """The devices of *slices* that the node on *row* does not reach: slice and place."""
-        masks = ((one.name, self.of_devices.get(one.name, ())) for one in slices) if self.of_devices else ()
-        return tuple((name, at) for name, found in masks for at, mask in enumerate(found) if not mask[row])
+        masks = ((s.name, self.of_devices.get(s.name, ())) for s in slices) if self.of_devices else ()
+        return tuple(
+            (name, at)
+            for name, device_masks in masks
+            for at, mask in enumerate(device_masks)
+            if not mask[row]
+        )
 
     def slices(self, row: int, name: str) -> Sequence[ResourceSlice]:
         """The slices that the node called *name* reaches, on *row*."""
-        own = self.of_node.get(name, ())
-        others = [*self.of_all, *(one for one, mask in self.selected if mask[row])]
-        return sorted([*own, *others], key=lambda one: self.order[one.name]) if others else own
+        local = self.of_node.get(name, ())
+        shared = [*self.of_all, *(device_slice for device_slice, mask in self.selected if mask[row])]
+        return sorted([*local, *shared], key=lambda item: self.order[item.name]) if shared else local
 
 
 @frozen(eq=False, repr=False)
@@ -464,7 +489,7 @@ class ReachedRows:
     """The rows of a table that slices and devices can be reached from."""
 
     table: NodeTable
-    _known: dict[NodeSelector, Mask] = Factory(dict)
+    _masks: dict[NodeSelector, Mask] = Factory(dict)
 
     def of(self, where: ResourceSliceSpec | Device) -> Mask:
         """The rows of the nodes that *where* names, by name, all, or by a selector: bool[rows]."""
@@ -475,6 +500,6 @@ class ReachedRows:
             if where.node_name in self.table.row_of:
                 mask[self.table.row_of[where.node_name]] = True
             return mask
-        if selector not in self._known:
-            self._known[selector] = node_selector_mask(selector, Batch.everywhere(self.table))
-        return self._known[selector]
+        if selector not in self._masks:
+            self._masks[selector] = node_selector_mask(selector, Batch.everywhere(self.table))
+        return self._masks[selector]

@@ -108,10 +108,10 @@ def _is_usable(term: NodeSelectorTerm) -> bool:
 
 
 def _field_mask(field: Requirement, nodes: Batch, fields: bool) -> Mask:
-    wanted = field.values[0]
+    value = field.values[0]
     is_name = fields and field.key == "metadata.name"
     # Upstream: an unknown field has the empty text as its value.
-    mask = nodes.named(wanted) if is_name else np.full(nodes.n, wanted == "")
+    mask = nodes.named(value) if is_name else np.full(nodes.n, value == "")
     return mask if field.operator == "In" else ~mask
 
 
@@ -151,6 +151,6 @@ def _one_of(values: Iterable[str], label: Values) -> Mask:
     codes = [code for code in map(label.column.known, values) if code > 0]
     if len(codes) == 1:
         return label.equals(label.values[codes[0]])
-    wanted = np.zeros(len(label.values), np.bool_)
-    wanted[codes] = True
-    return wanted[label.codes]
+    is_value = np.zeros(len(label.values), np.bool_)
+    is_value[codes] = True
+    return is_value[label.codes]

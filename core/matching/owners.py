@@ -33,8 +33,8 @@ class OwnerSelector:
         """The selector of a service or replication controller."""
         # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count
         # every pod.
-        found = Map() if pairs is None else pairs
-        return cls(found, set_selector(found))
+        label_pairs = Map() if pairs is None else pairs
+        return cls(label_pairs, set_selector(label_pairs))
 
     @property
     def pairs(self) -> Collection[tuple[str, str]]:
@@ -63,8 +63,8 @@ def controllers_of(pod: Template, listings: Listings) -> tuple[ReplicationContro
     """The replication controllers whose selector matches *pod*, by name; an empty selector matches none."""
     if not pod.labels:
         return ()
-    found = listings.controllers.within(pod.namespace)
-    return tuple(item for item in found if item.selector and pairs_match(item.selector, pod.labels))
+    controllers = listings.controllers.within(pod.namespace)
+    return tuple(item for item in controllers if item.selector and pairs_match(item.selector, pod.labels))
 
 
 def replica_sets_of(pod: Template, listings: Listings) -> tuple[ReplicaSet, ...]:
@@ -95,9 +95,9 @@ def owner_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelecto
 
 
 def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
-    found = listings.services.within(pod.namespace)
+    services = listings.services.within(pod.namespace)
     return tuple(
-        item for item in found if item.selector is not None and pairs_match(item.selector, pod.labels)
+        item for item in services if item.selector is not None and pairs_match(item.selector, pod.labels)
     )
 
 
@@ -106,9 +106,9 @@ def _find_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelecto
     pairs += [controller.selector for controller in controllers_of(pod, listings)]
     selectors = [owner.selector for owner in replica_sets_of(pod, listings)]
     selectors += [owner.selector for owner in stateful_sets_of(pod, listings)]
-    found = [selector for selector in selectors if selector is not None]
-    matchers = map(compile_selector, found)
-    return frozenset([*map(OwnerSelector.of_pairs, pairs), *map(OwnerSelector, found, matchers)])
+    valid = [selector for selector in selectors if selector is not None]
+    matchers = map(compile_selector, valid)
+    return frozenset([*map(OwnerSelector.of_pairs, pairs), *map(OwnerSelector, valid, matchers)])
 
 
 Set = TypeVar("Set", ReplicaSet, StatefulSet)
@@ -140,7 +140,7 @@ def remembered(
 ) -> Answer:
     """The answer of *find*, kept in *slot* until a service or controller changes."""
     state = (listings, listings.owner_tick.count)
-    found = pod.notes.get(slot)
-    if found is None or found[0] != state:
-        found = pod.notes[slot] = (state, find(pod, listings))
-    return found[1]
+    cached = pod.notes.get(slot)
+    if cached is None or cached[0] != state:
+        cached = pod.notes[slot] = (state, find(pod, listings))
+    return cached[1]

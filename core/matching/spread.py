@@ -61,13 +61,13 @@ def soft_constraints(pod: Template) -> Constraints:
 
 def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
     slot = _CONSTRAINTS[when_unsatisfiable]
-    found = pod.notes.get(slot)
-    if found is None:
-        found = tuple(
+    constraints = pod.notes.get(slot)
+    if constraints is None:
+        constraints = tuple(
             c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable
         )
-        pod.notes[slot] = found
-    return found
+        pod.notes[slot] = constraints
+    return constraints
 
 
 @lru_cache(1 << 12)
@@ -110,10 +110,10 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     keys = frozenset(constraint.topology_key for constraint in constraints)
     if nodes.is_described:
         return _with_keys(keys, nodes)
-    found = nodes.table.node_derived(
+    mask = nodes.table.node_derived(
         ("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table))
     )
-    return found if nodes.rows is None else found[nodes.rows]
+    return mask if nodes.rows is None else mask[nodes.rows]
 
 
 def has_key(key: str, table: NodeTable) -> bool:
@@ -188,12 +188,12 @@ class DomainIndex:
         """The pods that *query* counts (None: none) in each domain by label *key*: int64[values]."""
         if query is None:
             return np.zeros(len(self.known), np.int64)
-        found = self.counted(query, key, table).by_code()
+        counts = self.counted(query, key, table).by_code()
         if not len(self.absent):
-            return found
-        found = found.copy()
-        found[0] = Batch.everywhere(table).base_counting(query)[self.absent].sum()
-        return found
+            return counts
+        counts = counts.copy()
+        counts[0] = Batch.everywhere(table).base_counting(query)[self.absent].sum()
+        return counts
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -223,9 +223,9 @@ class Domains:
     @property
     def second(self) -> int:
         """The smallest count of all domains except ``least_code``."""
-        others = self.known.copy()
-        others[max(self.least_code, 0)] = False
-        return int(self.counts[others].min(initial=NO_MINIMUM))
+        other_domains = self.known.copy()
+        other_domains[max(self.least_code, 0)] = False
+        return int(self.counts[other_domains].min(initial=NO_MINIMUM))
 
     @property
     def number(self) -> int:
@@ -235,8 +235,8 @@ class Domains:
     def least_if(self, codes: ValueCodes, counts: Ints, known: Mask) -> Ints:
         """The smallest count, for each node of a trial whose own domain of *codes* has *counts* if it is
         *known*: int64[n]."""
-        others = np.where(codes == self.least_code, self.second, self.least)
-        return np.where(known, np.minimum(counts, others), others)
+        other_least = np.where(codes == self.least_code, self.second, self.least)
+        return np.where(known, np.minimum(counts, other_least), other_least)
 
 
 def sums_by_key(
@@ -248,27 +248,27 @@ def sums_by_key(
         key = constraint.topology_key
         query = counted_by(constraint, namespaces)
         if key in table.labels:
-            found = counts.setdefault(key, [])
+            terms = counts.setdefault(key, [])
             if query is not None:
-                found.append(index.counted(query, key, table))
-    return {key: DomainSum(key, table.labels[key], found) for key, found in counts.items()}
+                terms.append(index.counted(query, key, table))
+    return {key: DomainSum(key, table.labels[key], terms) for key, terms in counts.items()}
 
 
 def domains_by_key(
     pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable
 ) -> dict[str, Domains]:
     """The domains of each topology key over the whole cluster, including rows that keep a deleted node."""
-    found: dict[str, Domains] = {}
+    domains: dict[str, Domains] = {}
     for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
         key = constraint.topology_key
         counts = index.count(counted_by(constraint, namespaces), key, table)
-        found[key] = Domains(
-            found[key].counts + counts if key in found else counts,
+        domains[key] = Domains(
+            domains[key].counts + counts if key in domains else counts,
             index.known,
             index.values,
             index.lacks_keys,
         )
-    return found
+    return domains
 
 
 def indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
@@ -276,22 +276,22 @@ def indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[D
 
     def share() -> list[DomainIndex]:
         keys = tuple(constraint.topology_key for constraint in constraints)
-        asked = pod.node_selector, required_node_affinity(pod), keys
+        slot_key = pod.node_selector, required_node_affinity(pod), keys
         return table.node_derived(
-            ("domain indexes", *asked), lambda: _make_indexes(pod, constraints, table, asked)
+            ("domain indexes", *slot_key), lambda: _make_indexes(pod, constraints, table, slot_key)
         )
 
     return table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
 
 
 def _make_indexes(
-    pod: Template, constraints: Constraints, table: NodeTable, asked: tuple[Hashable, ...]
+    pod: Template, constraints: Constraints, table: NodeTable, slot_key: tuple[Hashable, ...]
 ) -> list[DomainIndex]:
     mask = eligible(pod, constraints, table)
     nodes = Batch.everywhere(table)
-    lacks = not with_all_keys(constraints, nodes).all()
+    lacks_keys = not with_all_keys(constraints, nodes).all()
     keys = [constraint.topology_key for constraint in constraints]
-    return [DomainIndex.of((key, *asked), nodes.label(key), mask, lacks_keys=lacks) for key in keys]
+    return [DomainIndex.of((key, *slot_key), nodes.label(key), mask, lacks_keys=lacks_keys) for key in keys]
 
 
 def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:
@@ -299,9 +299,9 @@ def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool
     *pod*."""
     if nodes.is_described or not constraints:
         return nodes.is_described
-    asked = pod, constraints[0].when_unsatisfiable, "lacks keys"
+    slot = pod, constraints[0].when_unsatisfiable, "lacks keys"
     return nodes.table.node_derived(
-        asked, lambda: any(index.lacks_keys for index in indexes(pod, constraints, nodes.table))
+        slot, lambda: any(index.lacks_keys for index in indexes(pod, constraints, nodes.table))
     )
 
 
@@ -331,8 +331,8 @@ EVERYWHERE = LabelSelector()
 
 def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, str]:
     """The labels of *namespace*."""
-    found = namespaces.get(namespace)
-    return NO_STRINGS if found is None else found.labels
+    known_namespace = namespaces.get(namespace)
+    return NO_STRINGS if known_namespace is None else known_namespace.labels
 
 
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
@@ -357,10 +357,10 @@ def by_name(targeted: PodsTargeted, cycle: Cycle) -> PodsTargeted:
     """*targeted*, of the incoming pod, with namespaces that are selected by labels replaced by names."""
     if not any(target.by_labels for target in targeted.targets):
         return targeted
-    return attrs.evolve(targeted, targets=frozenset(_named(target, cycle) for target in targeted.targets))
+    return attrs.evolve(targeted, targets=frozenset(_by_name(target, cycle) for target in targeted.targets))
 
 
-def _named(target: Target, cycle: Cycle) -> Target:
+def _by_name(target: Target, cycle: Cycle) -> Target:
     if not target.by_labels:
         return target
     selector = target.namespace_selector

@@ -193,7 +193,7 @@ def half_gated_sums(pod: Pod, gates: Gates) -> Requests:
     total = gated_sums(pod, gates)
     if EPHEMERAL_STORAGE not in total:
         storage = max(
-            (one.requests.get(EPHEMERAL_STORAGE, ZERO).value() for one in pod.spec.init_containers), default=0
+            (c.requests.get(EPHEMERAL_STORAGE, ZERO).value() for c in pod.spec.init_containers), default=0
         )
         if storage > 0:
             total[EPHEMERAL_STORAGE] = storage
@@ -239,7 +239,7 @@ def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
 def of_node(quantities: Mapping[str, Quantity]) -> Requests:
     """A node's allocatable as whole numbers; ``pods`` is kept too."""
     return whole_numbers(
-        {name: held for name, held in quantities.items() if name == PODS or is_counted(name)}
+        {name: quantity for name, quantity in quantities.items() if name == PODS or is_counted(name)}
     )
 
 
@@ -258,18 +258,18 @@ def _rounded(spec: PodSpec, total: dict[str, Quantity]) -> Requests:
     return whole_numbers({name: quantity for name, quantity in total.items() if is_counted(name)})
 
 
-def _sums(spec: PodSpec, asked: Map[Quantity], defaults: Map[Quantity]) -> Requests:
-    """The sums of containers and sidecars, *asked* in their place where the pod as a whole asks for it."""
+def _sums(spec: PodSpec, pod_requests: Map[Quantity], defaults: Map[Quantity]) -> Requests:
+    """The sums of containers and sidecars, or *pod_requests*, those of the pod as a whole."""
     needs = PodSpec(containers=spec.containers, init_containers=spec.init_containers, overhead=spec.overhead)
-    amounts = [one.requests for one in (*spec.containers, *spec.init_containers)]
-    return dict(_worked_out(needs, asked, defaults, notation(asked, spec.overhead, *amounts)))
+    amounts = [container.requests for container in (*spec.containers, *spec.init_containers)]
+    return dict(_cached_sums(needs, pod_requests, defaults, notation(pod_requests, spec.overhead, *amounts)))
 
 
 @lru_cache(1 << 6)  # a pod's own sum and that of its footprint mostly are one, and templates share containers
-def _worked_out(
-    needs: PodSpec, asked: Map[Quantity], defaults: Map[Quantity], form: tuple[object, ...]
+def _cached_sums(
+    needs: PodSpec, pod_requests: Map[Quantity], defaults: Map[Quantity], form: tuple[object, ...]
 ) -> Requests:
-    return _rounded(needs, {**total_of(needs, requests_of, defaults), **asked})
+    return _rounded(needs, {**total_of(needs, requests_of, defaults), **pod_requests})
 
 
 def with_sidecars(pod: Pod, gates: Gates) -> Requests:
@@ -281,10 +281,10 @@ def with_sidecars(pod: Pod, gates: Gates) -> Requests:
 def with_sidecars_and_defaults(pod: Pod, gates: Gates) -> Requests:
     """As :func:`with_sidecars`; a container or init container without a request of cpu or memory counts with
     the default."""
-    return _with_both(_sums(pod.spec, NO_QUANTITIES, DEFAULTS))
+    return _with_cpu_and_memory(_sums(pod.spec, NO_QUANTITIES, DEFAULTS))
 
 
-def _with_both(requests: Requests) -> Requests:
+def _with_cpu_and_memory(requests: Requests) -> Requests:
     """*requests* with cpu and memory, which a pod without containers lacks."""
     return {CPU: 0, MEMORY: 0, **requests}
 
@@ -299,7 +299,7 @@ def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
 # --- requests of the pod as a whole -------------------------------------------------------------------------
 
 
-def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
+def _pod_requests(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
     """The requests of the pod as a whole, of resources that a pod can request; none without the gate."""
     requests = pod.spec.requests
     if not requests or not gates.get(POD_LEVEL, False):
@@ -308,37 +308,37 @@ def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
     return Map({name: requests[name] for name in names})
 
 
-def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
+def _nonzero_in_place(pod: Pod, pod_requests: Map[Quantity]) -> Requests:
     """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
     defaults = DEFAULTS
-    if asked:
-        known = {**total_of(pod.spec, requests_of), **asked, **pod.spec.overhead}
-        defaults = Map({name: default for name, default in DEFAULTS.items() if name not in known})
-    found = _with_both(_sums(pod.spec, asked, defaults))
-    return {CPU: found[CPU], MEMORY: found[MEMORY]}
+    if pod_requests:
+        requested = {**total_of(pod.spec, requests_of), **pod_requests, **pod.spec.overhead}
+        defaults = Map({name: default for name, default in DEFAULTS.items() if name not in requested})
+    requests = _with_cpu_and_memory(_sums(pod.spec, pod_requests, defaults))
+    return {CPU: requests[CPU], MEMORY: requests[MEMORY]}
 
 
 def of_pod(pod: Pod, gates: Gates) -> Requests:
     """As :func:`with_sidecars`; with gate PodLevelResources cpu and memory of the pod as a whole in place of
     the sums."""
-    return _sums(pod.spec, _asked(pod, gates, huge_pages=False), NO_QUANTITIES)
+    return _sums(pod.spec, _pod_requests(pod, gates, huge_pages=False), NO_QUANTITIES)
 
 
 def of_pod_with_defaults(pod: Pod, gates: Gates) -> Requests:
     """As :func:`of_pod`, the sums as in :func:`with_sidecars_and_defaults`."""
-    return _with_both(_sums(pod.spec, _asked(pod, gates, huge_pages=False), DEFAULTS))
+    return _with_cpu_and_memory(_sums(pod.spec, _pod_requests(pod, gates, huge_pages=False), DEFAULTS))
 
 
 def nonzero_of_pod(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory as :func:`of_pod`, absent requests counted with the defaults."""
-    return _nonzero_in_place(pod, _asked(pod, gates, huge_pages=False))
+    return _nonzero_in_place(pod, _pod_requests(pod, gates, huge_pages=False))
 
 
 def of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
     """As :func:`of_pod`, and huge pages of the pod as a whole."""
-    return _sums(pod.spec, _asked(pod, gates, huge_pages=True), NO_QUANTITIES)
+    return _sums(pod.spec, _pod_requests(pod, gates, huge_pages=True), NO_QUANTITIES)
 
 
 def nonzero_of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_pod`; a pod that asks for huge pages as a whole asks for something, too."""
-    return _nonzero_in_place(pod, _asked(pod, gates, huge_pages=True))
+    return _nonzero_in_place(pod, _pod_requests(pod, gates, huge_pages=True))

@@ -45,7 +45,7 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
     status = pod.status
     if not gates.get(GATE, False):
         return pod
-    if _agree(spec.containers, status.container_statuses) and _agree(
+    if _have_same_requests(spec.containers, status.container_statuses) and _have_same_requests(
         spec.init_containers, status.init_container_statuses
     ):
         return pod
@@ -55,28 +55,32 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
 def by_both_and_of_pod(pod: Pod, gates: Gates) -> Pod:
     """As :func:`by_reported_and_allocated`, and of the pod as a whole with gate
     InPlacePodLevelResourcesVerticalScaling."""
-    found = by_reported_and_allocated(pod, gates)
+    result = by_reported_and_allocated(pod, gates)
     reported = pod.status.resources
-    asked = pod.spec.requests
-    if reported is None or not asked or not gates.get(GATE, False) or not gates.get(POD_LEVEL_GATE, False):
-        return found
+    requests = pod.spec.requests
+    if reported is None or not requests or not gates.get(GATE, False) or not gates.get(POD_LEVEL_GATE, False):
+        return result
     amounts = _largest(
-        NO_QUANTITIES if _is_infeasible(pod) else asked, reported.requests, pod.status.allocated_resources
+        NO_QUANTITIES if _is_infeasible(pod) else requests, reported.requests, pod.status.allocated_resources
     )
-    counted = Map({name: amounts.get(name, ZERO) for name in asked})
-    if counted == asked:  # pods that are not resized share the template of those that wait
-        return found
-    return replace(found, spec=replace(found.spec, resources=replace(found.spec.resources, requests=counted)))
+    totals = Map({name: amounts.get(name, ZERO) for name in requests})
+    if totals == requests:  # pods that are not resized share the template of those that wait
+        return result
+    return replace(
+        result, spec=replace(result.spec, resources=replace(result.spec.resources, requests=totals))
+    )
 
 
 def _is_infeasible(pod: Pod) -> bool:
     """Whether condition PodResizePending says so."""
     # Upstream: only the first condition of the type is looked at, and not whether it is true.
-    pending = next((one for one in pod.status.conditions if one.type == "PodResizePending"), None)
+    pending = next(
+        (condition for condition in pod.status.conditions if condition.type == "PodResizePending"), None
+    )
     return pending is not None and pending.reason == INFEASIBLE
 
 
-def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:
+def _have_same_requests(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:
     """Whether it is plain that *statuses* say what the spec does, as for most pods that run: equal amounts
     are one object, where read."""
     return len(containers) == len(statuses) and all(
@@ -114,8 +118,8 @@ def _largest(first: Amounts, *others: Amounts) -> Amounts:
         if amounts is first or amounts == first:
             continue
         for name, quantity in amounts.items():
-            known = larger.get(name, first.get(name))
-            if known is None or quantity.nanos > known.nanos:
+            largest = larger.get(name, first.get(name))
+            if largest is None or quantity.nanos > largest.nanos:
                 larger[name] = quantity
     return Map({**first, **larger}) if larger else first
 
@@ -124,33 +128,38 @@ def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = 
     """*pod* with the requests that count by *rule*; *pod* itself where they are those of the spec."""
     spec = pod.spec
     status = pod.status
-    known = {
-        one.name: one
-        for one in (*status.container_statuses, *(status.init_container_statuses if sidecars else ()))
+    statuses = {
+        item.name: item
+        for item in (*status.container_statuses, *(status.init_container_statuses if sidecars else ()))
     }
-    containers = _counted(spec.containers, known, rule, infeasible)
+    containers = _with_counted_requests(spec.containers, statuses, rule, infeasible)
     init_containers = spec.init_containers
     if sidecars and init_containers:
         restartable = {
-            name: known[name]
-            for name in (one.name for one in init_containers if one.is_sidecar)
-            if name in known
+            name: statuses[name]
+            for name in (container.name for container in init_containers if container.is_sidecar)
+            if name in statuses
         }
-        init_containers = _counted(init_containers, restartable, rule, infeasible)
+        init_containers = _with_counted_requests(init_containers, restartable, rule, infeasible)
     if containers is spec.containers and init_containers is spec.init_containers:
         return pod
     return replace(pod, spec=replace(spec, containers=containers, init_containers=init_containers))
 
 
-def _counted(
-    containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool
+def _with_counted_requests(
+    containers: tuple[Container, ...], statuses: _Statuses, rule: _Rule, infeasible: bool
 ) -> tuple[Container, ...]:
     """*containers* with the requests that count; the tuple itself where nothing is different."""
-    found = tuple(_asking(container, known.get(container.name), rule, infeasible) for container in containers)
-    return containers if all(map(is_, found, containers)) else found
+    resized_containers = tuple(
+        _with_status_requests(container, statuses.get(container.name), rule, infeasible)
+        for container in containers
+    )
+    return containers if all(map(is_, resized_containers, containers)) else resized_containers
 
 
-def _asking(container: Container, status: ContainerStatus | None, rule: _Rule, infeasible: bool) -> Container:
+def _with_status_requests(
+    container: Container, status: ContainerStatus | None, rule: _Rule, infeasible: bool
+) -> Container:
     amounts = container.requests if status is None else rule(container, status, infeasible)
     if amounts is container.requests or amounts == container.requests:
         return container

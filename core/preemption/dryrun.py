@@ -31,7 +31,7 @@ from .victimchoice import GAP, Candidates, PodLayout, PotentialVictims
 
 
 Protection = Callable[[PotentialVictims], Mask]
-"""Which of the potential victims, in the order of their importance, a budget protects: bool[places, k]."""
+"""The potential victims, in the order of their importance, that a budget protects: bool[places, k]."""
 
 
 def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
@@ -51,8 +51,8 @@ def counted_down(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = True
     Upstream: filterPodsWithPDBViolation in
     pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
     """
-    known = list(budgets)
-    return lambda potential: _beyond_allowance(potential, known, exempts=exempts)
+    all_budgets = list(budgets)
+    return lambda potential: _beyond_allowance(potential, all_budgets, exempts=exempts)
 
 
 def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
@@ -61,20 +61,20 @@ def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: boo
 
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
     """
-    known = list(budgets)
+    all_budgets = list(budgets)
 
     def one_by_one(potential: PotentialVictims) -> Mask:
-        found = np.zeros_like(potential.there)
-        left = [
-            (mine, np.full(found.shape[1], budget.status.disruptions_allowed, np.int64))
-            for budget, mine in _selected(potential, known, exempts)
+        protected = np.zeros_like(potential.present)
+        allowances = [
+            (selected, np.full(protected.shape[1], budget.status.disruptions_allowed, np.int64))
+            for budget, selected in _selected_victims(potential, all_budgets, exempts)
         ]
-        for place in range(len(found)):
-            for mine, allowed in left:
-                takes = mine[place] & ~found[place]
-                found[place] |= takes & (allowed <= 0)
+        for place in range(len(protected)):
+            for selected, allowed in allowances:
+                takes = selected[place] & ~protected[place]
+                protected[place] |= takes & (allowed <= 0)
                 allowed -= takes & (allowed > 0)
-        return found
+        return protected
 
     return one_by_one
 
@@ -82,48 +82,48 @@ def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: boo
 def _beyond_allowance(
     potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
 ) -> Mask:
-    found = np.zeros_like(potential.there)
-    for budget, mine in _selected(potential, budgets, exempts):
-        found |= mine & (mine.cumsum(axis=0) > budget.status.disruptions_allowed)
-    return found
+    protected = np.zeros_like(potential.present)
+    for budget, selected in _selected_victims(potential, budgets, exempts):
+        protected |= selected & (selected.cumsum(axis=0) > budget.status.disruptions_allowed)
+    return protected
 
 
-def _selected(
+def _selected_victims(
     potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], exempts: bool
 ) -> Iterator[tuple[PodDisruptionBudget, Mask]]:
     """The *budgets* that select potential victims, each with these: bool[places, k]."""
-    there = potential.there
+    present = potential.present
     templates = potential.layout.templates
-    if not budgets or not there.any():
+    if not budgets or not present.any():
         return
-    numbers = potential.of_layout(potential.layout.template, np.arange(len(there)))
-    present: dict[str, list[int]] = {}
-    for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
-        present.setdefault(templates[number].namespace, []).append(number)
+    numbers = potential.of_layout(potential.layout.template, np.arange(len(present)))
+    numbers_by_namespace: dict[str, list[int]] = {}
+    for number in np.flatnonzero(np.bincount(numbers[present])).tolist():
+        numbers_by_namespace.setdefault(templates[number].namespace, []).append(number)
     for budget in budgets:
         # It needs a selector that is valid and not empty, and the pods need labels.
         selected = [
             number
-            for number in present.get(budget.namespace, ())
+            for number in numbers_by_namespace.get(budget.namespace, ())
             if (labels := templates[number].labels) and selects_some(budget.selector, labels)
         ]
         if selected:
             is_selected = np.zeros(len(templates), np.bool_)
             is_selected[selected] = True
-            mine = is_selected[numbers] & there
+            selected_pods = is_selected[numbers] & present
             # A pod that the budget lists as disrupted is none of its pods.
             names = frozenset(budget.status.disrupted_pods if exempts else ())
-            for place, i in np.argwhere(mine).tolist() if names else ():
+            for place, i in np.argwhere(selected_pods).tolist() if names else ():
                 if potential.entry(place, i).pod.name in names:
-                    mine[place, i] = False
-            yield budget, mine
+                    selected_pods[place, i] = False
+            yield budget, selected_pods
 
 
 # --- The dry run --------------------------------------------------------------------------------------------
 
 
 SUMS = Reads.NODE | Reads.REQUESTS | Reads.PORTS
-"""What a rule may read that is asked about sums alone; ports only for a pod that asks for none."""
+"""The state that a rule may read if it is asked about sums alone; ports only for a pod without ports."""
 Coming = list[tuple[int, Template]]
 """Nominated pods: row and template."""
 
@@ -133,13 +133,13 @@ Coming = list[tuple[int, Template]]
 
 def coming_pods(cycle: Cycle, nominations: Nominations) -> Coming:
     """The row and the template of every nominated pod that counts."""
-    found: Coming = []
+    coming: Coming = []
     for name in nominations:
         row = cycle.table.row_of.get(name)
         if row is not None:
             pods = cycle.nominated_on(nominations, name)
-            found += [(row, cycle.templates.entry(pod, nominated=True).template) for pod in pods]
-    return found
+            coming += [(row, cycle.templates.entry(pod, nominated=True).template) for pod in pods]
+    return coming
 
 
 def is_plain(cycle: Cycle, coming: Coming) -> bool:
@@ -172,7 +172,7 @@ class ArrayTrial:
     footprints: dict[str, Ints]
     """By resource, what a pod of each template takes: int64[templates]."""
     predicates: Sequence[Predicate]
-    """Those that look at sums; the others answer the same no matter which pods leave."""
+    """The predicates that look at sums; the others answer the same no matter which pods leave."""
 
     @classmethod
     def of(cls, cycle: Cycle, coming: Coming, potential: PotentialVictims) -> ArrayTrial:
@@ -180,26 +180,26 @@ class ArrayTrial:
         these, it fits without them."""
         footprints = {name: potential.layout.footprint(name) for name in cycle.table.resources}
         footprints = {name: amounts for name, amounts in footprints.items() if amounts.any()}
-        made = cls(
+        trial = cls(
             cycle,
             potential,
             SumsTrial.of(cycle.table, potential.rows),
             footprints,
             [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE],
         )
-        for place in np.flatnonzero(potential.there.any(axis=1)).tolist():
-            made.take_off(place, potential.there[place])
+        for place in np.flatnonzero(potential.present.any(axis=1)).tolist():
+            trial.take_off(place, potential.present[place])
         at = np.full(cycle.table.size, -1, np.intp)
-        at[potential.rows] = np.arange(made.sums.n)
+        at[potential.rows] = np.arange(trial.sums.n)
         for row, template in coming:
             if at[row] >= 0:
-                made.sums.put_at(at[row], template)
-        return made
+                trial.sums.put_at(at[row], template)
+        return trial
 
     def judge(self) -> Verdict:
         """The rows where the pod fits now, and the reasons against the others."""
-        found = judge(self.cycle, self.sums, check_all=False)
-        return Verdict(found, found.fits)
+        findings = judge(self.cycle, self.sums, check_all=False)
+        return Verdict(findings, findings.fits)
 
     def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
         """Some of the rows, with their potential victims in the order in which they are to be put back."""
@@ -207,24 +207,24 @@ class ArrayTrial:
             self, sums=self.sums if len(at) == self.sums.n else self.sums.some(at), potential=potential
         )
 
-    def put_back(self, place: int, here: Mask) -> None:
-        """Put the pods at *place* back on the rows *here*: bool[k]."""
-        self._put(place, here.astype(np.int64))
+    def put_back(self, place: int, mask: Mask) -> None:
+        """Put the pods at *place* back on the rows of *mask*: bool[k]."""
+        self._put(place, mask.astype(np.int64))
 
-    def take_off(self, place: int, here: Mask) -> None:
-        self._put(place, -here.astype(np.int64))
+    def take_off(self, place: int, mask: Mask) -> None:
+        self._put(place, -mask.astype(np.int64))
 
     def _put(self, place: int, sign: Ints) -> None:
         numbers = self.potential.of_layout(self.potential.layout.template, place)
         self.sums.put(sign, {name: amounts[numbers] * sign for name, amounts in self.footprints.items()})
 
-    def fits(self, here: Mask) -> Mask:
-        """The rows of *here* where the pod fits now: bool[k], of no meaning elsewhere."""
-        fits = here
+    def fits(self, mask: Mask) -> Mask:
+        """The rows of *mask* where the pod fits now: bool[k], of no meaning elsewhere."""
+        fits = mask
         for predicate in self.predicates:
-            found = predicate.check(self.cycle.template, self.sums, self.cycle)
-            if found is not None:
-                fits = fits & found.passed
+            failures = predicate.check(self.cycle.template, self.sums, self.cycle)
+            if failures is not None:
+                fits = fits & failures.passed
         return fits
 
 
@@ -268,18 +268,18 @@ class OverlayTrial:
             potential=potential,
         )
 
-    def put_back(self, place: int, here: Mask) -> None:
-        self.overlay.add_all(self._at(place, here))
+    def put_back(self, place: int, mask: Mask) -> None:
+        self.overlay.add_all(self._at(place, mask))
 
-    def take_off(self, place: int, here: Mask) -> None:
-        self.overlay.remove_all(self._at(place, here))
+    def take_off(self, place: int, mask: Mask) -> None:
+        self.overlay.remove_all(self._at(place, mask))
 
-    def _at(self, place: int, here: Mask) -> list[tuple[int, Entry]]:
-        return [(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()]
+    def _at(self, place: int, mask: Mask) -> list[tuple[int, Entry]]:
+        return [(i, self.potential.entry(place, i)) for i in np.flatnonzero(mask).tolist()]
 
-    def fits(self, here: Mask) -> Mask:
+    def fits(self, mask: Mask) -> Mask:
         # All rows are judged: to copy some of them would mean to follow all that happened to them once more.
-        return self._judge(np.flatnonzero(here)).fits
+        return self._judge(np.flatnonzero(mask)).fits
 
     def _judge(self, at: Rows) -> Verdict:
         """Judge all rows; effects are left on those of *at* alone. The dry run always stops at the first
@@ -287,7 +287,7 @@ class OverlayTrial:
         if self._waiting is None:
             self._waiting = nominated(self.cycle, self.overlay, self.nominations)
         verdict = judge_twice(
-            self.cycle, self.overlay, self.nominations, check_all=False, waiting=self._waiting
+            self.cycle, self.overlay, self.nominations, check_all=False, nominated_pods=self._waiting
         )
         run_effects(self.cycle, verdict, at)
         return verdict
@@ -310,12 +310,12 @@ def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:
 def reprieve(trial: Trial) -> Mask:
     """Put the potential victims back, place by place, and take those off again who do not leave enough room:
     bool[places, k]."""
-    there = trial.potential.there
-    victims = np.zeros_like(there)
-    for place in np.flatnonzero(there.any(axis=1)).tolist():
-        here = there[place]
-        trial.put_back(place, here)
-        refused = here & ~trial.fits(here)
+    present = trial.potential.present
+    victims = np.zeros_like(present)
+    for place in np.flatnonzero(present.any(axis=1)).tolist():
+        mask = present[place]
+        trial.put_back(place, mask)
+        refused = mask & ~trial.fits(mask)
         if refused.any():
             trial.take_off(place, refused)
             victims[place] = refused
@@ -348,7 +348,7 @@ class Outcomes:
     started: Ints = field(init=False)
     victims: Ints = field(init=False)
     _environment: Environment | None = None
-    _seen: int = NEVER
+    _revision: int = NEVER
     """The revision of the table that ``known`` follows."""
     _coming: dict[int, list[Template]] = Factory(dict)
     """Row -> the pods nominated to it."""
@@ -360,37 +360,36 @@ class Outcomes:
 
     def follow(self, table: NodeTable, environment: Environment, coming: Coming) -> None:
         """Forget the rows that may have become others."""
-        changed = table.changed.since(self._seen) if environment == self._environment else None
-        if changed is None:
+        changed_rows = table.changed.since(self._revision) if environment == self._environment else None
+        if changed_rows is None:
             size = table.size
             self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
             self.criteria = np.zeros((4, size), np.int64)
             self.started = np.zeros(size, np.int64)
             self.victims = np.zeros((0, size), np.int64)
         else:
-            self.known[changed] = False
+            self.known[changed_rows] = False
         self._environment = environment
-        self._seen = table.changed.revision
-        before = self._coming
+        self._revision = table.changed.revision
+        previous = self._coming
         self._coming = {}
         for row, template in coming:
             self._coming.setdefault(row, []).append(template)
-        for row in before.keys() | self._coming.keys():
-            if before.get(row) != self._coming.get(row):
+        for row in previous.keys() | self._coming.keys():
+            if previous.get(row) != self._coming.get(row):
                 self.known[row] = False
 
-    def put(self, rows: Rows, occupied: Mask, found: Candidates) -> None:
-        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and those of them that were *found* to be
-        candidates."""
+    def put(self, rows: Rows, occupied: Mask, candidates: Candidates) -> None:
+        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and the *candidates* among them."""
         self.known[rows], self.occupied[rows], self.fits[rows] = True, occupied, False
-        self.fits[found.rows], self.started[found.rows] = True, found.started
-        self.criteria[:, found.rows] = found.criteria
-        places = found.closed_up()
-        missing = len(places) - len(self.victims)
-        if missing > 0:
-            self.victims = np.pad(self.victims, ((0, missing), (0, 0)), constant_values=GAP)
-        self.victims[:, found.rows] = GAP
-        self.victims[: len(places), found.rows] = places
+        self.fits[candidates.rows], self.started[candidates.rows] = True, candidates.started
+        self.criteria[:, candidates.rows] = candidates.criteria
+        places = candidates.closed_up()
+        more_places = len(places) - len(self.victims)
+        if more_places > 0:
+            self.victims = np.pad(self.victims, ((0, more_places), (0, 0)), constant_values=GAP)
+        self.victims[:, candidates.rows] = GAP
+        self.victims[: len(places), candidates.rows] = places
 
     def candidates(self, layout: PodLayout, rows: Rows) -> Candidates:
         """The candidates of *rows*, all of which are known."""
@@ -407,9 +406,9 @@ class DryRuns:
 
     layout: PodLayout
     limit: int = 1 << 26
-    _kept: dict[tuple[Hashable, ...], Outcomes] = Factory(dict)
+    _outcomes_by_pod: dict[tuple[Hashable, ...], Outcomes] = Factory(dict)
     """By pod, the least recently used first."""
-    _held: int = 0
+    _bytes: int = 0
     """Bytes of these."""
 
     def outcomes(
@@ -427,53 +426,55 @@ class DryRuns:
             return None
         key = cycle.template, pod.priority, *cycle.predicates
         # Those kept by key, or new ones.
-        found = self._kept.pop(key, None)
-        if found is not None:
-            self._held -= found.nbytes
-        while self._held > self.limit:
-            self._held -= self._kept.pop(next(iter(self._kept))).nbytes
-        kept = found or Outcomes()
-        kept.follow(
+        outcomes = self._outcomes_by_pod.pop(key, None)
+        if outcomes is not None:
+            self._bytes -= outcomes.nbytes
+        while self._bytes > self.limit:
+            self._bytes -= self._outcomes_by_pod.pop(next(iter(self._outcomes_by_pod))).nbytes
+        current = outcomes or Outcomes()
+        current.follow(
             table,
             (table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version),
             coming,
         )
-        stale = rows[~kept.known[rows]]
-        verdict = self._try(kept, cycle, coming, stale, protection) if len(stale) else None
-        self._kept[key], self._held = kept, self._held + kept.nbytes
+        stale = rows[~current.known[rows]]
+        verdict = self._run(current, cycle, coming, stale, protection) if len(stale) else None
+        self._outcomes_by_pod[key], self._bytes = current, self._bytes + current.nbytes
         if verify.SWITCH.is_on:
-            self._check(kept, cycle, coming, rows, protection)
-        return kept, verdict if len(stale) == len(rows) else None
+            self._check(current, cycle, coming, rows, protection)
+        return current, verdict if len(stale) == len(rows) else None
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep the outcomes for pods of the templates *in_use* alone."""
-        self._kept = {key: kept for key, kept in self._kept.items() if key[0] in in_use}
-        self._held = sum(kept.nbytes for kept in self._kept.values())
+        self._outcomes_by_pod = {
+            key: outcomes for key, outcomes in self._outcomes_by_pod.items() if key[0] in in_use
+        }
+        self._bytes = sum(outcomes.nbytes for outcomes in self._outcomes_by_pod.values())
         if len(self.layout.templates) > 2 * len(in_use) + SPARE:
             self.layout.begin_anew()
 
-    def _try(
-        self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    def _run(
+        self, outcomes: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
     ) -> Verdict:
         potential = self.layout.lower_than(cycle.pod.priority, rows)
-        found, verdict = dry_run(ArrayTrial.of(cycle, coming, potential), protection)
-        kept.put(rows, potential.any, found)
+        candidates, verdict = dry_run(ArrayTrial.of(cycle, coming, potential), protection)
+        outcomes.put(rows, potential.any, candidates)
         return verdict
 
     def _check(
-        self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+        self, outcomes: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
     ) -> None:
         """Raise StaleError unless outcomes that are worked out from nothing are the same on *rows*."""
         fresh = Outcomes()
         fresh.follow(self.layout.table, (0, 0, 0), coming)
         layout = PodLayout(self.layout.table, self.layout.by_start_time, self.layout.sorts_again)
-        DryRuns(layout)._try(fresh, cycle, coming, rows, protection)
-        wrong = kept.occupied[rows] != fresh.occupied[rows]
-        before = kept.candidates(self.layout, rows)
-        now = fresh.candidates(self.layout, rows)
-        if wrong.any() or not before.same_as(now):
+        DryRuns(layout)._run(fresh, cycle, coming, rows, protection)
+        differs = outcomes.occupied[rows] != fresh.occupied[rows]
+        kept_candidates = outcomes.candidates(self.layout, rows)
+        fresh_candidates = fresh.candidates(self.layout, rows)
+        if differs.any() or not kept_candidates.same_as(fresh_candidates):
             raise verify.StaleError(
-                f"the dry run for pod {cycle.pod.key} is stale: kept {len(before)}, worked out {len(now)} candidates"
+                f"the dry run for pod {cycle.pod.key} is stale: kept {len(kept_candidates)}, worked out {len(fresh_candidates)} candidates"
             )
 
 
@@ -496,7 +497,7 @@ class ClaimUsers:
     """Node -> claim -> its users."""
     _entries: dict[str, dict[int, Entry]] = Factory(dict)
     """Node -> the pods with claims that are counted there, by identity."""
-    _seen: int = NEVER
+    _revision: int = NEVER
 
     def in_use(self, claim: str) -> bool:
         """Whether a pod of any node counts as a user of *claim*, given as ``namespace/name``."""
@@ -509,21 +510,21 @@ class ClaimUsers:
     def follow(self) -> None:
         """Count the pods that came and went since the last time."""
         table = self.table
-        changed = table.changed.since(self._seen)
-        self._seen = table.changed.revision
+        changed_rows = table.changed.since(self._revision)
+        self._revision = table.changed.revision
         for node in [name for name in self._entries if name not in table.row_of]:
             del self._entries[node], self.counts[node]
-        for row in range(len(table.pods)) if changed is None else changed.tolist():
+        for row in range(len(table.pods)) if changed_rows is None else changed_rows.tolist():
             node = table.names[row] if row < len(table.names) else ""
             if table.row_of.get(node) != row:
                 continue
-            now = {id(one): one for one in table.pods[row] if claim_keys(one.template.pod)}
-            before = self._entries.get(node, {})
-            if now or before:
-                self._entries[node] = now
-                for number in before.keys() - now.keys():
-                    self._take_off(node, before[number].pod)
-                self._put(node, (entry.pod for number, entry in now.items() if number not in before))
+            current = {id(entry): entry for entry in table.pods[row] if claim_keys(entry.template.pod)}
+            previous = self._entries.get(node, {})
+            if current or previous:
+                self._entries[node] = current
+                for number in previous.keys() - current.keys():
+                    self._take_off(node, previous[number].pod)
+                self._put(node, (entry.pod for number, entry in current.items() if number not in previous))
 
     def filtered(self, cycle: Cycle, nominations: Nominations, rows: Iterable[int]) -> None:
         """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to them."""

@@ -67,7 +67,7 @@ def is_eligible(cycle: Cycle) -> bool:
 def preempt(
     cycle: Cycle,
     nominations: Nominations,
-    found: SearchResult,
+    search: SearchResult,
     nodes: Rows,
     runs: DryRuns,
     extenders: Sequence[Extender],
@@ -84,17 +84,17 @@ def preempt(
         return Preemption()
     # Those of *nodes* on which no unresolvable reason was found; nodes that were not visited count.
     unresolvable = np.zeros(cycle.table.size, np.bool_)
-    failed = found.failed
-    unresolvable[failed] = found.verdict.unresolvable()[failed]
+    failed = search.failed
+    unresolvable[failed] = search.verdict.unresolvable()[failed]
     rows = nodes[~unresolvable[nodes]]
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
-    candidates = _candidates(cycle, nominations, found, rows, runs)
+    candidates = _candidates(cycle, nominations, search, rows, runs)
     return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
 def _candidates(
-    cycle: Cycle, nominations: Nominations, found: SearchResult, rows: Rows, runs: DryRuns
+    cycle: Cycle, nominations: Nominations, search: SearchResult, rows: Rows, runs: DryRuns
 ) -> Candidates:
     """The candidates of *rows*: there the pod would fit without all lower priorities."""
     coming = coming_pods(cycle, nominations)
@@ -105,13 +105,13 @@ def _candidates(
         )
         return dry_run(trial, protection)[0]
     # A row without a pod of lower priority stays as it was when it failed, if the search came to it.
-    others = np.ones(cycle.table.size, np.bool_)
-    others[found.failed] = False
-    known = runs.outcomes(cycle, coming, rows, protection)
-    if known is not None:
-        outcomes, _ = known
-        return outcomes.candidates(runs.layout, rows[outcomes.occupied[rows] | others[rows]])
-    rows = rows[others[rows]]
+    unvisited = np.ones(cycle.table.size, np.bool_)
+    unvisited[search.failed] = False
+    result = runs.outcomes(cycle, coming, rows, protection)
+    if result is not None:
+        outcomes, _ = result
+        return outcomes.candidates(runs.layout, rows[outcomes.occupied[rows] | unvisited[rows]])
+    rows = rows[unvisited[rows]]
     if not len(rows):
         return Candidates.none()
     return dry_run(ArrayTrial.of(cycle, coming, PotentialVictims.none(runs.layout, rows)), protection)[0]
@@ -134,11 +134,11 @@ def chosen(
         return _plan(
             cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out
         )
-    ask = partial(_asked, cycle, nominations, candidates.spelled_out(), extenders)
+    ask = partial(_after_extenders, cycle, nominations, candidates.spelled_out(), extenders)
     return Preemption(later=ask) if asks_later else ask(cycle.pod)
 
 
-def _asked(
+def _after_extenders(
     cycle: Cycle,
     nominations: Nominations,
     candidates: dict[str, Victims],
@@ -147,11 +147,11 @@ def _asked(
 ) -> Preemption:
     """The plan after *extenders* were asked; they are sent *pod*, which is that of the cycle in its latest
     state."""
-    left = preempt_with_extenders(extenders, cycle, candidates, pod)
-    if not left:
+    remaining = preempt_with_extenders(extenders, cycle, candidates, pod)
+    if not remaining:
         return Preemption()
-    name = pick_one_node(left, cycle.release.preemption.by_start_time)
-    return _plan(cycle, nominations, name, left[name], lambda: left)
+    name = pick_one_node(remaining, cycle.release.preemption.by_start_time)
+    return _plan(cycle, nominations, name, remaining[name], lambda: remaining)
 
 
 def _plan(
@@ -178,10 +178,10 @@ def victims_beside(
     nominations: Nominations,
     potential: PotentialVictims,
     protection: Protection,
-    given: Collection[str],
+    required_uids: Collection[str],
     incoming: Pod | None = None,
 ) -> dict[str, Victims]:
-    """Node -> its victims: the pods with the UIDs *given*, and the fewest others that have to leave as well.
+    """Node -> its victims: the pods with *required_uids*, and the fewest others that have to leave as well.
 
     Only the rows of *potential* where the pod then fits are in the answer. *incoming*: as for an
     :class:`OverlayTrial`.
@@ -196,12 +196,12 @@ def victims_beside(
     potential = potential.some(fitting)
     potential = potential.protecting(protection(potential))
     # Which of the potential victims have one of *uids*: bool[places, k].
-    uids = frozenset(given)
-    leaving = np.zeros_like(potential.there)
-    for place, i in np.argwhere(potential.there).tolist() if uids else ():
+    uids = frozenset(required_uids)
+    leaving = np.zeros_like(potential.present)
+    for place, i in np.argwhere(potential.present).tolist() if uids else ():
         leaving[place, i] = potential.entry(place, i).pod.uid in uids
-    others = evolve(potential, there=potential.there & ~leaving)
-    return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
+    optional = evolve(potential, present=potential.present & ~leaving)
+    return Candidates.of(potential, reprieve(trial.some(fitting, optional)) | leaving).spelled_out()
 
 
 # --- Refusals, kept from attempt to attempt -----------------------------------------------------------------
@@ -221,16 +221,16 @@ class UnschedulableTemplate:
     answers: Sequence[Answer]
     """Of the predicates, in running order."""
     revisions: Sequence[int]
-    """Those of the answers that are counted."""
+    """The revisions of the answers that are counted."""
     visited: Mask
     """bool[rows]"""
     order_revision: Hashable
     nodes: int
-    """How many nodes a pass visits."""
+    """The number of nodes that a pass visits."""
     tally: dict[str, int]
     """Reason -> the number of nodes that it rejects."""
     unresolvable: int
-    """How many of them have a reason that removing pods cannot resolve."""
+    """The number of nodes with a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
     errors: dict[Hashable, tuple[FitError, frozenset[str]]] = Factory(dict)
@@ -238,15 +238,15 @@ class UnschedulableTemplate:
 
     @classmethod
     def of(
-        cls, found: FilterPass, answers: Sequence[Answer], visited: Mask, order_revision: Hashable
+        cls, findings: FilterPass, answers: Sequence[Answer], visited: Mask, order_revision: Hashable
     ) -> UnschedulableTemplate:
-        """The counts of *found* on the *visited* rows, on none of which the pod fits."""
+        """The counts of *findings* on the *visited* rows, on none of which the pod fits."""
         rejected = Counter[str]()
         alive = visited.copy()
-        verdict = Verdict(found, found.fits)
-        for predicate, failures in found.findings:
+        verdict = Verdict(findings, findings.fits)
+        for predicate, failures in findings.findings:
             rejected[predicate.name] += int(np.count_nonzero(alive & (failures.codes > 0)))
-            if not found.check_all:
+            if not findings.check_all:
                 alive &= failures.passed
         rows = visited.nonzero()[0]
         return cls(
@@ -271,39 +271,40 @@ class UnschedulableCache:
 
     def forget(self, in_use: Collection[Template]) -> None:
         """Keep those of the templates *in_use* alone."""
-        self.kept = {template: kept for template, kept in self.kept.items() if template in in_use}
+        self.kept = {template: refusal for template, refusal in self.kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
         """The failures of the pod of *cycle*, if it still fits nowhere; None where nothing is known, or where
         it fits now. Nothing moves."""
-        kept = self.kept.pop(cycle.template, None)
-        if kept is None:
+        cached = self.kept.pop(cycle.template, None)
+        if cached is None:
             return None
         is_readable = self.quick_path.detour(cycle) is None
         if is_readable:
-            kept = self._now(kept, cycle)
-            if kept is not None and verify.SWITCH.is_on:
-                _check(kept, cycle)
-        if kept is not None:
-            self.kept[cycle.template] = kept
-        return kept if is_readable else None
+            cached = self._updated(cached, cycle)
+            if cached is not None and verify.SWITCH.is_on:
+                _check(cached, cycle)
+        if cached is not None:
+            self.kept[cycle.template] = cached
+        return cached if is_readable else None
 
-    def _now(self, kept: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
-        """*kept* as it is now; None where the pod fits on some node, or where it has to be found out."""
+    def _updated(self, cached: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
+        """The *cached* failures as they are now; None where the pod fits on some node, or where that has to be
+        found out."""
         path = self.quick_path
         path.order.one_pass()
-        if not path.order.is_regular or path.order.revision != kept.order_revision:
+        if not path.order.is_regular or path.order.revision != cached.order_revision:
             return None
         algorithm = cycle.algorithm
         cycle.algorithm = path.algorithm
         try:
-            path.boards.answers.update(kept.answers, cycle)
-            if [answer.revision for answer in kept.answers] == kept.revisions:
-                return kept
-            found = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
-            if (found.fits & kept.visited).any():
+            path.boards.answers.update(cached.answers, cycle)
+            if [answer.revision for answer in cached.answers] == cached.revisions:
+                return cached
+            findings = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
+            if (findings.fits & cached.visited).any():
                 return None
-            return UnschedulableTemplate.of(found, kept.answers, kept.visited, kept.order_revision)
+            return UnschedulableTemplate.of(findings, cached.answers, cached.visited, cached.order_revision)
         except Unanswerable:
             return None
         finally:
@@ -313,18 +314,18 @@ class UnschedulableCache:
         """A decision follows from what is kept."""
         self.quick_path.detours[Detour.NOTHING_FITS] += 1
 
-    def note(self, cycle: Cycle, found: SearchResult) -> None:
-        """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be
+    def note(self, cycle: Cycle, search: SearchResult) -> None:
+        """Keep why the pod of *cycle* fits on none of the nodes that *search* visited, where that can be
         followed."""
-        verdict = found.verdict
+        verdict = search.verdict
         path = self.quick_path
         if (
             verdict.has_errors
             or verdict.with_nominated is not None
             or not (
-                len(found.visited)
+                len(search.visited)
                 == len(path.order.one_pass())
-                == np.count_nonzero(np.bincount(found.visited))
+                == np.count_nonzero(np.bincount(search.visited))
             )
         ):
             return
@@ -343,12 +344,12 @@ class UnschedulableCache:
         cycle.algorithm = path.algorithm
         answers = path.boards.answers
         try:
-            kept = [answers.of(predicate, cycle.template) for predicate in predicates]
-            answers.update(kept, cycle)
+            kept_answers = [answers.of(predicate, cycle.template) for predicate in predicates]
+            answers.update(kept_answers, cycle)
             visited = np.zeros(cycle.table.size, np.bool_)
-            visited[found.visited] = True
+            visited[search.visited] = True
             self.kept[cycle.template] = UnschedulableTemplate.of(
-                verdict.plain, kept, visited, path.order.revision
+                verdict.plain, kept_answers, visited, path.order.revision
             )
         except Unanswerable:
             return
@@ -356,16 +357,16 @@ class UnschedulableCache:
             cycle.algorithm = algorithm
 
 
-def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
-    """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*."""
+def _check(cached: UnschedulableTemplate, cycle: Cycle) -> None:
+    """Raise StaleError unless the pod fits on no row that a pass visits, for the *cached* reasons."""
     with verify.uncached(cycle) as fresh:
-        found = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
-    wanted = UnschedulableTemplate.of(found, (), kept.visited, kept.order_revision)
-    if (kept.visited & found.fits).any() or (kept.tally, kept.unresolvable) != (
-        wanted.tally,
-        wanted.unresolvable,
+        findings = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
+    fresh_template = UnschedulableTemplate.of(findings, (), cached.visited, cached.order_revision)
+    if (cached.visited & findings.fits).any() or (cached.tally, cached.unresolvable) != (
+        fresh_template.tally,
+        fresh_template.unresolvable,
     ):
         raise verify.StaleError(
-            f"the refusal of pod {cycle.pod.key} is stale: kept {kept.tally}, {kept.unresolvable} unresolvable, "
-            f"worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
+            f"the refusal of pod {cycle.pod.key} is stale: kept {cached.tally}, {cached.unresolvable} unresolvable, "
+            f"worked out {fresh_template.tally}, {fresh_template.unresolvable} unresolvable"
         )

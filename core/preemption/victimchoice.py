@@ -25,7 +25,7 @@ from ..pods import Entry, Template, rebuilt_from
 NO_PRIORITY = 2**62
 """The priority of a place that no pod takes: it is never preempted."""
 NEVER_STARTED = "9999-12-31T23:59:59Z"
-"""When a pod without a start time counts as started."""
+"""The start time of pods that have none."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -66,11 +66,11 @@ class PodLayout:
     """By number; the arrays hold numbers."""
     _numbers: dict[Template, int] = Factory(dict)
     _footprints: dict[str, Ints] = Factory(dict)
-    _seen: int = 0
+    _revision: int = 0
     """The revision of the table that the rows were laid out at."""
-    _laid: Mask = field(factory=lambda: np.zeros(8, np.bool_))
+    _is_laid_out: Mask = field(factory=lambda: np.zeros(8, np.bool_))
     """Rows that are laid out as they are now."""
-    _ranked: tuple[list[str], Ints] | None = None
+    _ranks_of_names: tuple[list[str], Ints] | None = None
     """Names that were compared, and their ranks."""
 
     def lower_than(self, priority: int, rows: Rows) -> PotentialVictims:
@@ -79,12 +79,12 @@ class PodLayout:
         if min(table.priorities, default=priority) >= priority:
             return PotentialVictims.none(self, rows)
         # Lay out those rows whose pods have changed.
-        changed = table.changed.since(self._seen)
-        self._seen = table.changed.revision
-        self._laid = grown(self._laid, table.size)
+        changed_rows = table.changed.since(self._revision)
+        self._revision = table.changed.revision
+        self._is_laid_out = grown(self._is_laid_out, table.size)
         self.entries = grown(self.entries, table.size)
-        self._laid[slice(None) if changed is None else changed] = False
-        for row in rows[~self._laid[rows]].tolist():
+        self._is_laid_out[slice(None) if changed_rows is None else changed_rows] = False
+        for row in rows[~self._is_laid_out[rows]].tolist():
             entries = self.entries[row] = sorted(table.pods[row], key=importance(self.by_start_time))
             self._make_room(len(entries), row + 1)
             self.priority[:, row] = NO_PRIORITY
@@ -93,16 +93,16 @@ class PodLayout:
             self.started[: len(entries), row] = [
                 instant(entry.pod.status.start_time or NEVER_STARTED) for entry in entries
             ]
-            self._laid[row] = True
-        there = self.priority.take(rows, axis=1) < priority
-        return PotentialVictims(self, rows, self.entries[rows], there, np.zeros_like(there))
+            self._is_laid_out[row] = True
+        present = self.priority.take(rows, axis=1) < priority
+        return PotentialVictims(self, rows, self.entries[rows], present, np.zeros_like(present))
 
     def begin_anew(self) -> None:
         """Lay all rows out again when they are asked for, and number the templates that they have then."""
         self.templates = []
         self._numbers = {}
         self._footprints = {}
-        self._laid[:] = False
+        self._is_laid_out[:] = False
 
     def _make_room(self, places: int, rows: int) -> None:
         for name, filler in (("priority", NO_PRIORITY), ("template", 0), ("started", 0)):
@@ -123,19 +123,19 @@ class PodLayout:
     def ranks(self, names: list[str]) -> Ints:
         """The order of *names*, those of all rows of the table: int64[rows]. They must not change any
         more."""
-        if self._ranked is None or self._ranked[0] is not names:
+        if self._ranks_of_names is None or self._ranks_of_names[0] is not names:
             ranks = np.empty(len(names), np.int64)
             ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-            self._ranked = names, ranks
-        return self._ranked[1]
+            self._ranks_of_names = names, ranks
+        return self._ranks_of_names[1]
 
     def footprint(self, resource: str) -> Ints:
         """The usage of *resource* by a pod of each template, by the template's number: int64[templates]."""
-        known = self._footprints.get(resource, NO_INTS)
-        if len(known) < len(self.templates):
-            further = [template.footprint.get(resource, 0) for template in self.templates[len(known) :]]
-            known = self._footprints[resource] = np.append(known, np.array(further, np.int64))
-        return known
+        amounts = self._footprints.get(resource, NO_INTS)
+        if len(amounts) < len(self.templates):
+            further = [template.footprint.get(resource, 0) for template in self.templates[len(amounts) :]]
+            amounts = self._footprints[resource] = np.append(amounts, np.array(further, np.int64))
+        return amounts
 
 
 @frozen(eq=False)
@@ -150,7 +150,7 @@ class PotentialVictims:
     rows: Rows
     entries: NDArray[np.object_]
     """list[Entry] of each row, in the order of the layout."""
-    there: Mask
+    present: Mask
     protected: Mask
     order: Ints | None = None
     """int64[places, k], the place in the layout of each; None: the same."""
@@ -164,8 +164,8 @@ class PotentialVictims:
     @property
     def any(self) -> Mask:
         """The rows with any: bool[k]."""
-        found: Mask = np.logical_or.reduce(self.there, axis=0)
-        return found
+        mask: Mask = np.logical_or.reduce(self.present, axis=0)
+        return mask
 
     def some(self, at: Rows) -> PotentialVictims:
         """The potential victims of some of the rows, by index."""
@@ -175,7 +175,7 @@ class PotentialVictims:
             self.layout,
             self.rows[at],
             self.entries[at],
-            self.there[:, at],
+            self.present[:, at],
             self.protected[:, at],
             None if self.order is None else self.order[:, at],
         )
@@ -185,26 +185,26 @@ class PotentialVictims:
         if not protected.any():
             return self
         order = np.argsort(~protected, axis=0, kind="stable")
-        there, protected = (np.take_along_axis(mask, order, axis=0) for mask in (self.there, protected))
-        return evolve(self, there=there, protected=protected, order=order)
+        present, protected = (np.take_along_axis(mask, order, axis=0) for mask in (self.present, protected))
+        return evolve(self, present=present, protected=protected, order=order)
 
     def sorted_again(self, victim: Mask) -> tuple[PotentialVictims, Mask]:
         """The same by importance, protected or not, and *victim*, bool[places, k], in that order."""
         if self.order is None:
             return self, victim
         priority, started = (
-            array[: len(self.there)].take(self.rows, axis=1)
+            array[: len(self.present)].take(self.rows, axis=1)
             for array in (self.layout.priority, self.layout.started)
         )
         is_less = (priority[1:] != priority[:-1]) | (started[1:] != started[:-1])
         rank = np.pad(is_less.cumsum(axis=0), ((1, 0), (0, 0)))
         # Upstream: of equal importance the protected ones stay first.
-        again = np.argsort(np.take_along_axis(rank, self.order, axis=0), axis=0, kind="stable")
-        there, protected, victim = (
-            np.take_along_axis(mask, again, axis=0) for mask in (self.there, self.protected, victim)
+        order = np.argsort(np.take_along_axis(rank, self.order, axis=0), axis=0, kind="stable")
+        present, protected, victim = (
+            np.take_along_axis(mask, order, axis=0) for mask in (self.present, self.protected, victim)
         )
         return evolve(
-            self, there=there, protected=protected, order=np.take_along_axis(self.order, again, axis=0)
+            self, present=present, protected=protected, order=np.take_along_axis(self.order, order, axis=0)
         ), victim
 
     def places(self, places: Rows) -> Ints:
@@ -218,26 +218,26 @@ class PotentialVictims:
         int64[k]; of no meaning where there is no pod."""
         if self.order is None:
             return array[places].take(self.rows, axis=-1)
-        found: Ints = array[self.order[places], self.rows]
-        return found
+        values: Ints = array[self.order[places], self.rows]
+        return values
 
     def entry(self, place: int, i: int) -> Entry:
         """The pod at *place* of row *i*."""
-        found: Entry = self.entries[i][place if self.order is None else self.order[place, i]]
-        return found
+        entry: Entry = self.entries[i][place if self.order is None else self.order[place, i]]
+        return entry
 
 
 # --- the choice ---------------------------------------------------------------------------------------------
 
 SHIFT = 2**31
-"""What upstream adds to a priority, so that the sum of many is greater than that of few."""
+"""An addition by upstream to each priority, so that the sum of many is greater than that of few."""
 
 FEW = 32
 """Names that are compared one by one."""
 GAP = -1
 """A place without a victim."""
 ODD = -1
-"""When a pod started whose start time is of another form than the API's."""
+"""The start of pods whose start time is of another form than the API's."""
 
 
 @frozen(eq=False)
@@ -255,7 +255,7 @@ class Candidates:
     _names: list[str]
     """By row."""
     _ranks: Callable[[list[str]], Ints]
-    """How names compare, for those of all rows: int64[rows]."""
+    """The ranks of the names of all rows: int64[rows]."""
     _entries: NDArray[np.object_]
     """list[Entry] of each node."""
     _places: Ints
@@ -322,14 +322,14 @@ class Candidates:
     @property
     def violations(self) -> Ints:
         """The number of victims that a budget protects: int64[k]."""
-        found: Ints = self.criteria[0]
-        return found
+        counts: Ints = self.criteria[0]
+        return counts
 
     @property
     def has_victims(self) -> Mask:
         """The nodes with victims: bool[k]."""
-        found: Mask = self.criteria[3] > 0
-        return found
+        mask: Mask = self.criteria[3] > 0
+        return mask
 
     def some(self, at: Rows) -> Candidates:
         """Some of the nodes, by index, ascending."""
@@ -389,15 +389,16 @@ class Candidates:
 
     def same_as(self, other: Candidates) -> bool:
         """Whether these are the same nodes with the same victims in the same order."""
-        mine, others = (
-            (found.rows, found.criteria, found.started, found.closed_up()) for found in (self, other)
+        own_values, other_values = (
+            (candidates.rows, candidates.criteria, candidates.started, candidates.closed_up())
+            for candidates in (self, other)
         )
-        return all(map(np.array_equal, mine, others))
+        return all(map(np.array_equal, own_values, other_values))
 
     def pick(self) -> int:
         """The node whose victims matter least; among equals the first by name. There has to be one."""
         if not self.has_victims.all():
-            return self._first(np.flatnonzero(~self.has_victims))
+            return self._first_by_name(np.flatnonzero(~self.has_victims))
         best = np.arange(len(self))
         for criterion in self.criteria:
             values = criterion[best]
@@ -406,10 +407,10 @@ class Candidates:
         started = self.started[best]
         if (started == ODD).any():
             texts = [_earliest_start(self.victims(i)) for i in best.tolist()]
-            return self._first(best[[text == max(texts) for text in texts]])
-        return self._first(best[started == started.max()])
+            return self._first_by_name(best[[text == max(texts) for text in texts]])
+        return self._first_by_name(best[started == started.max()])
 
-    def _first(self, tied: Rows) -> int:
+    def _first_by_name(self, tied: Rows) -> int:
         """The first of *tied* by name."""
         if len(tied) > FEW:
             return int(tied[self._ranks(self._names)[self.rows[tied]].argmin()])

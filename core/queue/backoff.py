@@ -57,7 +57,7 @@ class QueuedPod:
     """Its time, for sorting and flushes: when it entered the queue, or a time in the object; ``-inf``: it has
     none."""
     attempts: int = 0
-    """How often it was popped."""
+    """The number of times that it was popped."""
     plugins: frozenset[str] = frozenset()
     """The plugins that rejected it in its last attempt; if there are none any event moves it."""
     is_gated: bool = False
@@ -67,9 +67,9 @@ class QueuedPod:
     )
     """Its required pod affinity."""
     entered: int | None = None
-    """When it first became active, where the queue notes it."""
+    """The time at which it first became active, where the queue notes it."""
     rejections: int = 0
-    """How many of its attempts plugins rejected, ..."""
+    """The number of its attempts that plugins rejected, ..."""
     errors: int = 0
     """... and how many errors it had since, where the queue counts them."""
     holder: str = ""
@@ -101,12 +101,12 @@ class QueuedPod:
 
         None: the attempts count.
         """
-        found = initial
+        backoff = initial
         for _ in range(1, self.attempts if times is None else times):
-            if found > maximum - found:
+            if backoff > maximum - backoff:
                 return maximum
-            found += found
-        return found
+            backoff += backoff
+        return backoff
 
 
 def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
@@ -123,7 +123,7 @@ class Parked:
 
     _all: dict[str, QueuedPod] = Factory(dict)
     _wanting: dict[str, QueuedPod] = Factory(dict)
-    """Those with required pod affinity."""
+    """The pods with required pod affinity."""
     _noted: dict[str, tuple[float, bool]] = Factory(dict)
     """Key -> the pod's time and whether it is gated, as noted in the heaps."""
     _times: list[tuple[float, str]] = Factory(list)
@@ -326,16 +326,16 @@ class Timer:
     spent: int = field(default=Factory(lambda self: self.start, takes_self=True))
     """The time up to which ticks are over; the first one is when the timer is made."""
 
-    def next(self, wanted: float, *, after: bool = False) -> float:
-        """The first tick that is not over and not before *wanted*; with *after*, that is later than *wanted*.
+    def next(self, earliest: float, *, after: bool = False) -> float:
+        """The first tick that is not over and not before *earliest*; with *after*, that is later.
 
         >>> Timer(start=0, period=30).next(60), Timer(start=0, period=30).next(60, after=True)
         (60, 90)
         """
-        if wanted <= self.spent:
+        if earliest <= self.spent:
             return self._later(self.spent)
-        is_tick = (wanted - self.start) % self.period == 0
-        return wanted if is_tick and not after else self._later(wanted)
+        is_tick = (earliest - self.start) % self.period == 0
+        return earliest if is_tick and not after else self._later(earliest)
 
     def _later(self, time: float) -> float:
         return time - (time - self.start) % self.period + self.period
@@ -423,18 +423,18 @@ class BackoffHeaps:
 
     def put(self, key: str, item: QueuedPod) -> None:
         """Add a pod, or replace its entry; the plugins that rejected it say where it belongs."""
-        here, there = (self.rejected, self.errors) if item.plugins else (self.errors, self.rejected)
-        there.remove(key)
-        here.put(key, item)
+        own_heap, other_heap = (self.rejected, self.errors) if item.plugins else (self.errors, self.rejected)
+        other_heap.remove(key)
+        own_heap.put(key, item)
 
     def remove(self, key: str) -> QueuedPod | None:
         return self.rejected.remove(key) or self.errors.remove(key)
 
     def peek(self) -> QueuedPod | None:
         """The pod whose backoff ends first."""
-        one = self.rejected.peek()
-        other = self.errors.peek()
-        return other if one is None or (other is not None and self.by_end(other, one)) else one
+        rejected = self.rejected.peek()
+        error = self.errors.peek()
+        return error if rejected is None or (error is not None and self.by_end(error, rejected)) else rejected
 
     def pop(self) -> QueuedPod:
         """Take out the pod of :meth:`peek`."""

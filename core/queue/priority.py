@@ -193,11 +193,11 @@ class QueueBase(SchedulingQueue):
         """The time of a pod that enters the queue now."""
 
     @abstractmethod
-    def _ends(self, item: QueuedPod) -> float:
+    def _backoff_end(self, item: QueuedPod) -> float:
         """The end of a pod's back-off; ``-inf``: it has none."""
 
     @abstractmethod
-    def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
+    def _with_pod(self, item: QueuedPod, pod: Pod) -> QueuedPod:
         """The entry of a pod after its object was updated."""
 
     def _activate(self, item: QueuedPod) -> bool:
@@ -267,7 +267,7 @@ class QueueBase(SchedulingQueue):
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         self.tick()
         pod = item.pod
-        self._refuse_known(pod.key)
+        self._refuse_duplicate(pod.key)
         item.timestamp = self._time_of(pod)
         if self.cells.has_backoff:
             self._count_failure(pod.key)
@@ -281,15 +281,15 @@ class QueueBase(SchedulingQueue):
             self._note(BACKOFF, "ScheduleAttemptFailure")
         self.nominations.add(pod, holder=item)
 
-    def _refuse_known(self, key: str) -> None:
+    def _refuse_duplicate(self, key: str) -> None:
         place = self._place_of(key)
         if place is not None:
             raise CacheError(self.cells.refusals[place].format(key))
 
     def _place_of(self, key: str) -> int | None:
         """The place of a pod: parked (0), active (1), backing off (2); None if it is not in the queue."""
-        found = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
-        return next((place for place, item in enumerate(found) if item is not None), None)
+        entries = (self._parked.get(key), self._active.get(key), self._waiting.get(key))
+        return next((place for place, item in enumerate(entries) if item is not None), None)
 
     def pop(self) -> QueuedPod | None:
         self.tick()
@@ -322,7 +322,7 @@ class QueueBase(SchedulingQueue):
             self._enter(new)
 
     def _renewed(self, item: QueuedPod, old: Pod, new: Pod) -> QueuedPod:
-        item = self._replaced(item, new)
+        item = self._with_pod(item, new)
         self.nominations.update(old, new, item)
         return item
 
@@ -378,7 +378,7 @@ class QueueBase(SchedulingQueue):
         return ACTIVE
 
     def _backs_off(self, item: QueuedPod, now: int) -> bool:
-        return not item.is_gated and self._ends(item) > now
+        return not item.is_gated and self._backoff_end(item) > now
 
     def _note(self, place: str, event: str) -> None:
         if self.on_incoming is not None:
@@ -399,12 +399,12 @@ class QueueBase(SchedulingQueue):
             else:
                 self._flush_parked(due)
                 parked_timer.spent = due
-        held = self._parked.oldest(held=True)
-        if held is not None and parked_timer.next(held + self._parked_at_most, after=True) <= now:
-            self._flushed_held()
+        gated = self._parked.oldest(held=True)
+        if gated is not None and parked_timer.next(gated + self._parked_at_most, after=True) <= now:
+            self._flush_gated()
         self._backoff_timer.spent = parked_timer.spent = now
 
-    def _flushed_held(self) -> None:
+    def _flush_gated(self) -> None:
         """A flush found only gated pods."""
         # Upstream: every flush moves a gated pod to where it is, and that counts as a move.
         self._move_cycle = self.cycle
@@ -418,10 +418,10 @@ class QueueBase(SchedulingQueue):
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
-        return inf if head is None else self._backoff_timer.next(self._ends(head))
+        return inf if head is None else self._backoff_timer.next(self._backoff_end(head))
 
     def _flush_waiting(self, now: int) -> None:
-        while (head := self._waiting.peek()) is not None and self._ends(head) <= now:
+        while (head := self._waiting.peek()) is not None and self._backoff_end(head) <= now:
             if self._activate(self._waiting.pop()):
                 self._note(ACTIVE, "BackoffComplete")
 
@@ -431,7 +431,7 @@ class QueueBase(SchedulingQueue):
             self._move(items, now)
 
     def _ends_before(self, one: QueuedPod, other: QueuedPod) -> bool:
-        return self._ends(one) < self._ends(other)
+        return self._backoff_end(one) < self._backoff_end(other)
 
 
 def scheduled_condition(pod: Pod) -> Condition | None:
@@ -441,8 +441,8 @@ def scheduled_condition(pod: Pod) -> Condition | None:
 
 def is_unschedulable(pod: Pod) -> bool:
     """Whether the condition PodScheduled of *pod* is False with reason Unschedulable."""
-    found = scheduled_condition(pod)
-    return found is not None and (found.status, found.reason) == ("False", "Unschedulable")
+    condition = scheduled_condition(pod)
+    return condition is not None and (condition.status, condition.reason) == ("False", "Unschedulable")
 
 
 def _stripped(pod: Pod, finalizers_count: bool) -> Pod:
@@ -529,7 +529,7 @@ class Wait:
     """The wait of one pod."""
 
     next: int = SECOND
-    """How long the next one is."""
+    """The length of the next wait."""
     asked: int = 0
     is_running: bool = False
 
@@ -615,12 +615,12 @@ class PriorityQueue(QueueBase):
     def _time_of(self, pod: Pod) -> float:
         return pod_timestamp(pod) - self.clock.origin if self.cells.pod_timestamps else self.clock.now
 
-    def _ends(self, item: QueuedPod) -> float:
+    def _backoff_end(self, item: QueuedPod) -> float:
         # Upstream: a pod that backs off moves at once if its failures were forgotten.
         until = self._backoff.until(item.pod.key)
         return -inf if until is None else until
 
-    def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
+    def _with_pod(self, item: QueuedPod, pod: Pod) -> QueuedPod:
         return QueuedPod(pod, self._time_of(pod) if self.cells.pod_timestamps else item.timestamp)
 
     def _count_failure(self, key: str) -> None:
@@ -648,11 +648,11 @@ def pod_timestamp(pod: Pod) -> float:
     ``-inf`` if absent."""
     condition = scheduled_condition(pod)
     if condition is None:
-        found = seconds_since_1970(pod.metadata.creation_timestamp)
+        seconds = seconds_since_1970(pod.metadata.creation_timestamp)
     else:
         probed = seconds_since_1970(condition.last_probe_time)
-        found = probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
-    return nanoseconds(found) if found > -inf else found
+        seconds = probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
+    return nanoseconds(seconds) if seconds > -inf else seconds
 
 
 def wants(item: QueuedPod, other: Pod) -> bool:

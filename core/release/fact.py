@@ -108,20 +108,20 @@ class ReleaseText:
 @cache
 def text_of(version: str) -> ReleaseText:
     """The text of a release in ``facts/VERSION.txt``."""
-    (_, like, other_patches, _, values), *found = _paragraphs(version)
+    (_, like, other_patches, _, values), *paragraphs = _paragraphs(version)
     facts = tuple(
         Fact(
             id=name,
             release=version,
             plugin=rule,
             sentence=sentence,
-            upstream=more["upstream"],
+            upstream=attributes["upstream"],
             values=cells,
-            fixed=more.get("fixed", ""),
-            decides="decides" not in more,
-            **{key: _names(more.get(key, "")) for key in ("tables", "others", "needs")},
+            fixed=attributes.get("fixed", ""),
+            decides="decides" not in attributes,
+            **{key: _names(attributes.get(key, "")) for key in ("tables", "others", "needs")},
         )
-        for name, rule, sentence, more, cells in found
+        for name, rule, sentence, attributes, cells in paragraphs
     )
     return ReleaseText(like, other_patches, values, facts)
 
@@ -154,15 +154,15 @@ def rule_facts() -> Mapping[str, RuleFact]:
     return {
         name: RuleFact(
             rule=name,
-            kind=more["kind"],
+            kind=attributes["kind"],
             plugins=_names(plugins),
             sentence=sentence,
-            first=_names(more.get("first", "")),
-            is_noted="noted" in more,
-            is_refused="upstream" in more,
-            holds_always="since" in more,
+            first=_names(attributes.get("first", "")),
+            is_noted="noted" in attributes,
+            is_refused="upstream" in attributes,
+            holds_always="since" in attributes,
         )
-        for name, plugins, sentence, more, _ in _paragraphs("1.17-rules")
+        for name, plugins, sentence, attributes, _ in _paragraphs("1.17-rules")
     }
 
 
@@ -179,30 +179,30 @@ def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], C
     text = (get_data(__package__, f"facts/{name}.txt") or b"").decode().replace("\n      ", " ")
     for head, *lines in map(str.splitlines, re.split(r"\n{2,}", text.strip())):
         about, _, rule = head.partition(":")
-        yield about, rule.strip(), *_read(line.strip() for line in lines)
+        yield about, rule.strip(), *_parse_paragraph(line.strip() for line in lines)
 
 
-def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
+def _parse_paragraph(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
     sentence = ""
-    more = dict[str, str]()
+    attributes = dict[str, str]()
     cells: dict[str, Any] = {}
     for line in lines:
-        if (found := _CELL.fullmatch(line)) is not None:
-            cell = found[1]
-            edit = found[2]
-            value = _frozen(json.loads(found[3]))
-            known = cells.get(cell, SetEdit())
+        if (match := _CELL.fullmatch(line)) is not None:
+            cell = match[1]
+            edit = match[2]
+            value = _frozen(json.loads(match[3]))
+            previous = cells.get(cell, SetEdit())
             if edit == "-":
-                cells[cell] = SetEdit(known.more, value)
+                cells[cell] = SetEdit(previous.more, value)
             else:
-                cells[cell] = SetEdit(value, known.but) if edit else value
-        elif (found := _MORE.fullmatch(line)) is not None:
-            more[found[1]] = found[2]
+                cells[cell] = SetEdit(value, previous.but) if edit else value
+        elif (match := _MORE.fullmatch(line)) is not None:
+            attributes[match[1]] = match[2]
         elif sentence:
             raise ValueError(f"a second sentence: {line}")
         else:
             sentence = line
-    return sentence, more, cells
+    return sentence, attributes, cells
 
 
 def _frozen(value: Any) -> Any:
@@ -242,37 +242,41 @@ def changed(whole: Any, values: Cells) -> Any:
     for path, value in values.items():
         name, _, rest = path.partition(".")
         parts.setdefault(name, {})[rest] = value
-    found = {name: _changed_part(_part(whole, name), within) for name, within in parts.items()}
+    changed_parts = {
+        name: _changed_part(_part(whole, name), part_values) for name, part_values in parts.items()
+    }
     if not isinstance(whole, Mapping):
-        return replace(whole, **found)
-    return MappingProxyType({name: value for name, value in {**whole, **found}.items() if value is not None})
+        return replace(whole, **changed_parts)
+    return MappingProxyType(
+        {name: value for name, value in {**whole, **changed_parts}.items() if value is not None}
+    )
 
 
-def _changed_part(before: Any, within: dict[str, Any]) -> Any:
-    if "" not in within:
-        return changed(before, within)
-    value = within[""]
+def _changed_part(old_part: Any, part_values: dict[str, Any]) -> Any:
+    if "" not in part_values:
+        return changed(old_part, part_values)
+    value = part_values[""]
     if isinstance(value, SetEdit):
-        return value.of(before)
-    if isinstance(before, frozenset):
+        return value.of(old_part)
+    if isinstance(old_part, frozenset):
         return frozenset(value)
     return MappingProxyType(value) if isinstance(value, dict) else value
 
 
 def changed_by(release: Release, values: Iterable[Cells]) -> Release:
     """*release* with all of *values*, one after the other."""
-    return reduce(changed, _at_once(values), release)
+    return reduce(changed, _merged_steps(values), release)
 
 
-def _at_once(values: Iterable[Cells]) -> Iterator[Cells]:
+def _merged_steps(values: Iterable[Cells]) -> Iterator[Cells]:
     """The same in as few steps as there can be: a cell that is edited twice needs two."""
-    found: dict[str, Any] = {}
-    for each in values:
-        if not found.keys().isdisjoint(each):
-            yield found
-            found = {}
-        found.update(each)
-    yield found
+    merged: dict[str, Any] = {}
+    for cells in values:
+        if not merged.keys().isdisjoint(cells):
+            yield merged
+            merged = {}
+        merged.update(cells)
+    yield merged
 
 
 # --- The feature gates of each release ----------------------------------------------------------------------
@@ -319,24 +323,28 @@ def gates_of(version: str) -> GatesOfRelease:
 
 @cache
 def _by_release() -> Mapping[str, GatesOfRelease]:
-    found: dict[str, GatesOfRelease] = {}
-    known: dict[str, FeatureGate] = {}
+    gates_by_release: dict[str, GatesOfRelease] = {}
+    gates: dict[str, FeatureGate] = {}
     needs: dict[str, tuple[str, ...]] = {}
     settled: set[str] = set()
     for version, kinds in _gate_table().items():
         for kind, names in kinds.items() if version[0].isdigit() else ():
             for name in names.split():
-                gate, _, needed = name.partition(":")
+                gate, _, needs_text = name.partition(":")
                 if kind == "needs":
-                    needs[gate] = tuple(filter(None, needed.split(",")))
+                    needs[gate] = tuple(filter(None, needs_text.split(",")))
                 elif kind != "gone":
-                    known[gate] = _gate(*kind.split())
-                elif known.pop(gate).default:
+                    gates[gate] = _gate(*kind.split())
+                elif gates.pop(gate).default:
                     settled.add(gate)
-        gates = MappingProxyType(dict(sorted(known.items())))
-        wanting = MappingProxyType({gate: needed for gate, needed in needs.items() if needed})
-        found[version] = GatesOfRelease(gates, wanting, frozenset(settled - known.keys()))
-    return found
+        sorted_gates = MappingProxyType(dict(sorted(gates.items())))
+        needed_gates = MappingProxyType(
+            {gate: gates_needed for gate, gates_needed in needs.items() if gates_needed}
+        )
+        gates_by_release[version] = GatesOfRelease(
+            sorted_gates, needed_gates, frozenset(settled - gates.keys())
+        )
+    return gates_by_release
 
 
 def _gate(stage: str, *more: str) -> FeatureGate:

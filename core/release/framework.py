@@ -541,7 +541,7 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
 def with_gates(cells: DeviceCells, gates: Mapping[str, bool]) -> DeviceCells:
     """*cells* as they are with the gates that are on."""
     values = {name: getattr(cells, name) for name in DeviceCells.__struct_fields__}
-    for gate, changed in cells.gated.items():
+    for gate, changed_values in cells.gated.items():
         if gates.get(gate):
-            values |= changed
+            values |= changed_values
     return DeviceCells(**values)

@@ -63,10 +63,10 @@ class AssumeCache(Generic[Kind]):
 
     def get(self, key: str) -> Kind:
         """The object as it is assumed to be; raises :class:`VolumeError` where there is none."""
-        found = self._latest.get(key)
-        if found is None:
+        item = self._latest.get(key)
+        if item is None:
             raise VolumeError(f'could not find {self.kind} "{key}"')
-        return found
+        return item
 
     def within(self, group: str) -> list[Kind]:
         """The objects of *group* as they are assumed to be, in ascending order of key."""
@@ -75,36 +75,36 @@ class AssumeCache(Generic[Kind]):
     def put(self, item: Kind) -> None:
         """Store an object of the API if it is newer than the known one; this ends an assumption."""
         key = item.key
-        known = self._latest.get(key)
-        if known is not None:
+        current = self._latest.get(key)
+        if current is not None:
             try:
                 version = self._number(item)
-                stored = self._number(known)
+                stored = self._number(current)
             except VolumeError:
                 return
             # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same
             # version.
             if version is not None and stored is not None and version <= stored:
                 return
-            self._ungroup(known)
+            self._ungroup(current)
         self._latest[key] = self._stored[key] = item
         insort(self._groups.setdefault(self.group(item), []), key)
         self.version += 1
 
     def drop(self, key: str) -> None:
         """Forget an object, if it is known."""
-        known = self._latest.pop(key, None)
-        if known is not None:
-            self._ungroup(known)
+        current = self._latest.pop(key, None)
+        if current is not None:
+            self._ungroup(current)
             del self._stored[key]
             self.version += 1
 
     def assume(self, item: Kind) -> None:
         """Replace an object until the API sends a newer one; raises :class:`VolumeError` where it is unknown
         or newer already."""
-        known = self.get(item.key)
+        current = self.get(item.key)
         version = self._number(item)
-        stored = self._number(known)
+        stored = self._number(current)
         if version is not None and stored is not None and version < stored:
             raise VolumeError(f'{self.kind} "{item.key}" is out of sync')
         self._latest[item.key] = item
@@ -193,7 +193,7 @@ class VolumeBinder:
     claims: AssumeCache[PersistentVolumeClaim] = field(init=False)
     _decisions: dict[str, dict[str, VolumeDecision]] = Factory(dict)
     """Pod -> node -> what was decided or, later, assumed."""
-    _asked: dict[str, NodeTable] = Factory(dict)
+    _table_by_pod: dict[str, NodeTable] = Factory(dict)
     """Pod -> the table for whose nodes decisions were asked; each is worked out only when it is needed."""
 
     def __attrs_post_init__(self) -> None:
@@ -245,35 +245,35 @@ class VolumeBinder:
         key = pod.key
         adds_up = self.cells.keeps_stale_decisions
         if not adds_up and not self.skips_nodes:
-            self._asked[key] = nodes.table
+            self._table_by_pod[key] = nodes.table
             return
         finding = self.find(claims, nodes)
         stored = self._decisions.setdefault(key, {})
         for i in range(nodes.n):
-            found = finding.decision(i)
-            before = stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
+            decision = finding.decision(i)
+            previous = stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
             # Upstream: bindings and provisionings are replaced separately, and never by an empty list.
             stored[nodes.name(i)] = VolumeDecision(
-                found.bindings or before.bindings, found.provisionings or before.provisionings
+                decision.bindings or previous.bindings, decision.provisionings or previous.provisionings
             )
 
     def forget(self, pod: Pod) -> None:
         self._decisions.pop(pod.key, None)
-        self._asked.pop(pod.key, None)
+        self._table_by_pod.pop(pod.key, None)
 
     @contextmanager
     def undone(self, pod: Pod) -> Iterator[None]:
         key = pod.key
-        asked = self._asked.get(key)
-        decided = dict(self._decisions.get(key, {}))
+        table = self._table_by_pod.get(key)
+        decisions = dict(self._decisions.get(key, {}))
         try:
             yield
         finally:
             self.forget(pod)
-            if asked is not None:
-                self._asked[key] = asked
-            if decided:
-                self._decisions[key] = decided
+            if table is not None:
+                self._table_by_pod[key] = table
+            if decisions:
+                self._decisions[key] = decisions
 
     def assume(self, pod: Pod, node_name: str) -> bool:
         """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes
@@ -288,16 +288,16 @@ class VolumeBinder:
         except VolumeError:
             is_bound = False
         if is_bound:
-            self._asked.pop(key, None)
+            self._table_by_pod.pop(key, None)
             return True
-        table = self._asked.get(key)
+        table = self._table_by_pod.get(key)
         if table is None:
             decision = self._decisions.get(key, {}).get(node_name, UNDECIDED)
         else:
             nodes = Batch(table, np.array([table.row_of[node_name]], np.intp))
             decision = self.find(claims, nodes).decision(0)
-        made = VolumeDecision(
-            tuple((_for_claim(volume, claim), claim) for volume, claim in decision.bindings),
+        assumed_decision = VolumeDecision(
+            tuple((_bound_to(volume, claim), claim) for volume, claim in decision.bindings),
             tuple(
                 replace(
                     claim,
@@ -310,11 +310,13 @@ class VolumeBinder:
         )
         assumed: list[KubeObject] = []
         try:
-            for (volume, _), (before, _) in zip(made.bindings, decision.bindings, strict=True):
-                if volume is not before:
+            for (volume, _), (unbound_volume, _) in zip(
+                assumed_decision.bindings, decision.bindings, strict=True
+            ):
+                if volume is not unbound_volume:
                     self.volumes.assume(volume)
                 assumed.append(volume)
-            for claim in made.provisionings:
+            for claim in assumed_decision.provisionings:
                 self.claims.assume(claim)
                 assumed.append(claim)
         except VolumeError:
@@ -322,12 +324,12 @@ class VolumeBinder:
             raise
         if not self.cells.keeps_stale_decisions and not self.skips_nodes:
             self.forget(pod)
-        self._decisions.setdefault(key, {})[node_name] = made
+        self._decisions.setdefault(key, {})[node_name] = assumed_decision
         return False
 
     def revert(self, pod: Pod, node_name: str) -> None:
-        made = self._decisions.get(pod.key, {}).pop(node_name, UNDECIDED)
-        self.restore((*(volume for volume, _ in made.bindings), *made.provisionings))
+        decision = self._decisions.get(pod.key, {}).pop(node_name, UNDECIDED)
+        self.restore((*(volume for volume, _ in decision.bindings), *decision.provisionings))
 
     def restore(self, items: Iterable[KubeObject]) -> None:
         for item in items:
@@ -404,11 +406,11 @@ class VolumeBinder:
     def _reach(self, volume: PersistentVolume, matcher: VolumeMatcher, finding: Finding) -> Mask:
         """The nodes that can reach a bound volume: bool[n]."""
         nodes = matcher.nodes
-        found = np.isin(np.arange(nodes.n), matcher.reach(volume))
+        mask = np.isin(np.arange(nodes.n), matcher.reach(volume))
         plugin = plugin_of(volume.spec) if self.cells.translates_bound_volumes else None
-        replaced = self._replaced(plugin, nodes) if plugin is not None else None
+        replaced = self._migrated_nodes(plugin, nodes) if plugin is not None else None
         if plugin is None or replaced is None:
-            return found
+            return mask
         affinity = volume.spec.node_affinity
         try:
             PLUGINS[plugin].handle(volume, self.cells.zone_labels)
@@ -416,31 +418,31 @@ class VolumeBinder:
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
         by_driver = nodes.every() if affinity is None else node_selector_mask(affinity, nodes, fields=False)
-        return np.where(replaced, by_driver, found)
+        return np.where(replaced, by_driver, mask)
 
-    def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
+    def _migrated_nodes(self, plugin: str, nodes: Batch) -> Mask | None:
         """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
         if not may_migrate(plugin, self.cells, self.gates):
             return None
         rows = [
-            nodes.table.row_of.get(found.name, -1)
-            for found in self.listings.csi_nodes
-            if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")
+            nodes.table.row_of.get(csi_node.name, -1)
+            for csi_node in self.listings.csi_nodes
+            if plugin in csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
         ]
         return np.isin(nodes.indexes, rows) if rows else None
 
     def _find_unbound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         nodes = matcher.nodes
         finding.decided = finding.errors == 0
-        selected = [pair for pair in needs.delayed if SELECTED_NODE in pair[0].annotations]
-        for claim, _ in selected:
-            here = nodes.named(claim.annotations[SELECTED_NODE])
-            finding.unbound &= here
-            finding.decided &= here
-        others = [pair for pair in needs.delayed if SELECTED_NODE not in pair[0].annotations]
+        with_selected_node = [pair for pair in needs.delayed if SELECTED_NODE in pair[0].annotations]
+        for claim, _ in with_selected_node:
+            selected_node = nodes.named(claim.annotations[SELECTED_NODE])
+            finding.unbound &= selected_node
+            finding.decided &= selected_node
+        unselected = [pair for pair in needs.delayed if SELECTED_NODE not in pair[0].annotations]
         # Upstream: the sort is unstable, which makes no difference below twelve claims.
-        others.sort(key=lambda pair: requested_size(pair[0]))
-        for claim, _ in others:
+        unselected.sort(key=lambda pair: requested_size(pair[0]))
+        for claim, _ in unselected:
             name = claim.spec.storage_class_name or ""
             if self.cells.matches_by_beta_class:
                 name = claim.storage_class
@@ -457,39 +459,39 @@ class VolumeBinder:
                 )
             finding.matches.append((claim, numbers))
             finding.volumes = matcher.volumes
-        kinds = [kind for _, kind in (*selected, *others)]
+        kinds = [kind for _, kind in (*with_selected_node, *unselected)]
         everywhere = nodes.every()
-        finding.provisions = [(claim, everywhere) for claim, _ in selected]
+        finding.provisions = [(claim, everywhere) for claim, _ in with_selected_node]
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
         # Where volumes can be provisioned for all claims that need one; the first claim that fails gives the
         # reason.
         pending = everywhere.copy()
-        for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
-            if needed.any():
-                made = ~needed | can_provision(kind, nodes)
-                finding.unbound &= made | ~pending
-                pending &= made
+        for kind, (claim, where_needed) in zip(kinds, finding.provisions, strict=True):
+            if where_needed.any():
+                is_provided = ~where_needed | can_provision(kind, nodes)
+                finding.unbound &= is_provided | ~pending
+                pending &= is_provided
                 gate = self.cells.storage_capacity_gate
                 if self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate))):
-                    left = storage_left(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
-                    enough = ~needed | (True if left is None else left[0])
+                    storage = storage_left(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
+                    enough = ~where_needed | (True if storage is None else storage[0])
                     finding.enough &= enough | ~pending | ~finding.decided
                     pending &= enough
         finding.provided = pending
 
 
-def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+def _bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
     """*volume* as bound to *claim*; *volume* itself if it is bound to it already."""
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.uid)
     old = volume.spec.claim_ref
     annotations = volume.annotations
     if not is_bound_to(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
         annotations = Map({**annotations, BOUND_BY_CONTROLLER: "yes"})
-    named = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)
-    if named and annotations is volume.annotations:
+    same = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)
+    if same and annotations is volume.annotations:
         return volume
     return replace(
         volume,
         metadata=replace(volume.metadata, annotations=annotations),
-        spec=volume.spec if named else replace(volume.spec, claim_ref=reference),
+        spec=volume.spec if same else replace(volume.spec, claim_ref=reference),
     )

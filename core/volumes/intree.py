@@ -73,15 +73,15 @@ class InTreePlugin:
 
 
 def _ebs_id(disk: AWSElasticBlockStore) -> str:
-    written = disk.volume_id
-    if not written.startswith("aws://"):
-        return written
-    found = unquote(urlsplit(written).path).strip("/")
-    if not re.fullmatch(r"vol-[^/]*", found):
+    volume_id = disk.volume_id
+    if not volume_id.startswith("aws://"):
+        return volume_id
+    disk_name = unquote(urlsplit(volume_id).path).strip("/")
+    if not re.fullmatch(r"vol-[^/]*", disk_name):
         raise VolumeError(
-            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})"
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({volume_id})"
         )
-    return found
+    return disk_name
 
 
 def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
@@ -100,26 +100,26 @@ def _gce_handle_in(place: str, name: str) -> str:
 def _region(zones: list[str]) -> str:
     """The region that all *zones*, such as ``us-east1-b``, are in."""
     parts = {zone: zone.split("-") for zone in zones}
-    odd = next((zone for zone, part in parts.items() if len(part) != 3), None)
-    if odd is not None:
+    malformed = next((zone for zone, part in parts.items() if len(part) != 3), None)
+    if malformed is not None:
         raise VolumeError(
             "failed to get region from zones: zone in unexpected format, "
-            f"expected: {{locale}}-{{region}}-{{zone}}, got: {odd}"
+            f"expected: {{locale}}-{{region}}-{{zone}}, got: {malformed}"
         )
     regions = sorted({"-".join(part[:2]) for part in parts.values()})
     if len(regions) > 1:
-        shown = " ".join(f"{region}:{{}}" for region in regions)
+        region_texts = " ".join(f"{region}:{{}}" for region in regions)
         raise VolumeError(
-            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{shown}]"
+            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{region_texts}]"
         )
     return regions[0]
 
 
 def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk = volume.spec.rbd
-    written = volume.annotations.get(RBD_HANDLE)
-    if written or disk is None:
-        return written or ""
+    handle = volume.annotations.get(RBD_HANDLE)
+    if handle or disk is None:
+        return handle or ""
     import hashlib
 
     monitors = hashlib.md5(",".join(disk.monitors).encode(), usedforsecurity=False).hexdigest()
@@ -216,15 +216,15 @@ def translated_affinity(
         if not zones:
             raise VolumeError("failed to translate topology: there are no valid zones to add to pv")
         # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
-        wanted = Requirement(key=topology, operator="In", given_values=zones)
-        return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
+        requirement = Requirement(key=topology, operator="In", given_values=zones)
+        return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(requirement,)),))
     zone, region = _topology_labels(volume, terms)
     if _names_values(terms, zone):
         terms = _renamed(terms, zone, topology)
     elif zones := _zones(volume, zone):
-        wanted = Requirement(key=topology, operator="In", given_values=zones)
+        requirement = Requirement(key=topology, operator="In", given_values=zones)
         terms = tuple(
-            replace(term, match_expressions=(*term.match_expressions, wanted))
+            replace(term, match_expressions=(*term.match_expressions, requirement))
             for term in terms or (NodeSelectorTerm(),)
         )
     if region == BETA_REGION and _names_values(terms, region):

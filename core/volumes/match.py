@@ -72,19 +72,19 @@ class VolumeMatcher:
     volumes: list[PersistentVolume] = Factory(list)
     """All chosen volumes; arrays hold indexes into this list."""
     _numbers: dict[str, int] = Factory(dict)
-    _taken: list[Ints] = Factory(list)
-    _within: dict[NodeSelector | None, Rows] = Factory(dict)
-    _labelled: dict[str, dict[str | None, Rows]] = Factory(dict)
+    _numbers_by_claim: list[Ints] = Factory(list)
+    _rows_of: dict[NodeSelector | None, Rows] = Factory(dict)
+    _rows_by_label: dict[str, dict[str | None, Rows]] = Factory(dict)
     """Label key -> value -> the nodes with it."""
 
     def reach(self, volume: PersistentVolume) -> Rows:
         """The nodes that the volume's node affinity allows, by index: intp[k]."""
         affinity = volume.spec.node_affinity
-        found = self._within.get(affinity)
-        if found is None:
+        rows = self._rows_of.get(affinity)
+        if rows is None:
             everywhere = np.arange(self.nodes.n)
-            found = self._within[affinity] = everywhere if affinity is None else self._matching(affinity)
-        return found
+            rows = self._rows_of[affinity] = everywhere if affinity is None else self._matching(affinity)
+        return rows
 
     def _matching(self, affinity: NodeSelector) -> Rows:
         single = _single_value(affinity)
@@ -92,15 +92,15 @@ class VolumeMatcher:
             # Upstream: a node's fields are not passed on, so matchFields of a volume see empty texts.
             return np.flatnonzero(node_selector_mask(affinity, self.nodes, fields=False))
         key, value = single
-        if key not in self._labelled:
+        if key not in self._rows_by_label:
             label = self.nodes.label(key)
             order = np.argsort(label.codes, kind="stable")
             codes, starts = np.unique(label.codes[order], return_index=True)
-            self._labelled[key] = {
+            self._rows_by_label[key] = {
                 label.values[code]: rows
                 for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)
             }
-        return self._labelled[key].get(value, NO_ROWS)
+        return self._rows_by_label[key].get(value, NO_ROWS)
 
     def match(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]
@@ -130,15 +130,15 @@ class VolumeMatcher:
             if self.cells.volume_mode == "strict" and self.block_volumes
             else None
         )
-        found = np.full(self.nodes.n, -1, np.int64)
+        numbers = np.full(self.nodes.n, -1, np.int64)
         wanting = self.nodes.every()
         for volume in bound:
             # Upstream: a volume that is bound to the claim and that the node cannot reach ends the search
             # without a volume.
-            free = self._free(volume)
-            self._give(found, volume, wanting & free)
+            free = self._free_nodes(volume)
+            self._assign(numbers, volume, wanting & free)
             wanting &= ~free
-        left = np.count_nonzero(wanting)
+        open_count = np.count_nonzero(wanting)
         labels = _selector(claim)
         least = requested_size(claim)
         kind = claim.storage_class
@@ -155,36 +155,36 @@ class VolumeMatcher:
             and (labels is everything or labels(volume.labels))
         ]
         for volume in sorted(large, key=size):
-            if not left:
+            if not open_count:
                 break
-            given = self._give(found, volume, wanting)
-            wanting[given] = False
-            left -= len(given)
-        self._taken.append(found)
-        return found, failed
+            assigned = self._assign(numbers, volume, wanting)
+            wanting[assigned] = False
+            open_count -= len(assigned)
+        self._numbers_by_claim.append(numbers)
+        return numbers, failed
 
-    def _give(self, found: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
+    def _assign(self, numbers: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
         """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers which."""
-        here = self.reach(volume)
-        here = here[wanting[here]]
-        if not len(here):
-            return here
+        places = self.reach(volume)
+        places = places[wanting[places]]
+        if not len(places):
+            return places
         number = self._numbers.get(volume.name)
         if number is None:
             number = self._numbers[volume.name] = len(self.volumes)
             self.volumes.append(volume)
-        for taken in self._taken:
-            here = here[taken[here] != number]
-        found[here] = number
-        return here
+        for earlier_numbers in self._numbers_by_claim:
+            places = places[earlier_numbers[places] != number]
+        numbers[places] = number
+        return places
 
-    def _free(self, volume: PersistentVolume) -> Mask:
+    def _free_nodes(self, volume: PersistentVolume) -> Mask:
         """The nodes on which no earlier claim of the pod has the volume: bool[n]."""
         number = self._numbers.get(volume.name)
         free = self.nodes.every()
         if number is not None:
-            for taken in self._taken:
-                free &= taken != number
+            for earlier_numbers in self._numbers_by_claim:
+                free &= earlier_numbers != number
         return free
 
     def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -194,11 +194,11 @@ class VolumeMatcher:
             attributes = claim.spec.volume_attributes_class_name if self.attributes_classes else ""
             if volume.spec.volume_attributes_class_name != attributes:
                 return False
-        wanted = claim.spec.volume_mode
-        offered = volume.spec.volume_mode
+        mode = claim.spec.volume_mode
+        volume_mode = volume.spec.volume_mode
         if not self.block_volumes and self.cells.volume_mode != "always":
-            return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
-        return (wanted or "Filesystem") == (offered or "Filesystem")
+            return self.cells.volume_mode != "reject" or "Block" not in (mode, volume_mode)
+        return (mode or "Filesystem") == (volume_mode or "Filesystem")
 
     def _unreadable(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]
@@ -212,11 +212,11 @@ class VolumeMatcher:
             volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None
         ]
         for volume in bad:
-            failed |= self._free(volume)
+            failed |= self._free_nodes(volume)
         names = [volume.name for volume in volumes]
         for volume in bound:
             if bad and names.index(volume.name) < names.index(bad[0].name):
-                failed &= ~self._free(volume)
+                failed &= ~self._free_nodes(volume)
         return failed if failed.any() else None
 
 
@@ -227,14 +227,14 @@ def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
     terms = affinity.node_selector_terms
     if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
         return None
-    (wanted,) = terms[0].match_expressions
+    (requirement,) = terms[0].match_expressions
     if (
-        wanted.operator != "In"
-        or len(wanted.values) != 1
-        or not compile_node_term(terms[0])({wanted.key: wanted.values[0]}, "")
+        requirement.operator != "In"
+        or len(requirement.values) != 1
+        or not compile_node_term(terms[0])({requirement.key: requirement.values[0]}, "")
     ):
         return None
-    return wanted.key, wanted.values[0]
+    return requirement.key, requirement.values[0]
 
 
 def _selector(claim: PersistentVolumeClaim) -> Matcher:
@@ -258,11 +258,11 @@ def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
 
 
 def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
-    wanted = tuple(
+    requirements = tuple(
         Requirement(key=e.key, operator="In", given_values=e.values) for e in term.match_label_expressions
     )
     try:
-        return expressions_mask(wanted, nodes)
+        return expressions_mask(requirements, nodes)
     except SelectorError:
         return nodes.none()
 
@@ -285,18 +285,18 @@ def storage_left(
     driver = listings.csi_drivers.get(kind.provisioner)
     if size is None or driver is None or not driver.spec.storage_capacity:
         return None
-    found = nodes.none()
+    mask = nodes.none()
     amount = nodes.zeros()
     for item in listings.csi_capacities:
         limit = item.maximum_volume_size if by_maximum else None
         limit = item.capacity if limit is None else limit
         if item.storage_class_name == kind.name and limit is not None and limit.value() >= size.value():
-            here = _access(item, nodes) & ~found
-            found[here], amount[here] = True, 0 if item.capacity is None else item.capacity.value()
-    return found, amount
+            with_room = _accessible_nodes(item, nodes) & ~mask
+            mask[with_room], amount[with_room] = True, 0 if item.capacity is None else item.capacity.value()
+    return mask, amount
 
 
-def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
+def _accessible_nodes(item: CSIStorageCapacity, nodes: Batch) -> Mask:
     """The nodes of a capacity's topology; none where it is absent or invalid: bool[n]."""
     try:
         if item.node_topology is None:

@@ -35,8 +35,8 @@ _LOCKS = named("lockObjectName lockObjectNamespace")
 
 def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
     """*cells* as *version* of the configuration has them."""
-    other = cells.versions.get(version)
-    return replace(cells, **other) if other else cells
+    overrides = cells.versions.get(version)
+    return replace(cells, **overrides) if overrides else cells
 
 
 def is_flat(cells: ConfigurationCells) -> bool:
@@ -48,34 +48,36 @@ def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     """*document* with a list of profiles, also where its version has none. Raises
     :class:`~kubeclassic.exceptions.PolicyError`."""
     if not is_flat(cells):
-        given = document.get("extenders")
-        if NEW_HTTPS not in cells.fields_lacked or not isinstance(given, list):
+        extenders = document.get("extenders")
+        if NEW_HTTPS not in cells.fields_lacked or not isinstance(extenders, list):
             return document
         # Extenders are written as in a Policy there.
         return {
             **document,
-            "extenders": [_extender(one) if isinstance(one, Mapping) else one for one in given],
+            "extenders": [
+                _extender(extender) if isinstance(extender, Mapping) else extender for extender in extenders
+            ],
         }
     source = document.get("algorithmSource")
-    for name, given in source.items() if isinstance(source, Mapping) else ():
-        if given not in (None, "DefaultProvider"):
+    for name, value in source.items() if isinstance(source, Mapping) else ():
+        if value not in (None, "DefaultProvider"):
             raise PolicyError(f"algorithmSource.{name}: expected option --{name} in its place")
     profile = {
         "schedulerName": DEFAULT_SCHEDULER,
         **{name: document[name] for name in ONE_PROFILE if document.get(name) is not None},
     }
     if isinstance(plugins := profile.get("plugins"), Mapping):
-        profile["plugins"] = {RENAMED.get(point, point): found for point, found in plugins.items()}
+        profile["plugins"] = {RENAMED.get(point, point): plugin_set for point, plugin_set in plugins.items()}
     return {
         **{name: value for name, value in document.items() if name not in cells.fields_lacked},
         "profiles": [profile],
     }
 
 
-def _extender(written: Json) -> JsonDict:
-    found = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in written.items()}
-    timeout = found.get("httpTimeout")
-    return {**found, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else found
+def _extender(extender: Json) -> JsonDict:
+    fields = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in extender.items()}
+    timeout = fields.get("httpTimeout")
+    return {**fields, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else fields
 
 
 def without_unreserve(document: Json, cells: ConfigurationCells) -> Json:
@@ -85,15 +87,15 @@ def without_unreserve(document: Json, cells: ConfigurationCells) -> Json:
     """
     if not cells.has_unreserve:
         return document
-    found: JsonDict = copied(document)
-    profiles = [found] if is_flat(cells) else found.get("profiles")
+    result: JsonDict = copied(document)
+    profiles = [result] if is_flat(cells) else result.get("profiles")
     for i, profile in enumerate(profiles if isinstance(profiles, list) else ()):
         plugins = profile.get("plugins") if isinstance(profile, dict) else None
-        given = plugins.pop(UNRESERVE, None) if isinstance(plugins, dict) else None
-        if given is not None and (not isinstance(given, dict) or given.get("enabled")):
+        plugin_set = plugins.pop(UNRESERVE, None) if isinstance(plugins, dict) else None
+        if plugin_set is not None and (not isinstance(plugin_set, dict) or plugin_set.get("enabled")):
             path = own_path(f"profiles[{i}].plugins.{UNRESERVE}.enabled", document)
             raise PolicyError(f"{path}: not modelled: a plugin's unreserve runs where its reserve is enabled")
-    return found
+    return result
 
 
 def own_path(path: str, document: Json) -> str:
@@ -109,11 +111,11 @@ def own_path(path: str, document: Json) -> str:
 
 def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:
     """Whether *document* says so where its version can."""
-    given = document.get("disablePreemption")
-    if given is None or "disablePreemption" in cells.fields_lacked:
+    value = document.get("disablePreemption")
+    if value is None or "disablePreemption" in cells.fields_lacked:
         return False
     try:
-        return flag(given)
+        return flag(value)
     except Mismatch as mismatch:
         raise PolicyError(f"disablePreemption: {mismatch}") from None
 
@@ -122,7 +124,7 @@ def with_plugins(plugins: Json, cells: ConfigurationCells) -> JsonDict:
     """The fields of a configuration whose one profile has *plugins*, by extension point."""
     if not is_flat(cells):
         return {"profiles": [{"plugins": dict(plugins)}]}
-    return {"plugins": {_FIRST_NAMES.get(point, point): found for point, found in plugins.items()}}
+    return {"plugins": {_FIRST_NAMES.get(point, point): plugin_set for point, plugin_set in plugins.items()}}
 
 
 def of_all_versions(newest: Fields) -> Fields:
@@ -131,11 +133,13 @@ def of_all_versions(newest: Fields) -> Fields:
     election = newest["leaderElection"] or {}
     flat = {name: profile[name] for name in ONE_PROFILE}
     extenders = {**(newest["extenders"] or {}), **named("enableHttps")}
-    older = named(f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE)
-    return {**newest, **older, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
+    old_fields = named(
+        f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE
+    )
+    return {**newest, **old_fields, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
 
 
 def without(fields: Fields, lacked: frozenset[str], path: str = "") -> Fields:
     """*fields* without those *lacked*, which are paths."""
-    kept = {name: part for name, part in fields.items() if f"{path}{name}" not in lacked}
-    return {name: part and without(part, lacked, f"{path}{name}.") for name, part in kept.items()}
+    kept_fields = {name: part for name, part in fields.items() if f"{path}{name}" not in lacked}
+    return {name: part and without(part, lacked, f"{path}{name}.") for name, part in kept_fields.items()}

@@ -101,11 +101,11 @@ def _weighted(resources: Resources) -> Resources:
 
 
 def _weights(
-    resources: Sequence[ResourceSpec], path: str, wanted: str = "(0, 100]", most: float = 100
+    resources: Sequence[ResourceSpec], path: str, range_text: str = "(0, 100]", most: float = 100
 ) -> Faults:
     for i, resource in enumerate(resources):
         if not 0 < resource.weight <= most:
-            text = f"resource weight of {resource.name} not in valid range {wanted}"
+            text = f"resource weight of {resource.name} not in valid range {range_text}"
             yield invalid(f"{path}[{i}].weight", resource.weight, text)
 
 
@@ -178,11 +178,11 @@ class NodeResourcesBalancedAllocationArgs(Arguments):
         return attrs.evolve(self, resources=_weighted(self.resources))
 
     def faults(self, path: str, context: Context) -> Faults:
-        seen = set()
+        names = set()
         for i, resource in enumerate(self.resources):
-            if resource.name in seen:
+            if resource.name in names:
                 yield duplicate(f"{path}resources[{i}].name", resource.name)
-            seen.add(resource.name)
+            names.add(resource.name)
             if resource.weight != 1:
                 yield invalid(f"{path}resources[{i}].weight", resource.weight, "must be 1")
 
@@ -202,8 +202,8 @@ class NodeResourcesLeastAllocatedArgs(Arguments):
             return
         for resource in self.resources:
             if not 0 < resource.weight <= 100:
-                wanted = "a positive value" if resource.weight <= 0 else "less than 100"
-                yield f"resource Weight of {resource.name} should be {wanted}, got {resource.weight}"
+                expectation = "a positive value" if resource.weight <= 0 else "less than 100"
+                yield f"resource Weight of {resource.name} should be {expectation}, got {resource.weight}"
                 return
 
 
@@ -297,14 +297,14 @@ class NodeAffinityArgs(Arguments):
     added_affinity: NodeAffinity | None = None
 
     def faults(self, path: str, context: Context) -> Faults:
-        added = self.added_affinity
-        if added is None:
+        affinity = self.added_affinity
+        if affinity is None:
             return
         cells = context.framework
         during = "DuringSchedulingIgnoredDuringExecution"
-        if added.required is not None:
-            yield from node_selector_faults(added.required, cells, f"{path}addedAffinity.required{during}")
-        yield from preferred_faults(added.preferred, cells, f"{path}addedAffinity.preferred{during}")
+        if affinity.required is not None:
+            yield from node_selector_faults(affinity.required, cells, f"{path}addedAffinity.required{during}")
+        yield from preferred_faults(affinity.preferred, cells, f"{path}addedAffinity.preferred{during}")
 
 
 @attrs.frozen
@@ -332,7 +332,7 @@ class PodTopologySpreadArgs(Arguments):
             )
         elif self.defaulting_type == "System" and self.default_constraints:
             yield invalid(where, self.defaulting_type, "when .defaultConstraints are not empty")
-        seen = set()
+        pairs = set()
         for i, constraint in enumerate(self.default_constraints):
             path_of = f"{path}defaultConstraints[{i}]"
             key = constraint.topology_key
@@ -351,9 +351,9 @@ class PodTopologySpreadArgs(Arguments):
             if constraint.label_selector is not None:
                 text = "constraint must not define a selector, as they deduced for each pod"
                 yield forbidden(f"{path_of}.labelSelector", text)
-            if (key, action) in seen:
+            if (key, action) in pairs:
                 yield duplicate(path_of, f"{{{key}, {action}}}")
-            seen.add((key, action))
+            pairs.add((key, action))
 
 
 @attrs.frozen
@@ -376,8 +376,8 @@ class VolumeBindingArgs(Arguments):
         if context.scores_capacity:
             yield from _shape_faults(self.shape or (), f"{path}shape", context)
         elif self.shape is not None:
-            wanted = f"remove it or turn on the feature gate {context.cells.capacity_gate}"
-            yield forbidden(f"{path}shape", f"unexpected field `shape`, {wanted}")
+            advice = f"remove it or turn on the feature gate {context.cells.capacity_gate}"
+            yield forbidden(f"{path}shape", f"unexpected field `shape`, {advice}")
 
 
 @attrs.frozen
@@ -501,15 +501,15 @@ def unknown_args(plugin: str, value: JsonObject, context: Context = PLAIN) -> It
         for owner, _, field in (name.partition(".") for name in context.cells.args_lacked)
         if owner == plugin
     }
-    known = {**(fields_of(_PLUGIN_ARGS[plugin]) or {}), **TYPE_META}
-    yield from unknown_fields(value, {name: part for name, part in known.items() if name not in lacked})
+    fields = {**(fields_of(_PLUGIN_ARGS[plugin]) or {}), **TYPE_META}
+    yield from unknown_fields(value, {name: part for name, part in fields.items() if name not in lacked})
 
 
 STEP = 10
 """Scores are up to 100 there, and up to 10 in later arguments."""
 
 
-def _same(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -519,13 +519,13 @@ def _shape(value: Any) -> Any:
         return [_shape(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found = {str(name).lower(): item for name, item in value.items()}
-    score = found.get("score", 0)
+    point = {str(name).lower(): item for name, item in value.items()}
+    score = point.get("score", 0)
     if type(score) is int and score % STEP:
         raise PolicyError(
             f"FunctionShape: expected a multiple of {STEP}, got score {score}: others are not modelled"
         )
-    return {**found, "score": score // STEP if type(score) is int else score}
+    return {**point, "score": score // STEP if type(score) is int else score}
 
 
 def _resources(value: Any) -> Any:
@@ -540,8 +540,8 @@ _NAMES = {
         "resourcetoweightmap": ("resources", _resources),
     },
     "ServiceAffinity": {
-        "labels": ("affinityLabels", _same),
-        "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _same),
+        "labels": ("affinityLabels", _unchanged),
+        "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _unchanged),
     },
 }
 """Plugin -> its arguments there in lower case -> the later name, and how the value is written then."""
@@ -558,7 +558,7 @@ def later_args(plugin: str, args: JsonObject) -> tuple[JsonObject, list[str]]:
     names = _NAMES.get(plugin)
     if names is None:
         return args, []
-    known = {name: names[str(name).lower()] for name in args if str(name).lower() in names}
-    return {later: form(args[name]) for name, (later, form) in known.items()}, [
-        name for name in args if name not in known
+    later_names = {name: names[str(name).lower()] for name in args if str(name).lower() in names}
+    return {later: form(args[name]) for name, (later, form) in later_names.items()}, [
+        name for name in args if name not in later_names
     ]

@@ -132,14 +132,14 @@ def default_plugins(context: Context) -> Plugins:
     if not cells.lists_points:
         plugins = [PluginEntry(name, weight) for name, weight in cells.default_plugins.items()]
         for gate, (plugin, successor) in cells.gated_plugins.items():
-            added = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
-            if added is not None:
+            new_entry = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
+            if new_entry is not None:
                 names = [entry.name for entry in plugins]
-                plugins.insert(names.index(successor) if successor else len(plugins), added)
+                plugins.insert(names.index(successor) if successor else len(plugins), new_entry)
         return {"multiPoint": PluginSet(tuple(plugins))}
     return {
         point: PluginSet(
-            tuple(found for word in words.split() if (found := _entry(word, context)) is not None)
+            tuple(entry for word in words.split() if (entry := _entry(word, context)) is not None)
         )
         for point, words in cells.point_plugins.items()
     }
@@ -147,23 +147,23 @@ def default_plugins(context: Context) -> Plugins:
 
 def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dict[str, PluginSet]:
     """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
-    custom = {point: found for point, found in custom.items() if point not in cells.unread_points}
-    found = {}
+    custom = {point: plugin_set for point, plugin_set in custom.items() if point not in cells.unread_points}
+    sets_by_point = {}
     for point in [*defaults, *custom]:
         default = defaults.get(point, PluginSet())
-        own = custom.get(point, PluginSet())
+        custom_set = custom.get(point, PluginSet())
         if not cells.adds_plugins_alone:
-            found[point] = _merged(default, own, cells)
-        elif point == "queueSort" and own.enabled:
+            sets_by_point[point] = _merged_set(default, custom_set, cells)
+        elif point == "queueSort" and custom_set.enabled:
             # Upstream: what sorts and binds by default is no plugin there.
-            found[point] = PluginSet(own.enabled)
+            sets_by_point[point] = PluginSet(custom_set.enabled)
         else:
-            first, last = (own, default) if point == "bind" else (default, own)
-            found[point] = PluginSet(first.enabled + last.enabled)
-    return found
+            earlier, later = (custom_set, default) if point == "bind" else (default, custom_set)
+            sets_by_point[point] = PluginSet(earlier.enabled + later.enabled)
+    return sets_by_point
 
 
-def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
+def _merged_set(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
     disabled = {plugin.name for plugin in custom.disabled}
     latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)} if cells.replaces_defaults else {}
     replaced = set()
@@ -206,7 +206,7 @@ class ProfileConfig:
     plugins: Annotated[Plugins, ReadBy(_plugins)] = attrs.Factory(dict)
     plugin_config: tuple[PluginArgs, ...] = ()
     sorters: PluginSet | None = attrs.field(default=None, metadata={"unread": True})
-    """What it says of queueSort itself; None: nothing."""
+    """Its own queueSort plugins; None: it names none."""
 
     def at(self, point: str) -> PluginSet:
         """The plugins of an extension point."""
@@ -230,7 +230,7 @@ def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Con
     """The faults of each profile, and of all together; *version*: the group and version of the configuration
     API."""
     cells = context.cells
-    seen: dict[str | None, int] = {}
+    places: dict[str | None, int] = {}
     for i, profile in enumerate(profiles):
         path = f"profiles[{i}]"
         name = profile.scheduler_name or ""
@@ -239,31 +239,31 @@ def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Con
         yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
         for point in POINTS:
             for at, plugin in enumerate(profile.at(point).enabled):
-                yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{at}]", version, cells)
+                yield from _refusal(plugin.name, f"{path}.plugins.{point}.enabled[{at}]", version, cells)
         names = profile.at("score").names
-        found = " ".join(quoted(one) for one in names if one in cells.conflicting_scores)
-        for at, one in enumerate(names):
-            if one == "NodeResourcesFit" and found:
-                text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
-                yield invalid(f"{path}.plugins.score.enabled[{at}]", one, text)
-        given = set()
+        conflicts = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
+        for at, scorer in enumerate(names):
+            if scorer == "NodeResourcesFit" and conflicts:
+                text = f'was conflict with [{conflicts}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
+                yield invalid(f"{path}.plugins.score.enabled[{at}]", scorer, text)
+        configured = set()
         for at, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
-            within = f"{path}.pluginConfig[{at}]"
-            if entry.name in given:
-                yield duplicate(within, entry.name)
-            given.add(entry.name)
-            yield from _refused(entry.name, within, version, cells)
+            entry_path = f"{path}.pluginConfig[{at}]"
+            if entry.name in configured:
+                yield duplicate(entry_path, entry.name)
+            configured.add(entry.name)
+            yield from _refusal(entry.name, entry_path, version, cells)
             if entry.name not in CHECKED_BY_PLUGIN_ALONE:
-                yield from arg_faults(entry.name, entry.args, f"{within}.args.", context)
-        if name in seen:
+                yield from arg_faults(entry.name, entry.args, f"{entry_path}.args.", context)
+        if name in places:
             # Upstream: as JSON the path of the earlier one is an empty object.
-            earlier = "{}" if context.framework.faults_as_json else f"profiles[{seen[name]}].schedulerName"
+            earlier = "{}" if context.framework.faults_as_json else f"profiles[{places[name]}].schedulerName"
             yield f"{path}.schedulerName: Duplicate value: {earlier}"
-        seen[name] = i
+        places[name] = i
     yield from _queue_sort_faults(profiles, context)
 
 
-def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
+def _refusal(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
     # Upstream: multiPoint is not checked, so the plugin works there.
     if plugin in cells.refused_plugins:
         # Upstream: from v1 on the text names the version of the core API in place of that of the
@@ -278,23 +278,23 @@ def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> I
     if cells.compares_sorters != "with defaults":
         # Upstream: defaults come later there, and so does the count of plugins.
         absent = PluginSet() if cells.compares_sorters == "as given" else None
-        given, *others = (profile.sorters or absent for profile in profiles)
+        expected, *others = (profile.sorters or absent for profile in profiles)
         for i, other in enumerate(others, 1):
-            if other != given:
-                shown = '"null"' if other is None else _set_text(other, context.framework)
-                yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {cells.queue_sort_text}"
+            if other != expected:
+                sorters_text = '"null"' if other is None else _set_text(other, context.framework)
+                yield f"profiles[{i}].plugins.queueSort: Invalid value: {sorters_text}: {cells.queue_sort_text}"
         return
-    first = profiles[0].at("queueSort")
-    if len(first.enabled) > 1:
+    first_sorters = profiles[0].at("queueSort")
+    if len(first_sorters.enabled) > 1:
         yield invalid(
             "profiles[0].plugins.queueSort.Enabled",
-            len(first.enabled),
+            len(first_sorters.enabled),
             "only one queue sort plugin can be enabled",
         )
-    name = first.enabled[0].name if first.enabled else None
+    name = first_sorters.enabled[0].name if first_sorters.enabled else None
     for i, profile in enumerate(profiles[1:], 1):
         sorters = profile.at("queueSort")
-        if sorters != first:
+        if sorters != first_sorters:
             yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {cells.queue_sort_text}"
         args = _args_of(profile, name)
         if args is not None and args != _args_of(profiles[0], name):
@@ -314,15 +314,16 @@ def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:
 def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
     lists = {"Enabled": plugins.enabled, "Disabled": plugins.disabled}
     if cells.faults_as_json:
-        shown = {
-            name: [{"Name": p.name, "Weight": p.weight} for p in found] or () for name, found in lists.items()
+        plugins_by_list = {
+            name: [{"Name": p.name, "Weight": p.weight} for p in plugins] or ()
+            for name, plugins in lists.items()
         }
-        return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
+        return f"{{{','.join(f'{quoted(name)}:{as_json(plugins)}' for name, plugins in plugins_by_list.items())}}}"
     kind = "config.Plugin"
     texts = []
-    for name, found in lists.items():
-        items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in found)
-        texts.append(f"{name}:[]{kind}{{{items}}}" if found else f"{name}:[]{kind}(nil)")
+    for name, members in lists.items():
+        items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in members)
+        texts.append(f"{name}:[]{kind}{{{items}}}" if members else f"{name}:[]{kind}(nil)")
     return f"config.PluginSet{{{', '.join(texts)}}}"
 
 
@@ -355,7 +356,7 @@ class KubeSchedulerConfiguration:
     profiles: tuple[ProfileConfig, ...] = ()
     extenders: tuple[ExtenderConfig, ...] = ()
     begins: str = attrs.field(default="", metadata=_UNREAD)
-    """How the refusal of one of its profiles begins."""
+    """The beginning of the refusal of one of its profiles."""
     checks_all: bool = attrs.field(default=False, metadata=_UNREAD)
     """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates``
     of a Policy."""
@@ -363,7 +364,7 @@ class KubeSchedulerConfiguration:
     unread: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
     """The fields that it has in vain: unknown ones, where these are ignored."""
     notes: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
-    """What else does not count of what was given, in sentences."""
+    """Notes on other input that does not count, in sentences."""
 
     @property
     def context(self) -> Context:
@@ -374,14 +375,17 @@ class KubeSchedulerConfiguration:
     def plugin_names(self) -> set[str]:
         """The plugins that its profiles enable."""
         return {
-            name for profile in self.profiles for found in profile.plugins.values() for name in found.names
+            name
+            for profile in self.profiles
+            for plugin_set in profile.plugins.values()
+            for name in plugin_set.names
         }
 
     def validate(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation
         finds, in one text."""
-        if found := aggregated(self.faults()):
-            raise PolicyError(found)
+        if text := aggregated(self.faults()):
+            raise PolicyError(text)
 
     def faults(self) -> Iterator[str]:
         """The faults that upstream's validation finds, in its words and in its order."""
@@ -412,9 +416,9 @@ _IGNORED = named(
 @cache
 def configuration_fields() -> Fields:
     """The fields of a configuration, in the newest version."""
-    found = {**(fields_of(KubeSchedulerConfiguration) or {}), **TYPE_META, **_IGNORED}
+    fields = {**(fields_of(KubeSchedulerConfiguration) or {}), **TYPE_META, **_IGNORED}
     plugins = dict.fromkeys(ALL_POINTS, fields_of(PluginSet))
-    return {**found, "profiles": {**(found["profiles"] or {}), "plugins": plugins}}
+    return {**fields, "profiles": {**(fields["profiles"] or {}), "plugins": plugins}}
 
 
 TAKEN_BY_POLICY = "this is a Policy: --policy takes it for releases up to 1.22, and `kubeclassic policy migrate` makes a profile of it"
@@ -455,45 +459,45 @@ def decoded_configuration(
     document: JsonObject | None, gates: GivenGates, release: Release
 ) -> KubeSchedulerConfiguration:
     """As :func:`read_configuration`, but not validated."""
-    known = resolved_gates(release, gates)
+    resolved = resolved_gates(release, gates)
     if document is None:
         document = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND}
-    version = _version(document, release.configuration.api_versions)
-    context = Context(release, known, version)
+    version = _version_of(document, release.configuration.api_versions)
+    context = Context(release, resolved, version)
     cells = context.cells
     document = apiversions.without_unreserve(document, cells)
     known_fields = fields_without(cells.fields_lacked)
-    own = tuple(misnamed(document, known_fields))
-    ignored = [path for path, _ in own if cells.lenient_fields]
+    misnamed_fields = tuple(misnamed(document, known_fields))
+    ignored = [path for path, _ in misnamed_fields if cells.lenient_fields]
     if ignored:
         document = pruned(document, known_fields)
-        own = ()
+        misnamed_fields = ()
     try:
         raw = read(KubeSchedulerConfiguration, with_profiles(document, cells))
-        profiles, strict = _decoded(raw.profiles, context)
+        profiles, strict = _with_decoded_args(raw.profiles, context)
         if is_flat(cells) and document.get(WEIGHT) is not None:
             args = read_args(AFFINITY, {"hardPodAffinityWeight": document[WEIGHT]}, context)
             profiles = tuple(
-                attrs.evolve(one, plugin_config=(*one.plugin_config, PluginArgs(AFFINITY, args)))
-                for one in profiles
+                attrs.evolve(profile, plugin_config=(*profile.plugin_config, PluginArgs(AFFINITY, args)))
+                for profile in profiles
             )
     except Mismatch as mismatch:
         raise ConfigurationError(str(mismatch), mismatched(mismatch)) from None
     if cells.lenient_args:
         ignored = [*ignored, *(own_path(path, document) for path in strict)]
         strict = {}
-    if found := ", ".join(filter(None, [unknown(path for path, _ in own), *strict.values()])):
+    if errors := ", ".join(filter(None, [unknown(path for path, _ in misnamed_fields), *strict.values()])):
         faults = [
-            ProfileFault(path, f"unknown field{near}")
-            for path, near in (*own, *((path, "") for path in strict))
+            ProfileFault(path, f"unknown field{suggestion}")
+            for path, suggestion in (*misnamed_fields, *((path, "") for path in strict))
         ]
-        raise ConfigurationError(f"strict decoding error: {found}", faults)
+        raise ConfigurationError(f"strict decoding error: {errors}", faults)
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
     profiles = tuple(
-        attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get("queueSort"))
-        for one in profiles or (ProfileConfig(),)
+        attrs.evolve(p, plugins=merged(defaults, p.plugins, cells), sorters=p.plugins.get("queueSort"))
+        for p in profiles or (ProfileConfig(),)
     )
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
@@ -502,25 +506,25 @@ def decoded_configuration(
         release=release,
         begins=release.configuration.refusal_text,
         api_version=f"{GROUP}/{version}",
-        gates=known,
+        gates=resolved,
         profiles=profiles,
         unread=tuple(ignored),
     )
 
 
-def _version(document: JsonObject, known: Collection[str]) -> str:
+def _version_of(document: JsonObject, versions: Collection[str]) -> str:
     kind = document.get("kind", "")
     api_version = document.get("apiVersion", "")
     group, _, version = str(api_version).rpartition("/")
     if not kind:
         raise ConfigurationError("Object 'Kind' is missing", [ProfileFault("kind", "missing", None, KIND)])
-    if group != GROUP or version not in known or kind != KIND:
-        wanted = " or ".join(f"{GROUP}/{name}" for name in known)
+    if group != GROUP or version not in versions or kind != KIND:
+        expected = " or ".join(f"{GROUP}/{name}" for name in versions)
         fault = ProfileFault(
             "apiVersion",
             "not read by this release",
             f"{shown(api_version)} and kind {shown(kind)}",
-            f"{wanted} and kind {KIND}",
+            f"{expected} and kind {KIND}",
         )
         raise ConfigurationError(
             f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"',
@@ -529,15 +533,15 @@ def _version(document: JsonObject, known: Collection[str]) -> str:
     return version
 
 
-def _decoded(
+def _with_decoded_args(
     profiles: tuple[ProfileConfig, ...], context: Context
 ) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
     """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the
     paths of these."""
-    found = []
+    decoded_profiles = []
     strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):
-        made = []
+        decoded_entries = []
         for j, entry in enumerate(profile.plugin_config):
             place = f"profiles[{i}].pluginConfig[{j}]"
             if context.cells.first_args:
@@ -547,14 +551,14 @@ def _decoded(
             raw = entry.args or {}
             args = MappingProxyType(raw)
             if reads_args(entry.name, context):
-                wanted = f"{entry.name}Args"
-                kind = raw.get("kind", wanted)
-                if kind != wanted and not context.cells.lenient_args:
+                kind_of_args = f"{entry.name}Args"
+                kind = raw.get("kind", kind_of_args)
+                if kind != kind_of_args and not context.cells.lenient_args:
                     fault = ProfileFault(
-                        f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted
+                        f"{place}.args.kind", "not the arguments of the plugin", shown(kind), kind_of_args
                     )
                     raise ConfigurationError(
-                        f"decoding .{place}: args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}",
+                        f"decoding .{place}: args for plugin {entry.name} were not of type {kind_of_args}.{GROUP}, got {kind}.{GROUP}",
                         [fault],
                     )
                 try:
@@ -564,14 +568,14 @@ def _decoded(
                         f"decoding .{place}: decoding args for plugin {entry.name}: {mismatch}",
                         mismatched(mismatch, f"{place}.args."),
                     ) from None
-            made.append(attrs.evolve(entry, args=args))
+            decoded_entries.append(attrs.evolve(entry, args=args))
             paths = tuple(unknown_args(entry.name, raw, context))
             if paths:
-                begins = f"decoding .{place}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error"
+                prefix = f"decoding .{place}: strict decoding error: decoding args for plugin {entry.name}: strict decoding error"
                 strict |= dict.fromkeys((f"{place}.args.{path}" for path in paths), "")
-                strict[f"{place}.args.{paths[0]}"] = f"{begins}: {unknown(paths)}"
-        found.append(attrs.evolve(profile, plugin_config=tuple(made)))
-    return tuple(found), strict
+                strict[f"{place}.args.{paths[0]}"] = f"{prefix}: {unknown(paths)}"
+        decoded_profiles.append(attrs.evolve(profile, plugin_config=tuple(decoded_entries)))
+    return tuple(decoded_profiles), strict
 
 
 def passes_over(document: JsonObject, release: Release) -> bool:
@@ -594,10 +598,10 @@ def load_configuration(
     try:
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
-        refused = PolicyError(f"{path}: {error}")
+        located = PolicyError(f"{path}: {error}")
         if is_policy(document):
-            refused.add_note(TAKEN_BY_POLICY)
-        raise refused from None
+            located.add_note(TAKEN_BY_POLICY)
+        raise located from None
 
 
 def given_configuration(
@@ -618,24 +622,24 @@ def given_configuration(
     if isinstance(profile, KubeSchedulerConfiguration):
         if gates:
             raise PolicyError("gates: expected none beside a configuration that was read with its own")
-        found = profile
+        config = profile
     elif isinstance(profile, str | os.PathLike):
-        found = load_configuration(profile, gates, reader)
+        config = load_configuration(profile, gates, reader)
     else:
-        found = read_configuration(
+        config = read_configuration(
             default_document(tuple(plugins), reader.configuration) if profile is None else profile,
             gates,
             reader,
         )
     if percentage is None:
-        return found
-    changed = attrs.evolve(
-        found,
+        return config
+    changed_config = attrs.evolve(
+        config,
         percentage=percentage,
-        profiles=tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles),
+        profiles=tuple(attrs.evolve(profile, percentage=None) for profile in config.profiles),
     )
-    changed.validate()
-    return changed
+    changed_config.validate()
+    return changed_config
 
 
 def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> JsonDict:
@@ -644,8 +648,8 @@ def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells)
     if cells.lists_points:
         points = {point: [plugin for plugin in plugins if point in plugin.joined()] for point in POINTS}
     enabled = {
-        point: {"enabled": [{"name": plugin.name} for plugin in found]}
-        for point, found in points.items()
-        if found
+        point: {"enabled": [{"name": plugin.name} for plugin in plugin_classes]}
+        for point, plugin_classes in points.items()
+        if plugin_classes
     }
     return {"apiVersion": f"{GROUP}/{cells.default_version}", "kind": KIND, **with_plugins(enabled, cells)}

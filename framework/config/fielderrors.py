@@ -80,14 +80,14 @@ def forbidden(path: str, message: str) -> str:
 
 
 def unsupported(path: str, value: str, allowed: Sequence[str] = ()) -> str:
-    known = f": supported values: {', '.join(map(shown, allowed))}" if allowed else ""
-    return f"{path}: Unsupported value: {shown(value)}{known}"
+    supported = f": supported values: {', '.join(map(shown, allowed))}" if allowed else ""
+    return f"{path}: Unsupported value: {shown(value)}{supported}"
 
 
 def aggregated(texts: Iterable[str]) -> str:
     """Several errors as one text, without duplicates; empty without errors."""
-    found = list(dict.fromkeys(texts))
-    return f"[{', '.join(found)}]" if len(found) > 1 else "".join(found)
+    distinct = list(dict.fromkeys(texts))
+    return f"[{', '.join(distinct)}]" if len(distinct) > 1 else "".join(distinct)
 
 
 def unknown(paths: Iterable[str]) -> str:
@@ -137,12 +137,12 @@ def fault_of(text: str) -> ProfileFault:
     >>> fault_of("nothing is right")
     ProfileFault(where='', what='nothing is right', got=None, wanted=None)
     """
-    found = _FAULT.fullmatch(text)
-    if found is None:
+    match = _FAULT.fullmatch(text)
+    if match is None:
         return ProfileFault("", text)
-    where = found["where"]
-    kind = found["kind"]
-    rest = found["rest"] or ""
+    where = match["where"]
+    kind = match["kind"]
+    rest = match["rest"] or ""
     if kind in ("Required value", "Forbidden"):
         return ProfileFault(where, f"{kind}: {rest}" if rest else kind)
     value = _VALUE.fullmatch(rest)
@@ -220,8 +220,8 @@ def preferred_faults(
     terms: Sequence[PreferredSchedulingTerm], cells: FrameworkCells, path: str = ""
 ) -> list[str]:
     """The faults of preferred terms; terms of weight 0 are skipped."""
-    counted = ((i, term.preference) for i, term in enumerate(terms) if term.weight)
-    return [fault for i, term in counted for fault in term_faults(term, cells, f"{path}[{i}]")]
+    weighted = ((i, term.preference) for i, term in enumerate(terms) if term.weight)
+    return [fault for i, term in weighted for fault in term_faults(term, cells, f"{path}[{i}]")]
 
 
 def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> list[str]:
@@ -240,14 +240,14 @@ def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> lis
                     f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"
                 ]
         return []
-    found = [
+    faults = [
         _expression(e, cells, f"{_child(path, 'matchExpressions')}[{i}]")
         for i, e in enumerate(term.match_expressions)
     ]
-    found += [
+    faults += [
         _field(e, cells, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)
     ]
-    return [fault for fault in found if fault]
+    return [fault for fault in faults if fault]
 
 
 def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells = _PLAIN) -> str:

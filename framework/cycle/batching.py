@@ -31,7 +31,7 @@ UNSIGNED = object()
 
 
 def _tolerations(plugin: Any, pod: Template) -> Hashable:
-    return tuple(sorted(pod.spec.tolerations, key=lambda one: (one.key, one.value)))
+    return tuple(sorted(pod.spec.tolerations, key=lambda toleration: (toleration.key, toleration.value)))
 
 
 def _node_affinity(plugin: Any, pod: Template) -> Hashable:
@@ -39,14 +39,20 @@ def _node_affinity(plugin: Any, pod: Template) -> Hashable:
     if affinity is None:
         return None, pod.spec.node_selector
     terms = () if affinity.required is None else affinity.required.node_selector_terms
-    preferred = sorted(repr((one.weight, _term(one.preference))) for one in affinity.preferred)
+    preferred = sorted(
+        repr((preferred_term.weight, _term(preferred_term.preference)))
+        for preferred_term in affinity.preferred
+    )
     return tuple(sorted(repr(_term(term)) for term in terms)), tuple(preferred), pod.spec.node_selector
 
 
 def _term(term: NodeSelectorTerm) -> list[list[str]]:
     return [
-        sorted(repr((one.key, one.operator, sorted(one.values))) for one in found)
-        for found in (term.match_expressions, term.match_fields)
+        sorted(
+            repr((requirement.key, requirement.operator, sorted(requirement.values)))
+            for requirement in requirements
+        )
+        for requirements in (term.match_expressions, term.match_fields)
     ]
 
 
@@ -136,24 +142,24 @@ class Signer:
         if self.slot not in pod.notes:
             parts = tuple(SIGNERS[plugin.name](plugin, pod) for plugin in self.plugins)
             pod.notes[self.slot] = None if UNSIGNED in parts else parts
-        found: Hashable = pod.notes[self.slot]
-        return found
+        signature: Hashable = pod.notes[self.slot]
+        return signature
 
     def sign(self, cycle: FrameworkCycle) -> Hashable:
         """The signature of the pod of *cycle*; None: it has none."""
-        found = self.of_template(cycle.template)
-        if found is None or not self.reads_volumes:
-            return found
+        template_signature = self.of_template(cycle.template)
+        if template_signature is None or not self.reads_volumes:
+            return template_signature
         # Config maps and secrets do not count.
         sources = (replace(volume, name="") for volume in cycle.pod.spec.volumes)
-        return found, tuple(sorted(repr(source) for source in sources if source != _NO_SOURCE))
+        return template_signature, tuple(sorted(repr(source) for source in sources if source != _NO_SOURCE))
 
 
 # --- what is kept -------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False, repr=False)
-class Kept:
+class StoredBatch:
     """The hints that the latest cycle of a profile that found a host leaves to the next one."""
 
     signature: Hashable
@@ -173,8 +179,8 @@ class Batches:
     on_undo: Callable[..., None]
     """Called with how something is undone, and with what."""
     number: int = 0
-    """That of the latest cycle."""
-    kept: dict[str, Kept] = attrs.Factory(dict)
+    """The number of the latest cycle."""
+    kept: dict[str, StoredBatch] = attrs.Factory(dict)
     """Profile -> what is kept."""
 
     def begin(self) -> None:
@@ -182,9 +188,9 @@ class Batches:
         self.on_undo(setattr, self, "number", self.number)
         self.number += 1
 
-    def _keep(self, profile: str, kept: Kept) -> None:
+    def _keep(self, profile: str, batch: StoredBatch) -> None:
         self.on_undo(setattr, self, "kept", self.kept)
-        self.kept = {**self.kept, profile: kept}
+        self.kept = {**self.kept, profile: batch}
 
     def signs(self, cycle: FrameworkCycle, profile: str) -> bool:
         """Whether the pod of *cycle* has a signature."""
@@ -194,39 +200,39 @@ class Batches:
     def hint(self, cycle: FrameworkCycle, profile: str) -> str:
         """The node that the pod of *cycle* may try first; empty: none. It is taken off what is kept, whether
         or not it is tried."""
-        kept = self.kept.get(profile)
+        batch = self.kept.get(profile)
         if (
-            kept is None
-            or not kept.rest
-            or kept.cycle + 1 != self.number
-            or self.signers[profile].sign(cycle) != kept.signature
+            batch is None
+            or not batch.rest
+            or batch.cycle + 1 != self.number
+            or self.signers[profile].sign(cycle) != batch.signature
         ):
             return ""
-        row = cycle.table.row_of.get(kept.host)
+        row = cycle.table.row_of.get(batch.host)
         if row is None or not cycle.table.has_node[row]:
             return ""
-        judged = judge(cycle, Batch(cycle.table, np.array([row], np.intp)), False)
-        if judged.fits[0] or judged.error(0) is not None:
+        findings = judge(cycle, Batch(cycle.table, np.array([row], np.intp)), False)
+        if findings.fits[0] or findings.error(0) is not None:
             return ""
-        hint, rest = _popped(list(kept.rest))
-        self._keep(profile, attrs.evolve(kept, rest=tuple(rest)))
+        hint, rest = _pop(list(batch.rest))
+        self._keep(profile, attrs.evolve(batch, rest=tuple(rest)))
         return hint
 
-    def store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
-        """The pod of *cycle* gets *host*, one of those that it *found* feasible."""
+    def store(self, cycle: FrameworkCycle, details: Details, host: str) -> None:
+        """The pod of *cycle* gets *host*, one of the feasible nodes of *details*."""
         profile = cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         if profile not in self.signers:
             return
-        kept = self.kept.get(profile)
-        if cycle.hint == host and kept is not None:
-            kept = attrs.evolve(kept, cycle=self.number, host=host)
+        batch = self.kept.get(profile)
+        if cycle.hint == host and batch is not None:
+            batch = attrs.evolve(batch, cycle=self.number, host=host)
         else:
-            signature = None if found.ranking is None else self.signers[profile].sign(cycle)
+            signature = None if details.ranking is None else self.signers[profile].sign(cycle)
             heap = []
-            if signature is not None and found.ranking is not None:
-                heap = _heap(cycle, found.feasible_rows, found.ranking.totals)
-            kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
-        self._keep(profile, kept)
+            if signature is not None and details.ranking is not None:
+                heap = _heap(cycle, details.feasible_rows, details.ranking.totals)
+            batch = StoredBatch(signature, self.number, host, tuple(_pop(heap)[1] if heap else ()))
+        self._keep(profile, batch)
 
 
 # --- the heap, as Go's container/heap has it ----------------------------------------------------------------
@@ -242,7 +248,7 @@ def _heap(cycle: FrameworkCycle, rows: Rows, totals: Scores) -> Heap:
     return heap
 
 
-def _popped(heap: Heap) -> tuple[str, Heap]:
+def _pop(heap: Heap) -> tuple[str, Heap]:
     """The node on top of *heap*, and the rest."""
     last = len(heap) - 1
     heap[0], heap[last] = heap[last], heap[0]

@@ -30,14 +30,14 @@ from ..queue.queue import FrameworkQueue
 PREEMPTION = "DefaultPreemption"
 
 
-def _told(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
+def _report_phase(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
     """*status*, after *on_phase* was called with that end of the part."""
     if on_phase is not None:
         on_phase(part, SUCCESS if status is None else status.code.value)
     return status
 
 
-def _failed(status: Status | None) -> TypeGuard[Status]:
+def _has_failed(status: Status | None) -> TypeGuard[Status]:
     return status is not None and not status.is_success
 
 
@@ -89,12 +89,12 @@ class FrameworkBinding(BindingCycle):
             return self._assume_plainly(pod, host, latest)
         cycle = latest or self.latest_cycle(pod)
         bound = pod.bound_to(host)
-        refused = self._reserve(pod, bound, profile, cycle)
-        if refused is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
+        refusal = self._reserve(pod, bound, profile, cycle)
+        if refusal is None and profile.points["permit"] and pod.uid in profile.waiting_pods.by_uid:
             self._cycles[pod.uid] = cycle
             return None
-        refused = refused or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
-        return refused or self._bind(bound, profile, cycle)
+        refusal = refusal or self._pre_bind(bound, profile, cycle, profile.points["preBind"])
+        return refusal or self._bind(bound, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle | None) -> Status | None:
         """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
@@ -121,12 +121,12 @@ class FrameworkBinding(BindingCycle):
         profile = self.profile_of(pod)
         cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
-            refused = self._assume_plainly(pod, host, None if pod.node_name else cycle)
+            refusal = self._assume_plainly(pod, host, None if pod.node_name else cycle)
         else:
-            refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
-        if refused is None:
+            refusal = self._reserve(pod, pod.bound_to(host), profile, cycle)
+        if refusal is None:
             self._cycles[pod.uid] = cycle
-        return self._failure(refused)
+        return self._failure(refusal)
 
     def _reserve(self, pod: Pod, bound: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Assume, Reserve, Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
@@ -134,24 +134,26 @@ class FrameworkBinding(BindingCycle):
         A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
         """
         host = bound.spec.node_name
-        unassumed = None
+        failed_assumption = None
         if self.engine.release.framework.assumes_volumes_first and cycle.template.claims:
-            unassumed = assume_volumes(bound, host, cycle)
-        unassumed = unassumed or self._assume(pod, bound, self.engine.latest_template(pod))
-        if unassumed is not None:
-            return unassumed
+            failed_assumption = assume_volumes(bound, host, cycle)
+        failed_assumption = failed_assumption or self._assume(pod, bound, self.engine.latest_template(pod))
+        if failed_assumption is not None:
+            return failed_assumption
         on_phase = self.engine.on_phase
         for plugin in profile.points["reserve"]:
             status = plugin.reserve(bound, host, cycle)
-            if _failed(status):
-                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
-                return _told(on_phase, Phase.RESERVE, self._undone(bound, profile, cycle, told))
-        _told(on_phase, Phase.RESERVE, None)
-        refused = self._permit(bound, profile, cycle) if profile.points["permit"] else None
-        _told(on_phase, Phase.PERMIT, refused)
-        if refused is None:
+            if _has_failed(status):
+                failure = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
+                return _report_phase(
+                    on_phase, Phase.RESERVE, self._after_undo(bound, profile, cycle, failure)
+                )
+        _report_phase(on_phase, Phase.RESERVE, None)
+        refusal = self._permit(bound, profile, cycle) if profile.points["permit"] else None
+        _report_phase(on_phase, Phase.PERMIT, refusal)
+        if refusal is None:
             self._activate(cycle)
-        return refused
+        return refusal
 
     def _activate(self, cycle: FrameworkCycle) -> None:
         if cycle.pods_to_activate and self.queue is not None:
@@ -174,10 +176,10 @@ class FrameworkBinding(BindingCycle):
 
     def preempt(self, victim: Pod, preemptor: Pod) -> bool:
         # Upstream: a victim of another profile is deleted even while it waits.
-        waiting = self.profile_of(preemptor).waiting_pods.by_uid.get(victim.uid)
-        if waiting is not None:
-            waiting.reject(PREEMPTION, "preempted")
-        return waiting is not None
+        waiting_pod = self.profile_of(preemptor).waiting_pods.by_uid.get(victim.uid)
+        if waiting_pod is not None:
+            waiting_pod.reject(PREEMPTION, "preempted")
+        return waiting_pod is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
         return self.engine.release.framework.assumes_volumes_first or any(
@@ -189,15 +191,15 @@ class FrameworkBinding(BindingCycle):
         return next((plugin for plugin in plugins if isinstance(plugin, DynamicResources)), None)
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
-        profile, cycle = self._reserved(pod)
+        profile, cycle = self._reservation(pod)
         plugins = before_volumes(profile)
-        refused = self._pre_bind(pod.bound_to(host), profile, cycle, plugins) if plugins else None
-        if refused is None:
+        refusal = self._pre_bind(pod.bound_to(host), profile, cycle, plugins) if plugins else None
+        if refusal is None:
             self._cycles[pod.uid] = cycle
-        return self._failure(refused)
+        return self._failure(refusal)
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
-        profile, cycle = self._reserved(pod)
+        profile, cycle = self._reservation(pod)
         if self._runs_nothing(profile, cycle.template):
             self._activate(cycle)
             return None
@@ -206,11 +208,11 @@ class FrameworkBinding(BindingCycle):
         return self._failure(self._pre_bind(bound, profile, cycle, rest) or self._bind(bound, profile, cycle))
 
     def give_back(self, pod: Pod, host: str) -> None:
-        profile, cycle = self._reserved(pod)
+        profile, cycle = self._reservation(pod)
         profile.waiting_pods.by_uid.pop(pod.uid, None)
         self._undo(pod.bound_to(host), profile, cycle)
 
-    def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
+    def _reservation(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from
         ``_cycles``."""
         return self.profile_of(pod), self._cycles.pop(pod.uid, None) or self.latest_cycle(pod)
@@ -237,8 +239,8 @@ class FrameworkBinding(BindingCycle):
             status = plugin.permit(pod, pod.spec.node_name, cycle)
             if status is not None and status.code is Code.WAIT:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
-            elif _failed(status):
-                return self._undone(
+            elif _has_failed(status):
+                return self._after_undo(
                     pod,
                     profile,
                     cycle,
@@ -254,8 +256,8 @@ class FrameworkBinding(BindingCycle):
         """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`_reserve`."""
         for plugin in plugins:
             status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
-            if _failed(status):
-                return self._undone(pod, profile, cycle, _refusal(status, "PreBind", plugin))
+            if _has_failed(status):
+                return self._after_undo(pod, profile, cycle, _refusal(status, "PreBind", plugin))
         return None
 
     def _bind(self, pod: Pod, profile: Profile, cycle: FrameworkCycle) -> Status | None:
@@ -267,12 +269,12 @@ class FrameworkBinding(BindingCycle):
             status = plugin.bind(pod, host, cycle)
             if status is not None and status.is_skip:
                 continue
-            if _failed(status):
-                return self._undone(pod, profile, cycle, _refusal(status, "Bind", plugin))
+            if _has_failed(status):
+                return self._after_undo(pod, profile, cycle, _refusal(status, "Bind", plugin))
             break
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.
-            return self._undone(pod, profile, cycle, error(status.message))
+            return self._after_undo(pod, profile, cycle, error(status.message))
         for listener in profile.points["postBind"]:
             listener.post_bind(pod, host, cycle)
         self._activate(cycle)
@@ -304,7 +306,7 @@ class FrameworkBinding(BindingCycle):
             )
         return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
-    def _undone(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
+    def _after_undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, profile, cycle)
         return status
 

@@ -86,7 +86,7 @@ class Diagnosis:
     post_filter: str = ""
     """PostFilter's message."""
     _statuses: dict[Outcome, Status] = attrs.field(factory=dict, init=False)
-    """What the verdict says of alike nodes -> their status."""
+    """The outcome that alike nodes share -> their status."""
 
     @property
     def outside_has_status(self) -> bool:
@@ -101,17 +101,17 @@ class Diagnosis:
     @property
     def failed_rows(self) -> Rows:
         """Rows that a filter rejected."""
-        visited = NO_ROWS if self.search is None else self.told_once(self.search.failed)
+        visited = NO_ROWS if self.search is None else self.one_row_per_name(self.search.failed)
         return visited if self.failed_first is None else np.append(visited, self.failed_first)
 
-    def told_once(self, rows: Rows) -> Rows:
+    def one_row_per_name(self, rows: Rows) -> Rows:
         """*rows*, but one alone of those with one name: a node that the list has twice has one status."""
         if self.is_regular or len(rows) < 2:
             return rows
-        first = {self.names[row]: row for row in reversed(rows.tolist())}
-        if len(first) == len(rows):
+        first_rows = {self.names[row]: row for row in reversed(rows.tolist())}
+        if len(first_rows) == len(rows):
             return rows
-        return np.array([row for row in rows.tolist() if first[self.names[row]] == row], np.intp)
+        return np.array([row for row in rows.tolist() if first_rows[self.names[row]] == row], np.intp)
 
     @property
     def size(self) -> int:
@@ -119,12 +119,12 @@ class Diagnosis:
         if self.rejected is not None:
             return self.node_count
         search = self.search
-        others = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
+        rejected = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
         failed = 0 if search is None else len(search.visited) - int(np.count_nonzero(search.fits))
         if search is not None and failed and not self.is_regular:
-            failed -= len(search.failed) - len(self.told_once(search.failed))
+            failed -= len(search.failed) - len(self.one_row_per_name(search.failed))
         return (
-            failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + others
+            failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + rejected
         )
 
     @property
@@ -177,15 +177,15 @@ class Diagnosis:
             return dict.fromkeys((self.names[row] for row in self.order.tolist()), self.rejected)
         # The status of each node that PreFilter left out, where such a node has one.
         reasons = () if self.outside_reason is None else (self.outside_reason,)
-        found = dict.fromkeys((self.names[row] for row in self.outside.tolist()), unresolvable(*reasons))
+        statuses = dict.fromkeys((self.names[row] for row in self.outside.tolist()), unresolvable(*reasons))
         # Node and status of each row that a filter rejected.
         rows = NO_ROWS if self.search is None else self.failed_rows
-        found.update(zip([self.names[row] for row in rows.tolist()], self._statuses_of(rows), strict=True))
+        statuses.update(zip([self.names[row] for row in rows.tolist()], self._statuses_of(rows), strict=True))
         for name, texts in self.extender_reasons.items():
-            found[name] = self._extended(found.get(name), name, texts)
-        return found
+            statuses[name] = self._with_extender_reasons(statuses.get(name), name, texts)
+        return statuses
 
-    def _extended(self, status: Status | None, name: str, texts: list[str]) -> Status:
+    def _with_extender_reasons(self, status: Status | None, name: str, texts: list[str]) -> Status:
         """The status of a node with the reasons of extenders; *status*: that of the filters, if they rejected
         it."""
         status = None if self.cells.extender_replaces_reasons else status
@@ -207,7 +207,7 @@ class Diagnosis:
             status = self.status(row)
         name = self.names[row]
         if name in self.extender_reasons:
-            return self._extended(status, name, self.extender_reasons[name])
+            return self._with_extender_reasons(status, name, self.extender_reasons[name])
         return status
 
     def status(self, row: int) -> Status:
@@ -215,69 +215,69 @@ class Diagnosis:
         return self._statuses_of(np.array([row]))[0]
 
     def _statuses_of(self, rows: Rows) -> list[Status]:
-        known = self._statuses
+        status_by_outcome = self._statuses
         if self.search is None or not len(rows):
             return []
         verdict = self.search.verdict
         outcomes = verdict.outcomes(rows)
         for row, outcome in zip(rows.tolist(), outcomes, strict=True):
-            if outcome not in known:
+            if outcome not in status_by_outcome:
                 reasons = verdict.reasons(row)
                 rejecting_predicates = verdict.rejecting_predicates(row)
                 resolvable = all(reason.resolvable for reason in reasons)
-                known[outcome] = Status(
+                status_by_outcome[outcome] = Status(
                     Code.UNSCHEDULABLE if resolvable else Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
                     tuple(reason.text for reason in reasons),
                     rejecting_predicates[0] if rejecting_predicates else "",
                 )
-        return [known[outcome] for outcome in outcomes]
+        return [status_by_outcome[outcome] for outcome in outcomes]
 
     def tally(self) -> dict[str, int]:
         """Reason -> the number of nodes that it rejects."""
-        found = {}
+        counts = {}
         if self.search is not None:
-            found = self.search.verdict.tally(self.failed_rows)
+            counts = self.search.verdict.tally(self.failed_rows)
         outside = len(self.excluded) if self.cells.counts_outside else self.node_count - self.size
         if self.outside_reason is not None and outside > 0:
-            found[self.outside_reason] = found.get(self.outside_reason, 0) + outside
+            counts[self.outside_reason] = counts.get(self.outside_reason, 0) + outside
         for texts in self.extender_reasons.values():
             for text in texts:
-                found[text] = found.get(text, 0) + 1
-        return found
+                counts[text] = counts.get(text, 0) + 1
+        return counts
 
     def plugins(self) -> frozenset[str]:
         """The plugins that rejected the pod or a node."""
-        found = {EXTENDER} if self.extended else set()
+        names = {EXTENDER} if self.extended else set()
         if self.cells.narrowing_rejects:
-            found.update(self.narrowing)
+            names.update(self.narrowing)
         if self.rejected is not None:
             # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is
             # forgotten.
             if self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE:
                 return frozenset([self.rejected.plugin])
-            return frozenset(found | {self.rejected.plugin} - {""})
+            return frozenset(names | {self.rejected.plugin} - {""})
         if self.search is not None:
-            found |= rejecting_predicates(self.search, self.failed_rows)
-        return frozenset(found)
+            names |= rejecting_predicates(self.search, self.failed_rows)
+        return frozenset(names)
 
     def unresolvable_rows(self, size: int) -> Mask:
         """Rows where removing pods cannot help: bool[size]."""
-        found = np.full(size, not self.cells.tries_without_status)
+        mask = np.full(size, not self.cells.tries_without_status)
         if self.rejected is not None:
-            found[self.order] = self.rejected.code is not Code.UNSCHEDULABLE
+            mask[self.order] = self.rejected.code is not Code.UNSCHEDULABLE
         if self.search is not None:
             if self.failed_first is None:
                 failed = self.search.failed
             else:
                 failed = np.append(self.search.failed, self.failed_first)
-            found[failed] = self.search.verdict.unresolvable()[failed]
+            mask[failed] = self.search.verdict.unresolvable()[failed]
         if self.outside_has_status:
-            found[self.excluded] = True
+            mask[self.excluded] = True
         for row in self.order.tolist() if self.extender_reasons else ():
             if self.names[row] in self.extender_reasons:
                 status = self.status_of(row)
-                found[row] = status is not None and status.code is not Code.UNSCHEDULABLE
-        return found
+                mask[row] = status is not None and status.code is not Code.UNSCHEDULABLE
+        return mask
 
     def fit_error(self) -> FitError:
         """The error of the pod."""
@@ -298,12 +298,12 @@ def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:
     """The plugins that rejected any of *rows*."""
     verdict = search.verdict
     alive, with_nominated = verdict.apart(rows)
-    found = {name for row in with_nominated for name in verdict.rejecting_predicates(row)}
+    names = {name for row in with_nominated for name in verdict.rejecting_predicates(row)}
     for predicate, failures in verdict.plain.findings:
         if (alive & (failures.codes > 0)).any():
-            found.add(predicate.name)
+            names.add(predicate.name)
         alive &= failures.passed
-    return found
+    return names
 
 
 # --- PreEnqueue and PreFilter -------------------------------------------------------------------------------
@@ -334,28 +334,28 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
     return None
 
 
-def _concerned(pod: Template, profile: Profile) -> frozenset[Plugin]:
+def _concerned_plugins(pod: Template, profile: Profile) -> frozenset[Plugin]:
     """The plugins with a PreFilter that may have something to say of *pod*."""
-    found = pod.notes.get(profile.slot)
-    if found is None:
+    plugins = pod.notes.get(profile.slot)
+    if plugins is None:
         filters = profile.points["filter"]
-        concerned = {rule.name for rule in profile.algorithm.predicates_for(pod)}
-        found = pod.notes[profile.slot] = frozenset(
+        rules = {rule.name for rule in profile.algorithm.predicates_for(pod)}
+        plugins = pod.notes[profile.slot] = frozenset(
             plugin
             for plugin in profile.points["preFilter"]
-            if (plugin.name in concerned if plugin in filters else plugin.concerns(pod))
+            if (plugin.name in rules if plugin in filters else plugin.concerns(pod))
         )
-    return found
+    return plugins
 
 
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     """Run the PreFilter plugins in order until one ends it."""
-    found = EVERYTHING
+    result = EVERYTHING
     rejection = None
     cells = profile.algorithm.release.framework
-    concerned = _concerned(cycle.template, profile)
+    concerned_plugins = _concerned_plugins(cycle.template, profile)
     for plugin in profile.points["preFilter"]:
-        answer = ask(plugin, cycle) if plugin in concerned else None
+        answer = ask(plugin, cycle) if plugin in concerned_plugins else None
         if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
             if answer.code is Code.SKIP:
                 (cycle.skipped if cells.pre_filter_skips else cycle.pre_filtered).add(plugin.name)
@@ -363,8 +363,8 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             rejection = answer
             if not answer.is_rejection:
                 # Upstream: 1.24 tells the error of another status, which is none.
-                told = "%!w(<nil>)" if cells.pre_filter_errors_lost else answer.message
-                text = cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=cycle.pod.name)
+                message = "%!w(<nil>)" if cells.pre_filter_errors_lost else answer.message
+                text = cells.pre_filter_error.format(plugin=plugin.name, text=message, pod=cycle.pod.name)
                 rejection = error(text)
             elif cells.pre_filter_rejection_errs:
                 rejection = error(f'rejected by "{plugin.name}" at prefilter: {answer.message}')
@@ -374,30 +374,30 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
             continue
         cycle.pre_filtered.add(plugin.name)
         if isinstance(answer, PreFilterResult) and answer.node_names is not None and cells.pre_filter_narrows:
-            names = answer.node_names if found.node_names is None else found.node_names & answer.node_names
-            found = PreFilterOutcome(None, names, (*found.narrowing, plugin.name))
+            names = answer.node_names if result.node_names is None else result.node_names & answer.node_names
+            result = PreFilterOutcome(None, names, (*result.narrowing, plugin.name))
             if not names:
-                narrowing = sorted(found.narrowing) if cells.disjoint_sorts_plugins else found.narrowing
+                narrowing = sorted(result.narrowing) if cells.disjoint_sorts_plugins else result.narrowing
                 text = f"node(s) didn't satisfy plugin(s) [{' '.join(narrowing)}] simultaneously"
                 if len(narrowing) == 1:
                     text = f"node(s) didn't satisfy plugin {narrowing[0]}"
                 reject = unresolvable if cells.disjoint_is_unresolvable else unschedulable
-                return attrs.evolve(found, status=reject(text))
-    return found if rejection is None else attrs.evolve(found, status=rejection)
+                return attrs.evolve(result, status=reject(text))
+    return result if rejection is None else attrs.evolve(result, status=rejection)
 
 
 def ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     """The answer of *plugin* to the pod's template; where it can, it runs once for a template."""
-    found: PreFilterResult | Status | None
+    answer: PreFilterResult | Status | None
     if not plugin.pre_filter_by_class:
-        found = plugin.pre_filter(cycle.template, cycle)
-        return found
+        answer = plugin.pre_filter(cycle.template, cycle)
+        return answer
     notes = cycle.template.notes
     slot = plugin.pre_filter_slot
     if slot not in notes:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
-    found = notes[slot]
-    return found
+    answer = notes[slot]
+    return answer
 
 
 @attrs.define(eq=False, repr=False)
@@ -425,13 +425,13 @@ class PluginCheck:
             return Detour.PLUGINS
         notes = cycle.template.notes
         version = cycle.volumes_version if cycle.template.claims else 0
-        known = notes.get(self.slot)
-        if known is None or known[0] != version:
-            known = notes[self.slot] = version, self._of_template(cycle.template, cycle)
-        return known[1]
+        cached = notes.get(self.slot)
+        if cached is None or cached[0] != version:
+            cached = notes[self.slot] = version, self._detour_of_template(cycle.template, cycle)
+        return cached[1]
 
-    def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
-        concerned = _concerned(pod, self.profile)
+    def _detour_of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
+        concerned = _concerned_plugins(pod, self.profile)
         for plugin in self.profile.points["preFilter"]:
             if plugin in concerned:
                 if not (
@@ -472,10 +472,10 @@ class FrameworkDetails(Details):
 
     @property
     def visited(self) -> list[int]:
-        found = dict.fromkeys(super().visited)
+        rows = dict.fromkeys(super().visited)
         statuses = self.statuses
-        found |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in statuses)
-        return list(found)
+        rows |= dict.fromkeys(row for row in self.diagnosis.order.tolist() if self.names[row] in statuses)
+        return list(rows)
 
     def has_visited(self, row: int) -> bool:
         return super().has_visited(row) or self.diagnosis.status_of(row) is not None
@@ -536,15 +536,15 @@ def search(
     )
     name = cycle.pod.status.nominated_node_name or cycle.hint
     gate = cycle.release.framework.nominated_gate
-    first = cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
+    hinted_row = cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
     # Upstream: the look at the one node counts as a search among one node.
-    start = 0 if first is not None and diagnosis.cells.nominated_moves_start else start
-    if first is not None and verdict.fits[first]:
+    start = 0 if hinted_row is not None and diagnosis.cells.nominated_moves_start else start
+    if hinted_row is not None and verdict.fits[hinted_row]:
         # The nominated node, if extenders leave it.
-        rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
+        rows = _extenders_leave(cycle, np.array([hinted_row], np.intp), diagnosis, pass_extenders)
         if len(rows):
-            alone = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
-            details.search = diagnosis.search = alone
+            single = SearchResult(verdict, np.array([hinted_row], np.intp), np.ones(1, np.bool_), 1)
+            details.search = diagnosis.search = single
             _leave_effects(cycle, nominations, verdict, rows, ())
             details.feasible_rows = rows
             details.passed_extenders = pass_extenders is not None
@@ -555,71 +555,73 @@ def search(
     unknown = sorted((outcome.node_names or frozenset()) - row_of.keys())
     if unknown and cells.unknown_name_errs:
         return start, f'nodeinfo not found for node name "{unknown[0]}"'
-    has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
+    has_failed = hinted_row is not None and not verdict.fits[hinted_row] and verdict.error(hinted_row) is None
     if outcome.node_names is not None:
-        named = [row_of[name] for name in outcome.node_names - set(unknown)]
-        inside = np.isin(order, np.array(named, np.intp))
-        order = order[inside]
+        named_rows = [row_of[name] for name in outcome.node_names - set(unknown)]
+        is_inside = np.isin(order, np.array(named_rows, np.intp))
+        order = order[is_inside]
         # Upstream: the plugin that rejected the nominated node is put into the same set, before it is read.
-        others = (
-            verdict.rejecting_predicates(first)[:1]
-            if cells.narrowing_rejects and has_failed and first is not None
+        rejecting = (
+            verdict.rejecting_predicates(hinted_row)[:1]
+            if cells.narrowing_rejects and has_failed and hinted_row is not None
             else ()
         )
-        diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *others))
+        diagnosis.leave_out(diagnosis.order[~is_inside], (*outcome.narrowing, *rejecting))
     if not len(order) and not cells.index_of_all_nodes:
         return start, NO_NODE_LEFT
     begin = start % max(len(order), 1)
     visiting = np.concatenate([order[begin:], order[:begin]])
     # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with it.
-    found = details.search = diagnosis.search = visit(verdict, visiting, profile.algorithm.wanted(len(order)))
+    result = details.search = diagnosis.search = visit(
+        verdict, visiting, profile.algorithm.wanted(len(order))
+    )
     if profile.algorithm.has_effects or cycle.claim_users is not None:
-        before = () if first is None else (first,)
-        _leave_effects(cycle, nominations, verdict, visiting[: found.consumed], before)
+        visited_first = () if hinted_row is None else (hinted_row,)
+        _leave_effects(cycle, nominations, verdict, visiting[: result.consumed], visited_first)
     if (
         has_failed
-        and first not in found.visited
-        and not (diagnosis.outside_has_status and first in diagnosis.excluded)
+        and hinted_row not in result.visited
+        and not (diagnosis.outside_has_status and hinted_row in diagnosis.excluded)
     ):
-        diagnosis.failed_first = first
+        diagnosis.failed_first = hinted_row
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
-    details.feasible_rows, error = _until_error(found) if verdict.has_errors else (found.feasible, None)
+    details.feasible_rows, error = _before_error(result) if verdict.has_errors else (result.feasible, None)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
     return (start + len(details.feasible_rows) + diagnosis.size) % places, error
 
 
 def _leave_effects(
-    cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]
+    cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, nominated: Sequence[int]
 ) -> None:
-    """Leaves the effects of filtering the nodes of *rows* in this order, those of *before* once more before
-    that."""
+    """Leaves the effects of filtering the nodes of *rows* in this order, first those of *visited_first* once
+    more."""
     run_effects(cycle, verdict, rows)
     if cycle.claim_users is not None:
-        cycle.claim_users.filtered(cycle, nominations, (*before, *rows.tolist()))
+        cycle.claim_users.filtered(cycle, nominations, (*nominated, *rows.tolist()))
 
 
-def _left_by_extenders(
+def _extenders_leave(
     cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None
 ) -> Rows:
     """The nominated node, if extenders leave it."""
     if pass_extenders is None:
         return rows
     try:
-        left, passed = pass_extenders(cycle, rows)
+        remaining, passed = pass_extenders(cycle, rows)
     except ExtenderError:
         # Upstream: an error here is only logged, and all nodes are tried.
         return rows[:0]
     diagnosis.take(passed)
-    return left
+    return remaining
 
 
-def _until_error(found: SearchResult) -> tuple[Rows, str | None]:
+def _before_error(result: SearchResult) -> tuple[Rows, str | None]:
     """The feasible rows, and the first error, which ends the search and the cycle."""
-    for at, row in enumerate(found.visited.tolist()):
-        text = None if found.fits[at] else found.verdict.error(row)
+    for at, row in enumerate(result.visited.tolist()):
+        text = None if result.fits[at] else result.verdict.error(row)
         if text is not None:
-            found.visited = found.visited[:at]
-            found.fits = found.fits[:at]
-            return found.feasible, text
-    return found.feasible, None
+            result.visited = result.visited[:at]
+            result.fits = result.fits[:at]
+            return result.feasible, text
+    return result.feasible, None

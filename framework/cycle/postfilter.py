@@ -19,41 +19,43 @@ from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_pree
 def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bool:
     """Whether of *post_filters* only upstream's preemption has something to do, and no pod has a lower
     priority than that of *cycle*."""
-    *before, last = post_filters
+    *earlier_plugins, last = post_filters
     is_upstreams = type(last) is DefaultPreemption and all(
-        type(plugin) is DynamicResources for plugin in before
+        type(plugin) is DynamicResources for plugin in earlier_plugins
     )
     return is_upstreams and min(cycle.table.priorities, default=cycle.pod.priority) >= cycle.pod.priority
 
 
-def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[Plugin, ...]) -> Decision:
+def refused(
+    cycle: FrameworkCycle, template: UnschedulableTemplate, post_filters: tuple[Plugin, ...]
+) -> Decision:
     """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption
     finds no pod that could leave."""
-    never = refuses_to_preempt(cycle)
+    is_never = refuses_to_preempt(cycle)
     preempts = bool(post_filters)
-    told = kept.errors.get((preempts, never))
-    if told is None:
+    cached = template.errors.get((preempts, is_never))
+    if cached is None:
         idle = NEVER
-        if not never:
-            counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
-            idle = str(FitError(kept.nodes, {text: count for text, count in counts.items() if count}))
+        if not is_never:
+            counts = {NO_VICTIMS: template.nodes - template.unresolvable, NOT_HELPFUL: template.unresolvable}
+            idle = str(FitError(template.nodes, {text: count for text, count in counts.items() if count}))
         texts = [
             *(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)),
             f"preemption: {idle}",
         ]
         cells = cycle.release.framework
-        last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
-        plugins = frozenset(name for name, count in kept.predicates.items() if count)
-        told = kept.errors[preempts, never] = (
-            FitError(kept.nodes, dict(kept.tally), last, cells.post_filter_full_stop),
+        post_filter_text = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
+        plugins = frozenset(name for name, count in template.predicates.items() if count)
+        cached = template.errors[preempts, is_never] = (
+            FitError(template.nodes, dict(template.tally), post_filter_text, cells.post_filter_full_stop),
             plugins,
         )
-    error, plugins = told
-    if never or not preempts:
+    error, plugins = cached
+    if is_never or not preempts:
         plan = Preemption() if preempts else None
         nominated = None
     else:
-        nominated, _, _, plan = in_vain(cycle, kept.nodes - kept.unresolvable)
+        nominated, _, _, plan = in_vain(cycle, template.nodes - template.unresolvable)
     return Decision(
         cycle.pod,
         error=str(error),
@@ -79,7 +81,7 @@ def run_post_filter(
     cycle.post_filter = PostFilterContext(
         profile.points["preFilter"], nominations, extenders, shortlists, runs
     )
-    found = PostFilterResult()
+    combined = PostFilterResult()
     messages = []
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
@@ -97,9 +99,9 @@ def run_post_filter(
             or not (result.message or isinstance(answer, Status))
         ):
             return result
-        if result.nominated is not None or found.plan is None or not isinstance(answer, Status):
-            found.nominated = result.nominated
-            found.plan = result.plan
+        if result.nominated is not None or combined.plan is None or not isinstance(answer, Status):
+            combined.nominated = result.nominated
+            combined.plan = result.plan
         messages.append(result.message)
-    found.message = ", ".join(filter(None, messages))
-    return found
+    combined.message = ", ".join(filter(None, messages))
+    return combined

@@ -64,9 +64,9 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
     for entry in cycle.table.pods[row]:
         if entry.priority < pod.priority and entry.pod.is_terminating:
             # Upstream: the first condition of the type counts.
-            first = next((c for c in entry.pod.status.conditions if c.type == "DisruptionTarget"), None)
-            told = None if first is None else (first.status, first.reason)
-            if not by_condition or told == ("True", "PreemptionByScheduler"):
+            condition = next((c for c in entry.pod.status.conditions if c.type == "DisruptionTarget"), None)
+            status_and_reason = None if condition is None else (condition.status, condition.reason)
+            if not by_condition or status_and_reason == ("True", "PreemptionByScheduler"):
                 return LEAVING
     return None
 
@@ -83,10 +83,12 @@ def protection_of(cycle: FrameworkCycle) -> Protection:
     return _PROTECTIONS[cells.budgets](cycle.listings.budgets, exempts=cells.exempts_disrupted)
 
 
-def in_vain(cycle: FrameworkCycle, tried: int, message: str = "") -> tuple[str | None, str, bool, Preemption]:
-    """The fields of the result of an attempt without a candidate; *tried*: how many nodes were."""
+def in_vain(
+    cycle: FrameworkCycle, tried_count: int, message: str = ""
+) -> tuple[str | None, str, bool, Preemption]:
+    """The fields of the result of an attempt without a candidate; *tried_count*: how many nodes were."""
     cells = cycle.release.framework
-    if tried and cells.nomination_outlasts_tries:
+    if tried_count and cells.nomination_outlasts_tries:
         return None, message, False, Preemption()
     cleared = [cycle.pod] if cells.clears_itself else []
     return "", message, False, Preemption(drops_own=True, clear_nominations=cleared)
@@ -101,15 +103,15 @@ class Evaluator:
     context: PostFilterContext
     args: DefaultPreemptionArgs = attrs.Factory(DefaultPreemptionArgs)
     reasons: dict[str, int] = attrs.Factory(dict)
-    """What stood against nodes in the dry run, and how often."""
+    """Reason against nodes in the dry run -> their number."""
     errors: list[str] = attrs.Factory(list)
     _coming: Coming | None = None
     """The nominated pods, where sums alone show where the pod fits."""
-    _keeps: bool = False
+    _reads_outcomes: bool = False
     """Outcomes of earlier attempts may be read."""
     _lacks_reasons: bool = False
     """Some were, so that ``reasons`` and ``errors`` are not all."""
-    _left_out: int = 0
+    _surplus: int = 0
     """Candidates that no shortlist has room for."""
 
     def run(self, diagnosis: Diagnosis) -> PostFilterResult:
@@ -117,30 +119,30 @@ class Evaluator:
         if not self.cycle.table.ghosts:
             return self._run(diagnosis, NO_ROWS)
         with self.cycle.table.with_ghosts() as ghosts:
-            found = self._run(diagnosis, ghosts)
-            if found.plan is not None:
-                found.plan.candidates  # noqa: B018  # read while the rows of ghosts are there
-            return found
+            result = self._run(diagnosis, ghosts)
+            if result.plan is not None:
+                result.plan.candidates  # noqa: B018  # read while the rows of ghosts are there
+            return result
 
     def _run(self, diagnosis: Diagnosis, ghosts: Rows) -> PostFilterResult:
         unresolvable = diagnosis.unresolvable_rows(self.cycle.table.size)
-        refused = ineligible(self.cycle, unresolvable)
-        if refused is not None:
-            return PostFilterResult(message=refused, plan=Preemption())
+        refusal = ineligible(self.cycle, unresolvable)
+        if refusal is not None:
+            return PostFilterResult(message=refusal, plan=Preemption())
         order = diagnosis.order
-        rows = np.concatenate([diagnosis.told_once(order[~unresolvable[order]]), ghosts])
+        rows = np.concatenate([diagnosis.one_row_per_name(order[~unresolvable[order]]), ghosts])
         if len(rows):
             coming = coming_pods(self.cycle, self.context.nominations)
             self._coming = coming if is_plain(self.cycle, coming) else None
             is_kept = self._coming is not None and self.cycle.claim_users is None and not len(ghosts)
-            self._keeps = is_kept and not any(map(self._misses_pre_filter, self.context.pre_filters))
+            self._reads_outcomes = is_kept and not any(map(self._misses_pre_filter, self.context.pre_filters))
             candidates = self._candidates(rows)
             if not len(candidates) and self._lacks_reasons:
                 # Only now they matter, and outcomes of earlier attempts have none.
                 self.reasons = {}
                 self.errors = []
                 self._lacks_reasons = False
-                self._keeps = False
+                self._reads_outcomes = False
                 candidates = self._candidates(rows)
             if len(candidates):
                 try:
@@ -153,7 +155,7 @@ class Evaluator:
         if self.errors and self._cells.dry_run_errs:
             return PostFilterResult.failed(aggregated(sorted(self.errors)))
         self._count(NOT_HELPFUL, len(diagnosis.order) - len(rows))
-        message = str(FitError(diagnosis.node_count - self._left_out, self.reasons))
+        message = str(FitError(diagnosis.node_count - self._surplus, self.reasons))
         return PostFilterResult(*in_vain(self.cycle, len(rows), message))
 
     @property
@@ -171,41 +173,43 @@ class Evaluator:
         if not (self.context.shortlists and self._cells.samples_candidates):
             return self._dry_run(rows)
         share = len(rows) * self.args.min_candidate_nodes_percentage // 100
-        wanted = min(max(share, self.args.min_candidate_nodes_absolute), len(rows))
-        found = Candidates.none()
-        kept = np.zeros(0, np.bool_)
-        step = max(wanted, 1)
+        enough = min(max(share, self.args.min_candidate_nodes_absolute), len(rows))
+        candidates = Candidates.none()
+        is_kept = np.zeros(0, np.bool_)
+        step = max(enough, 1)
         for at in range(0, len(rows), step):
-            found = found.followed_by(self._dry_run(rows[at : at + step]))
-            kept, is_enough = shortlisted(found.violations, wanted)
+            candidates = candidates.followed_by(self._dry_run(rows[at : at + step]))
+            is_kept, is_enough = shortlisted(candidates.violations, enough)
             if is_enough:
                 break
-        self._left_out = len(found) - int(kept.sum())
-        return found.some(np.flatnonzero(kept))
+        self._surplus = len(candidates) - int(is_kept.sum())
+        return candidates.some(np.flatnonzero(is_kept))
 
     def _dry_run(self, rows: Rows) -> Candidates:
         """The candidates of *rows*, in order of *rows*: there the pod would fit without all lower
         priorities."""
-        found = self._kept(rows) if self._keeps else None
-        if found is not None:
-            return found
+        kept_candidates = self._kept_candidates(rows) if self._reads_outcomes else None
+        if kept_candidates is not None:
+            return kept_candidates
         potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
         occupied = np.arange(len(rows)) if self._cells.tries_idle_nodes else np.flatnonzero(potential.any)
         self._count(NO_VICTIMS, len(rows) - len(occupied))
         # A plugin whose PreFilter did not run would have to follow the pods that leave: then every such node
         # errs.
-        lost = next(filter(self._misses_pre_filter, self.context.pre_filters if len(occupied) else ()), None)
-        if lost is not None:
-            text = f'running RemovePod on PreFilter plugin "{lost.name}": {lost.follows_pods}'
+        unprepared = next(
+            filter(self._misses_pre_filter, self.context.pre_filters if len(occupied) else ()), None
+        )
+        if unprepared is not None:
+            text = f'running RemovePod on PreFilter plugin "{unprepared.name}": {unprepared.follows_pods}'
             self.errors += [text] * len(occupied)
-        if lost is not None or not len(occupied):
+        if unprepared is not None or not len(occupied):
             return Candidates.none()
-        tried = potential.some(occupied)
+        occupied_potential = potential.some(occupied)
         trial: Trial
         if self._coming is not None:
-            trial = ArrayTrial.of(self.cycle, self._coming, tried)
+            trial = ArrayTrial.of(self.cycle, self._coming, occupied_potential)
         else:
-            trial = OverlayTrial.of(self.cycle, self.context.nominations, tried)
+            trial = OverlayTrial.of(self.cycle, self.context.nominations, occupied_potential)
         candidates, verdict = dry_run(trial, protection_of(self.cycle))
         if self.cycle.claim_users is not None:
             self.cycle.claim_users.tried(
@@ -214,13 +218,13 @@ class Evaluator:
         self._note(verdict, np.ones(len(occupied), np.bool_))
         return self._with_victims(candidates)
 
-    def _kept(self, rows: Rows) -> Candidates | None:
+    def _kept_candidates(self, rows: Rows) -> Candidates | None:
         """As :meth:`_dry_run`, with what earlier dry runs came to; None where none did."""
         assert self._coming is not None
-        known = self.context.runs.outcomes(self.cycle, self._coming, rows, protection_of(self.cycle))
-        if known is None:
+        result = self.context.runs.outcomes(self.cycle, self._coming, rows, protection_of(self.cycle))
+        if result is None:
             return None
-        outcomes, verdict = known
+        outcomes, verdict = result
         occupied = outcomes.occupied[rows]
         if verdict is None:
             self._lacks_reasons = True
@@ -237,10 +241,10 @@ class Evaluator:
             and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
         )
 
-    def _note(self, verdict: Verdict, counted: Mask) -> None:
-        """Note what rules out those of the *counted* nodes where the pod does not fit even once all lower
+    def _note(self, verdict: Verdict, counted_nodes: Mask) -> None:
+        """Note what rules out those of the *counted_nodes* where the pod does not fit even once all lower
         priorities are gone."""
-        failed = np.flatnonzero(~verdict.fits & counted)
+        failed = np.flatnonzero(~verdict.fits & counted_nodes)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
         if verdict.has_errors:
@@ -254,19 +258,19 @@ class Evaluator:
         return candidates.some(np.flatnonzero(candidates.has_victims))
 
 
-def shortlisted(violations: Ints, wanted: int) -> tuple[Mask, bool]:
+def shortlisted(violations: Ints, number: int) -> tuple[Mask, bool]:
     """The candidates that upstream keeps, bool[k], of those found in this order with that many *violations*,
     and whether it then stops.
 
-    It keeps *wanted* of those that violate a budget and as many that do not, and stops with as many together
+    It keeps *number* of those that violate a budget and as many that do not, and stops with as many together
     if one does not.
     """
     clean = violations == 0
     clean_so_far = np.cumsum(clean)
     others_so_far = np.cumsum(~clean)
-    clean_kept = np.minimum(clean_so_far, wanted)
-    is_enough = (clean_kept > 0) & (clean_kept + np.minimum(others_so_far, wanted) >= wanted)
-    kept = np.where(clean, clean_so_far, others_so_far) <= wanted
+    clean_kept = np.minimum(clean_so_far, number)
+    is_enough = (clean_kept > 0) & (clean_kept + np.minimum(others_so_far, number) >= number)
+    is_kept = np.where(clean, clean_so_far, others_so_far) <= number
     if is_enough.any():
-        kept[int(is_enough.argmax()) + 1 :] = False
-    return kept, bool(is_enough.any())
+        is_kept[int(is_enough.argmax()) + 1 :] = False
+    return is_kept, bool(is_enough.any())

@@ -83,14 +83,14 @@ def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[st
     """The plugins that do not score the rows *feasible*, as their PreScore says. Raises :class:`ScoreError`."""
     nodes = Batch(cycle.table, feasible)
     skipped = set()
-    known = cycle.template.notes.setdefault(profile.pre_score_slot, {})
+    statuses = cycle.template.notes.setdefault(profile.pre_score_slot, {})
     for plugin in profile.points["preScore"]:
-        if plugin.name in known:
-            status = known[plugin.name]
+        if plugin.name in statuses:
+            status = statuses[plugin.name]
         else:
             status = plugin.pre_score(cycle.template, nodes, cycle)
             if plugin.pre_score_by_class and getattr(plugin, "kept_score", None) is None:
-                known[plugin.name] = status
+                statuses[plugin.name] = status
         if status is None or status.code is Code.SUCCESS:
             continue
         if status.code is not Code.SKIP:
@@ -102,15 +102,15 @@ def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[st
 def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:
     """Weigh the scores of plugins that run twice once more, which their first weighting may have taken out of
     range."""
-    seen = set()
+    scored = set()
     for rule, weight in rules:
         scores = ranking.by_priority[rule.name]
-        if rule.name in seen:
+        if rule.name in scored:
             outside = scores * weight > MAX_NODE_SCORE
             if outside.any():
                 raise _out_of_range(rule.name, int(scores[int(np.argmax(outside))]) * weight)
             ranking.totals += scores * (weight * weight - weight)
-        seen.add(rule.name)
+        scored.add(rule.name)
 
 
 def _is_within(scores: Scores) -> bool:
@@ -124,13 +124,13 @@ def _check_range(ranking: Ranking, plugin_by_plugin: bool) -> None:
     if all(map(_is_within, ranking.by_priority.values())):
         return
     outside = {name: (scores < 0) | (scores > MAX_NODE_SCORE) for name, scores in ranking.by_priority.items()}
-    first = [
+    violations = [
         (order if plugin_by_plugin else int(np.argmax(mask)), order, name)
         for order, (name, mask) in enumerate(outside.items())
         if mask.any()
     ]
-    if first:
-        name = min(first)[2]
+    if violations:
+        name = min(violations)[2]
         raise _out_of_range(name, int(ranking.by_priority[name][int(np.argmax(outside[name]))]))
 
 

@@ -89,21 +89,21 @@ def migrate(
         raise UnknownNameError(
             f"selector spread: expected {', '.join(SPREAD_BY_SELECTOR)}, got it for {target.version}, which has no such plugin"
         )
-    asked = config or AlgorithmConfiguration()
-    config = asked.with_defaults(release)
+    given_config = config or AlgorithmConfiguration()
+    config = given_config.with_defaults(release)
     config.validate(release)
-    chosen = select(
+    choice = select(
         Registry.of(release, resolved_gates(release, config.gates), CATALOGUE),
         policy,
         config.source.provider or DEFAULT_PROVIDER,
         config.hard_pod_affinity_weight,
     )
     draft = _PolicyDraft(
-        target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread
+        target, policy=policy or Policy(), release=release, choice=choice, selector_spread=selector_spread
     )
     draft.filter()
     draft.score()
-    return draft.finished(config, asked.percentage)
+    return draft.finished(config, given_config.percentage)
 
 
 # --- lines of scores and weights ----------------------------------------------------------------------------
@@ -153,12 +153,16 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
     groups: dict[object, list[ResourceStrategy]] = {}
     for usage in usages:
         groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
-    kept = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
-    dropped = tuple(usage.name for usage in usages if usage not in kept)
-    if len(kept) == 1:
-        return Strategy(_document(kept[0].shape, kept[0].resources), Fraction(kept[0].weight), True, dropped)
-    points = sorted({0, 100, *(utilization for usage in kept for utilization, _ in usage.shape)})
-    line = {point: sum((usage.weight * usage.at(point) for usage in kept), Fraction(0)) for point in points}
+    heaviest = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
+    dropped = tuple(usage.name for usage in usages if usage not in heaviest)
+    if len(heaviest) == 1:
+        return Strategy(
+            _document(heaviest[0].shape, heaviest[0].resources), Fraction(heaviest[0].weight), True, dropped
+        )
+    points = sorted({0, 100, *(utilization for usage in heaviest for utilization, _ in usage.shape)})
+    line = {
+        point: sum((usage.weight * usage.at(point) for usage in heaviest), Fraction(0)) for point in points
+    }
     low = min(line.values())
     high = max(line.values())
     if low == high:
@@ -166,20 +170,22 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
     stretched = {utilization: (score - low) * MAX_SCORE / (high - low) for utilization, score in line.items()}
     shape = tuple((utilization, round(score)) for utilization, score in stretched.items())
     is_exact = all(score.denominator == 1 for score in stretched.values())
-    for plain in LINES:
-        straight = ResourceStrategy("", 1, plain)
-        if all(straight.at(utilization) == score for utilization, score in shape):
-            shape = plain
-    return Strategy(_document(shape, kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
+    for strategy_line in LINES:
+        strategy = ResourceStrategy("", 1, strategy_line)
+        if all(strategy.at(utilization) == score for utilization, score in shape):
+            shape = strategy_line
+    return Strategy(
+        _document(shape, heaviest[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped
+    )
 
 
 def _document(shape: Line, resources: Mapping[str, int]) -> JsonDict:
-    listed = [{"name": name, "weight": weight} for name, weight in resources.items()]
+    resource_weights = [{"name": name, "weight": weight} for name, weight in resources.items()]
     if shape in LINES and resources == CPU_AND_MEMORY:
-        return {"type": LINES[shape], "resources": listed}
+        return {"type": LINES[shape], "resources": resource_weights}
     return {
         "type": "RequestedToCapacityRatio",
-        "resources": listed,
+        "resources": resource_weights,
         "requestedToCapacityRatio": {
             "shape": [{"utilization": utilization, "score": score} for utilization, score in shape]
         },
@@ -212,14 +218,14 @@ def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, s
     if not weights:
         return {}, {}
     common = lcm(*(weight.denominator for weight in weights.values()))
-    whole = {name: int(weight * common) for name, weight in weights.items()}
-    if max(whole.values()) > MAX_WEIGHT:
-        shared = gcd(*whole.values())
-        whole = {name: weight // shared for name, weight in whole.items()}
-    top = max(whole.values())
+    whole_weights = {name: int(weight * common) for name, weight in weights.items()}
+    if max(whole_weights.values()) > MAX_WEIGHT:
+        shared = gcd(*whole_weights.values())
+        whole_weights = {name: weight // shared for name, weight in whole_weights.items()}
+    top = max(whole_weights.values())
     if top <= MAX_WEIGHT:
-        return whole, {}
-    exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
+        return whole_weights, {}
+    exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole_weights.items()}
     rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
     return rounded, {
         name: f"weight {weights[name]} clipped to {weight} as all were scaled to fit 32 bits"
@@ -247,7 +253,7 @@ class _PolicyDraft(ProfileDraft):
 
     policy: Policy
     release: Release
-    chosen: Selection
+    choice: Selection
     selector_spread: bool
     _fractions: dict[str, Fraction] = attrs.Factory(dict)
     """The weights before they are whole."""
@@ -262,7 +268,7 @@ class _PolicyDraft(ProfileDraft):
     def filter(self) -> None:
         """Take the plugins that replace the predicates, in running order."""
         version = self.release.version
-        predicates = self.chosen.predicates
+        predicates = self.choice.predicates
         if self.policy.predicates is None:
             self.note("predicates", f"there is no list: those that {version} runs by default", OWN_DEFAULTS)
         running = [rule.name for rule in in_running_order(predicates, self.release.ordering)]
@@ -273,20 +279,24 @@ class _PolicyDraft(ProfileDraft):
                     f"left out: {version} accepts it but never runs it",
                     "runs it, so that pods would find fewer nodes",
                 )
-        written = {
+        argument_by_name = {
             entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None
         }
         required: list[dict[str, str]] = []
         for name in running:
-            if name in written:
-                required += (found for found in self._custom(name, written[name]) if found not in required)
+            if name in argument_by_name:
+                required += (
+                    labels
+                    for labels in self._label_expressions(name, argument_by_name[name])
+                    if labels not in required
+                )
                 continue
             rule = RULES[name]
-            if gone := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
+            if gone_plugins := [plugin for plugin in rule.plugins if self.is_gone(plugin)]:
                 self.filters["NodeVolumeLimits"] = None
                 self.note(
                     name,
-                    f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
+                    f"{self.target.version} has no plugin {', '.join(gone_plugins)}: {COUNTED_ELSEWHERE}; other volumes have no limit",
                     "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32",
                 )
                 continue
@@ -296,7 +306,7 @@ class _PolicyDraft(ProfileDraft):
         if required:
             self.require("labelsPresence", required, NODE_LABEL)
 
-    def _custom(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
+    def _label_expressions(self, name: str, argument: PredicateArgument) -> Iterator[dict[str, str]]:
         """The labels that a predicate with an *argument* wants."""
         if argument.service_affinity is not None:
             labels = ", ".join(argument.service_affinity.labels)
@@ -326,22 +336,22 @@ class _PolicyDraft(ProfileDraft):
                 f"there is no list: those that {self.release.version} scores by default, with its weights",
                 OWN_DEFAULTS,
             )
-        written = {
+        argument_by_name = {
             entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None
         }
-        for rule, weight in self.chosen.priorities:
-            self._take(rule.name, weight, written.get(rule.name))
+        for rule, weight in self.choice.priorities:
+            self._take(rule.name, weight, argument_by_name.get(rule.name))
         if self._usages:
             # Let one scoring strategy stand for the priorities that score the use of resources.
             strategy = merged(self._usages)
-            kept = [usage.name for usage in self._usages if usage.name not in strategy.dropped]
+            kept_names = [usage.name for usage in self._usages if usage.name not in strategy.dropped]
             for name in strategy.dropped:
                 self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
-            if len(kept) > 1:
-                how = f"added up to one line{'' if strategy.is_exact else ', rounded to whole scores'}"
+            if len(kept_names) > 1:
+                outcome = f"added up to one line{'' if strategy.is_exact else ', rounded to whole scores'}"
                 self.note(
-                    ", ".join(kept),
-                    how if strategy.document else "left out: they cancel out",
+                    ", ".join(kept_names),
+                    outcome if strategy.document else "left out: they cancel out",
                     "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest",
                 )
             if strategy.document is not None:
@@ -365,24 +375,24 @@ class _PolicyDraft(ProfileDraft):
                 "weight doubled: its scores range over 50 to 100 only, and pods without requests count as asking for nothing",
                 "keeps the weight, so that balance would count half",
             )
-        if "InterPodAffinity" in self._fractions and self.chosen.hard_pod_affinity_weight != 1:
-            self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.chosen.hard_pod_affinity_weight}
+        if "InterPodAffinity" in self._fractions and self.choice.hard_pod_affinity_weight != 1:
+            self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.choice.hard_pod_affinity_weight}
 
     def _take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
         """Take the priority called *name*, with its argument in the Policy."""
         if argument is not None:
             if argument.ratio is not None:
-                written = {resource.name: resource.weight or 1 for resource in argument.ratio.resources}
-                if written and not self.release.ratio_reads_resources:
+                weights = {resource.name: resource.weight or 1 for resource in argument.ratio.resources}
+                if weights and not self.release.ratio_reads_resources:
                     self.note(
                         name,
                         "its resources are left out, as the release ignores them",
                         "counts them, so that nodes would score otherwise",
                     )
-                    written = {}
-                resources, changed = fitted_resources(written or CPU_AND_MEMORY)
-                if changed:
-                    self.note(name, f"weights of resources are 1 to 100: {written} became {resources}")
+                    weights = {}
+                resources, is_changed = fitted_resources(weights or CPU_AND_MEMORY)
+                if is_changed:
+                    self.note(name, f"weights of resources are 1 to 100: {weights} became {resources}")
                 self.note(
                     name,
                     "utilization is rounded down instead of up, and a resource that a node does not have is left out",
@@ -433,21 +443,21 @@ class _PolicyDraft(ProfileDraft):
     # --- priorities that share a plugin ---------------------------------------------------------------------
 
     def _spread_by_topology(self) -> None:
-        own = self._spread.get(OWN_CONSTRAINTS, 0)
-        peers = sum(self._spread.values()) - own
-        self._fractions["PodTopologySpread"] = Fraction(max(own, peers))
-        if 0 < own < peers:
+        own_weight = self._spread.get(OWN_CONSTRAINTS, 0)
+        peers = sum(self._spread.values()) - own_weight
+        self._fractions["PodTopologySpread"] = Fraction(max(own_weight, peers))
+        if 0 < own_weight < peers:
             self.note(
                 OWN_CONSTRAINTS,
-                f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints",
+                f"weight {own_weight} became {peers}: it shares PodTopologySpread with what spreads pods without constraints",
                 "takes the weight of EvenPodsSpreadPriority for both",
             )
-        elif 0 < peers < own:
+        elif 0 < peers < own_weight:
             self.note(
                 "PodTopologySpread",
-                f"weight {own} also where pods have no constraints of their own, which had {peers}",
+                f"weight {own_weight} also where pods have no constraints of their own, which had {peers}",
             )
-        if not own:
+        if not own_weight:
             self.note(
                 "PodTopologySpread",
                 "the pods' own constraints with ScheduleAnyway count too, which were ignored before",
@@ -468,11 +478,11 @@ class _PolicyDraft(ProfileDraft):
         self.args["PodTopologySpread"] = {"defaultingType": "List", "defaultConstraints": constraints}
 
     def _combine_labels(self) -> None:
-        own = int(self._fractions.get(NODES, 0))
-        known = [one for one in self._labels if not is_valid_label_key(one[1].label)]
+        own_weight = int(self._fractions.get(NODES, 0))
+        valid = [label for label in self._labels if not is_valid_label_key(label[1].label)]
         preferred = list[JsonDict]()
-        top = max([own, *(weight for _, _, weight in known)])
-        for name, label, weight in known:
+        top = max([own_weight, *(weight for _, _, weight in valid)])
+        for name, label, weight in valid:
             term = max(1, round(Fraction(MAX_TERM * weight, top)))
             operator = "Exists" if label.presence else "DoesNotExist"
             preferred.append(
@@ -490,12 +500,12 @@ class _PolicyDraft(ProfileDraft):
         for name, label, _ in self._labels:
             if is_valid_label_key(label.label):
                 self.note(name, f"left out: no node can have label {label.label}")
-        if known:
-            if not own:
+        if valid:
+            if not own_weight:
                 self.note(NODES, "preferred node affinity of pods counts too, which was ignored before")
             affinity = self.args.setdefault(NODES, {}).setdefault("addedAffinity", {})
             affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
-            self._fractions[NODES] = Fraction(max(own, sum(weight for _, _, weight in known)))
+            self._fractions[NODES] = Fraction(max(own_weight, sum(weight for _, _, weight in valid)))
 
     # --- the rest -------------------------------------------------------------------------------------------
 
@@ -505,14 +515,21 @@ class _PolicyDraft(ProfileDraft):
 
         *percentage*: percentageOfNodesToScore as configured; 0 if it was not.
         """
-        given = self.policy.extenders
-        scored = {f"extender {i}": Fraction(one.weight) for i, one in enumerate(given) if one.weight > 0}
-        found, clipped = fitted({**self._fractions, **scored})
+        policy_extenders = self.policy.extenders
+        scored = {
+            f"extender {i}": Fraction(extender.weight)
+            for i, extender in enumerate(policy_extenders)
+            if extender.weight > 0
+        }
+        weights, clipped = fitted({**self._fractions, **scored})
         for name, text in clipped.items():
             self.note(name, text)
-        self.weights = {name: found[name] for name in self._fractions}
+        self.weights = {name: weights[name] for name in self._fractions}
         extenders, faults = written_extenders(
-            [attrs.evolve(one, weight=found.get(f"extender {i}", 0)) for i, one in enumerate(given)]
+            [
+                attrs.evolve(extender, weight=weights.get(f"extender {i}", 0))
+                for i, extender in enumerate(policy_extenders)
+            ]
         )
         self.notes += faults
         if self.policy.always_check_all:
@@ -539,10 +556,12 @@ class _PolicyDraft(ProfileDraft):
             )
         if "VolumeBinding" in self.filters and BIND_TIMEOUT != config.bind_timeout >= 0:
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": config.bind_timeout}
-        known = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
-        after = [DEVICES] * (DEVICES in known) + ["DefaultPreemption"] * (not config.disable_preemption)
+        plugin_names = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
+        post_filters = [DEVICES] * (DEVICES in plugin_names) + ["DefaultPreemption"] * (
+            not config.disable_preemption
+        )
         return Migration(
-            self.document(config.scheduler_name, percentage, extenders, after), tuple(self.notes)
+            self.document(config.scheduler_name, percentage, extenders, post_filters), tuple(self.notes)
         )
 
 
@@ -553,34 +572,34 @@ class _PolicyDraft(ProfileDraft):
 
 def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
     """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
-    made = running(policy, target, config, config.percentage)
-    (profile,) = made.profiles
+    target_config = running(policy, target, config, config.percentage)
+    (profile,) = target_config.profiles
     cells = target.configuration
     version = cells.default_version
     for name in cells.api_versions:  # the newest that takes all plugins
-        known = cells_in(target.configuration, name)
-        if not made.plugin_names & known.refused_plugins:
+        version_cells = cells_in(target.configuration, name)
+        if not target_config.plugin_names & version_cells.refused_plugins:
             version = name
-            cells = known
+            cells = version_cells
     notes: list[Note] = []
-    if made.checks_all:
+    if target_config.checks_all:
         notes.append(
             Note(
                 "alwaysCheckAllPredicates",
                 "left out: a profile cannot say it; the same nodes fit, with fewer reasons",
             )
         )
-    if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
+    if "VolumeBinding" in target_config.plugin_names and config.bind_timeout not in (0, 600):
         notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
     notes += (
         Note(entry.name, "cpu and memory count, as a profile cannot be without resources")
         for entry in profile.plugin_config
         if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
     )
-    extenders, faults = written_extenders(made.extenders)
+    extenders, faults = written_extenders(target_config.extenders)
     document: JsonDict = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
-    if made.percentage:
-        document["percentageOfNodesToScore"] = made.percentage
+    if target_config.percentage:
+        document["percentageOfNodesToScore"] = target_config.percentage
     plugins = {
         point: {
             "disabled": [{"name": "*"}],
@@ -606,16 +625,18 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
     ]
     if extenders:
         document["extenders"] = (
-            list(map(_as_in_a_policy, extenders, made.extenders))
+            list(map(_as_in_a_policy, extenders, target_config.extenders))
             if NEW_HTTPS in cells.fields_lacked
             else extenders
         )
     return Migration(document, (*notes, *faults))
 
 
-def _as_in_a_policy(written: JsonDict, extender: ExtenderConfig) -> JsonDict:
+def _as_in_a_policy(fields: JsonDict, extender: ExtenderConfig) -> JsonDict:
     """An extender as v1alpha2 has it: with the fields of a Policy."""
-    found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
-    if "httpTimeout" in found:
-        return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)}
-    return found
+    policy_fields = {
+        "enableHttps" if name == "enableHTTPS" else name: value for name, value in fields.items()
+    }
+    if "httpTimeout" in policy_fields:
+        return {**policy_fields, "httpTimeout": round(extender.timeout * NANOSECONDS)}
+    return policy_fields

@@ -54,8 +54,8 @@ class Note(Record):
     """What upstream's own translation does there, if it is something else."""
 
     def __str__(self) -> str:
-        other = f" (upstream's translation {self.upstream})" if self.upstream else ""
-        return f"{self.subject}: {self.text}{other}"
+        upstream_text = f" (upstream's translation {self.upstream})" if self.upstream else ""
+        return f"{self.subject}: {self.text}{upstream_text}"
 
 
 RULES = rule_facts()
@@ -88,7 +88,7 @@ def left_out(rule: str) -> str:
 COUNTED_ELSEWHERE = (
     "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
 )
-"""What remains of the limits of built-in disks in releases without their plugins."""
+"""The limits of built-in disks in releases without their plugins, in words."""
 OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
 NODE_LABEL = "has plugin NodeLabel, which was removed in 1.23"
 OWN_DEFAULTS = "takes those of its own release, constraints of topology spread among them, PodTopologySpread with weight 2"
@@ -109,8 +109,8 @@ def written_extenders(extenders: Sequence[ExtenderConfig]) -> tuple[list[JsonDic
         for extender in extenders
         if extender.timeout <= 0
     ]
-    found = [as_json(one) | {"httpTimeout": duration_text(one.timeout)} for one in extenders]
-    return [{name: part for name, part in one.items() if part} for one in found], notes
+    items = [as_json(extender) | {"httpTimeout": duration_text(extender.timeout)} for extender in extenders]
+    return [{name: part for name, part in item.items() if part} for item in items], notes
 
 
 def as_json(value: Any) -> Any:
@@ -152,7 +152,7 @@ LISTING: Mapping[str, Release] = {
     for version, release in FRAMEWORK_RELEASES.items()
     if release.configuration.lists_points and not is_flat(release.configuration)
 }
-"""Those with profiles that list plugins for each point."""
+"""The releases with profiles that list plugins for each point."""
 
 
 def target_release(name: str, argument: str) -> Release:
@@ -160,15 +160,15 @@ def target_release(name: str, argument: str) -> Release:
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` about *argument* if it cannot.
     """
-    found = framework_release(name)
-    if found is None or found.version not in (*LISTING, *TARGETS):
-        why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-        if found is None:
-            why = "has no profiles"
-        is_older = found is not None or name in ALL_RELEASES
-        older = f"; {name} {why}: give it the Policy itself, which it reads" if is_older else ""
-        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
-    return found
+    reader = framework_release(name)
+    if reader is None or reader.version not in (*LISTING, *TARGETS):
+        reason = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        if reader is None:
+            reason = "has no profiles"
+        is_older = reader is not None or name in ALL_RELEASES
+        hint = f"; {name} {reason}: give it the Policy itself, which it reads" if is_older else ""
+        raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{hint}")
+    return reader
 
 
 ALONE = ("queueSort", "preFilter", "reserve", "permit", "preBind", "bind", "postBind")
@@ -230,16 +230,20 @@ class ProfileDraft:
         subject: str,
         labels: Sequence[Mapping[str, str]],
         upstream: str | None = None,
-        added: JsonObject | None = None,
+        added_affinity: JsonObject | None = None,
     ) -> None:
-        """Let plugin NodeAffinity require *labels* of every node, besides what *added* is in its arguments."""
-        terms = ((added or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
-        both = [{**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms]
-        self.args[NODES] = {"addedAffinity": {**(added or {}), REQUIRED: {"nodeSelectorTerms": both}}}
-        told = ", ".join(f"{one['key']} {one['operator']}" for one in labels)
+        """Let NodeAffinity require *labels* of every node, besides *added_affinity* of its arguments."""
+        terms = ((added_affinity or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
+        combined = [
+            {**term, "matchExpressions": [*term.get("matchExpressions", ()), *labels]} for term in terms
+        ]
+        self.args[NODES] = {
+            "addedAffinity": {**(added_affinity or {}), REQUIRED: {"nodeSelectorTerms": combined}}
+        }
+        terms_text = ", ".join(f"{label['key']} {label['operator']}" for label in labels)
         self.note(
             subject,
-            f"replaced by addedAffinity of plugin {NODES}: required {told}; the reason that users see is another",
+            f"replaced by addedAffinity of plugin {NODES}: required {terms_text}; the reason that users see is another",
             upstream,
         )
         if NODES not in self.filters:
@@ -264,21 +268,23 @@ class ProfileDraft:
         extension point -> plugins that run there alone. *absent*: plugins that are usually there and do not
         run.
         """
-        always = (name for name in (BINDER, GATES) if not self.is_gone(name))
-        plugins = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
+        default_plugins = (name for name in (BINDER, GATES) if not self.is_gone(name))
+        plugins = [
+            name for name in (SORTER, *self.filters, *post_filters, *default_plugins) if name not in absent
+        ]
         alone = alone or {}
         scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
         everywhere = _entries(plugins)
-        unwanted = ["*"]
+        disabled_scores = ["*"]
         if SELECTOR_SPREAD in self.weights:
             # Upstream: validation refuses this plugin at every single extension point, but does not look under
             # multiPoint.
             everywhere.append({"name": SELECTOR_SPREAD, "weight": self.weights[SELECTOR_SPREAD]})
-            unwanted = [name for name in plugins if name in SCORERS and name not in scored]
+            disabled_scores = [name for name in plugins if name in SCORERS and name not in scored]
         disabled = {
             "multiPoint": ["*"],
-            "preScore": [name for name in unwanted if name in ("*", *PRE_SCORERS)],
-            "score": unwanted,
+            "preScore": [name for name in disabled_scores if name in ("*", *PRE_SCORERS)],
+            "score": disabled_scores,
         }
         enabled = {
             "multiPoint": everywhere,
@@ -298,9 +304,9 @@ class ProfileDraft:
         }
         if self.args:
             profile["pluginConfig"] = [
-                {"name": name, "args": found} for name, found in sorted(self.args.items())
+                {"name": name, "args": args} for name, args in sorted(self.args.items())
             ]
-        written: JsonDict = plain(
+        document: JsonDict = plain(
             WrittenConfiguration(
                 api_version="kubescheduler.config.k8s.io/v1"
                 if LATEST in self.target.configuration.api_versions
@@ -310,7 +316,7 @@ class ProfileDraft:
                 extenders=tuple(extenders) or UNSET,
             )
         )
-        return written
+        return document
 
 
 def _entries(names: Iterable[str]) -> list[JsonDict]:
@@ -351,15 +357,15 @@ def running(
 ) -> KubeSchedulerConfiguration:
     """The configuration that *release* runs with *policy*, or without one with the provider of *config*;
     nodes are searched by *percentage*."""
-    started: dict[str, Any] = {
+    flags: dict[str, Any] = {
         "gates": config.gates,
         "percentage": percentage,
         "hard_pod_affinity_weight": config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
     }
     if policy is None:
-        return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **started)
+        return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **flags)
     return configuration_of_policy(
-        policy, release, scheduler_name=config.scheduler_name or DEFAULT_SCHEDULER, **started
+        policy, release, scheduler_name=config.scheduler_name or DEFAULT_SCHEDULER, **flags
     )
 
 
@@ -371,7 +377,7 @@ def migrate_profile(
 
     *written*: for each of them plugin -> its arguments, as they were given.
     """
-    extenders, about_extenders = written_extenders(config.extenders)
+    extenders, extender_notes = written_extenders(config.extenders)
     documents = list[JsonDict]()
     notes = dict[Note, None]()
     for i, profile in enumerate(config.profiles):
@@ -394,19 +400,19 @@ def migrate_profile(
             )
         )
         notes |= dict.fromkeys(draft.notes)
-    told = [*notes, *about_extenders]
+    all_notes = [*notes, *extender_notes]
     if config.checks_all:
-        told.append(Note("alwaysCheckAllPredicates", CHECKS_ALL))
+        all_notes.append(Note("alwaysCheckAllPredicates", CHECKS_ALL))
     if not written and not draft.enabled("postFilter"):
-        told.append(
+        all_notes.append(
             Note(
                 "DefaultPreemption",
                 f"not enabled, as {config.release.version} does not preempt under a Policy",
             )
         )
     return Migration(
-        {**documents[0], "profiles": [one for document in documents for one in document["profiles"]]},
-        tuple(told),
+        {**documents[0], "profiles": [profile for document in documents for profile in document["profiles"]]},
+        tuple(all_notes),
     )
 
 
@@ -426,7 +432,7 @@ class _PluginsDraft(ProfileDraft):
 
     def alone(self) -> dict[str, list[str]]:
         """Extension point -> the plugins of the profile that run there, and neither filter nor score."""
-        usual = {
+        handled = {
             *self.filters,
             *self.weights,
             *self.enabled("postFilter"),
@@ -437,7 +443,7 @@ class _PluginsDraft(ProfileDraft):
             *PRE_SCORERS,
         }
         return {
-            point: [name for name in self.enabled(point) if name not in usual and not self.is_gone(name)]
+            point: [name for name in self.enabled(point) if name not in handled and not self.is_gone(name)]
             for point in (*ALONE, "preScore")
         }
 
@@ -445,11 +451,13 @@ class _PluginsDraft(ProfileDraft):
         """Take the Filter plugins, and what replaces those that are gone."""
         for name in self.enabled("filter"):
             if name == LABELS:
-                wanted = self._args(name) or NodeLabelArgs()
-                labels = [{"key": label, "operator": "Exists"} for label in wanted.present_labels]
-                labels += [{"key": label, "operator": "DoesNotExist"} for label in wanted.absent_labels]
+                args = self._args(name) or NodeLabelArgs()
+                labels = [{"key": label, "operator": "Exists"} for label in args.present_labels]
+                labels += [{"key": label, "operator": "DoesNotExist"} for label in args.absent_labels]
                 if labels:
-                    self.require(LABELS, labels, added=self.given.get(NODES, {}).get("addedAffinity"))
+                    self.require(
+                        LABELS, labels, added_affinity=self.given.get(NODES, {}).get("addedAffinity")
+                    )
             elif name == SERVICES:
                 self.note(
                     name,
@@ -472,9 +480,9 @@ class _PluginsDraft(ProfileDraft):
             if name in STRATEGIES:
                 self._strategy(name, weight)
             elif name in OLD_SPREADS and SPREAD in self.enabled("score"):
-                whose = "that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else "of the system"
+                origin = "that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else "of the system"
                 self.note(
-                    name, f"left out: plugin {SPREAD} spreads pods, with the default constraints {whose}"
+                    name, f"left out: plugin {SPREAD} spreads pods, with the default constraints {origin}"
                 )
             elif name in OLD_SPREADS:
                 self.weights[SPREAD] = weight
@@ -519,16 +527,16 @@ class _PluginsDraft(ProfileDraft):
     def keep_arguments(self) -> None:
         """Take the arguments that were written, for plugins that the target still has."""
         context = Context(self.target, resolved_gates(self.target))
-        for name, written in self.given.items():
+        for name, args in self.given.items():
             if self.is_gone(name) or name in OLD_SPREADS:
                 continue
-            known = {key: value for key, value in written.items() if key not in TYPE_META}
-            for field in [*unknown_args(name, known, context)] if takes_args(name, context) else ():
-                known.pop(field, None)
-            if name == SPREAD and known.get(CONSTRAINTS):
-                known = {"defaultingType": "List", **known}
-            if known:
-                self.args[name] = {**known, **self.args.get(name, {})}
+            kept_args = {key: value for key, value in args.items() if key not in TYPE_META}
+            for field in [*unknown_args(name, kept_args, context)] if takes_args(name, context) else ():
+                kept_args.pop(field, None)
+            if name == SPREAD and kept_args.get(CONSTRAINTS):
+                kept_args = {"defaultingType": "List", **kept_args}
+            if kept_args:
+                self.args[name] = {**kept_args, **self.args.get(name, {})}
 
 
 # --- a configuration ----------------------------------------------------------------------------------------
@@ -553,68 +561,73 @@ def carried(
     if target is first:
         return Migration(dict(document), ())
     # Without what its release ignores, with arguments as later releases write them.
-    kept = copied(document)
+    new_document = copied(document)
     cells = config.context.cells
     notes = [Note(path, f"left out: {first.version} does not read the field") for path in config.unread]
     for path in config.unread:
-        removed(kept, path)
-    for entry in kept.get("pluginConfig") or () if cells.first_args else ():
+        removed(new_document, path)
+    for entry in new_document.get("pluginConfig") or () if cells.first_args else ():
         entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
-    for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
-        if found and found.pop("disabled", None):
+    for point, plugin_set in (new_document.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
+        if plugin_set and plugin_set.pop("disabled", None):
             notes.append(
                 Note(
                     f"plugins.{point}.disabled",
                     "not disabled: nothing is by the configuration of this release",
                 )
             )
-    if _is_taken(kept, target):
-        return Migration(kept, tuple(notes))
-    moved = _carried(kept, config, target)
-    return Migration(moved.document, (*notes, *moved.notes))
+    if _accepts(new_document, target):
+        return Migration(new_document, tuple(notes))
+    translated = _translated(new_document, config, target)
+    return Migration(translated.document, (*notes, *translated.notes))
 
 
-def _carried(document: JsonObject, config: KubeSchedulerConfiguration, target: Release) -> Migration:
+def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target: Release) -> Migration:
     """*document*, which *target* does not take as it is."""
-    before = config.context.cells
-    after = target.configuration
-    if before.lists_points and not after.lists_points:
-        configs = [profile.get("pluginConfig") or () for profile in _profiles(document, before)]
-        moved = migrate_profile(
-            config, target, [{entry["name"]: entry.get("args") or {} for entry in found} for found in configs]
+    old_cells = config.context.cells
+    new_cells = target.configuration
+    if old_cells.lists_points and not new_cells.lists_points:
+        configs = [profile.get("pluginConfig") or () for profile in _profiles(document, old_cells)]
+        translated = migrate_profile(
+            config, target, [{entry["name"]: entry.get("args") or {} for entry in items} for items in configs]
         )
-        kept, notes = _fields(document, after)
-        return Migration({**moved.document, **kept}, (*moved.notes, *notes))
-    if before.lists_points != after.lists_points:
+        kept, notes = _fields(document, new_cells)
+        return Migration({**translated.document, **kept}, (*translated.notes, *notes))
+    if old_cells.lists_points != new_cells.lists_points:
         raise PolicyError(f"to: {target.version} has no multiPoint, by which this profile names its plugins")
     # *document* in the newest version of *target*, which lists plugins as its own does.
-    api_version = f"{GROUP}/{after.default_version}"
+    api_version = f"{GROUP}/{new_cells.default_version}"
     notes = list[Note]()
-    kept, about = _fields(document, after)
+    kept, field_notes = _fields(document, new_cells)
     profiles = []
-    for profile in _profiles(document, before):
+    for profile in _profiles(document, old_cells):
         points = (profile.get("plugins") or {}).items()
-        plugins = {point: _plugins(found, after, notes, point != "multiPoint") for point, found in points}
+        plugins = {
+            point: _plugins(plugin_set, new_cells, notes, point != "multiPoint")
+            for point, plugin_set in points
+        }
         if document.get(PREEMPTION) is True:
             plugins["postFilter"] = {"disabled": [{"name": "*"}]}
-        given = [*_given(profile, document, api_version, after, notes)]
+        plugin_config = [*_later_arguments(profile, document, api_version, new_cells, notes)]
         profiles.append(
             {
                 **profile,
                 **({"plugins": plugins} if plugins else {}),
-                **({"pluginConfig": given} if given else {}),
+                **({"pluginConfig": plugin_config} if plugin_config else {}),
             }
         )
-    later = with_profiles(document, before)
-    shared = {name: later[name] for name in ("percentageOfNodesToScore", "extenders") if name in later}
-    written = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
-    if not _is_taken(written, target):
-        read_configuration(written, None, target)
+    normalized = with_profiles(document, old_cells)
+    shared = {
+        name: normalized[name] for name in ("percentageOfNodesToScore", "extenders") if name in normalized
+    }
+    result = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
+    if not _accepts(result, target):
+        read_configuration(result, None, target)
         raise PolicyError(f"to: {target.version} does not take this profile")
-    return Migration(written, (*dict.fromkeys(notes), *about))
+    return Migration(result, (*dict.fromkeys(notes), *field_notes))
 
 
-def _is_taken(document: JsonObject, release: Release) -> bool:
+def _accepts(document: JsonObject, release: Release) -> bool:
     """Whether *release* reads *document*, and has all plugins that it names."""
     try:
         config = read_configuration(document, None, release)
@@ -629,53 +642,55 @@ def _profiles(document: JsonObject, cells: ConfigurationCells) -> Sequence[JsonO
 
 def _fields(document: JsonObject, cells: ConfigurationCells) -> tuple[JsonDict, list[Note]]:
     """The fields besides profiles that a version with *cells* still has, and notes on the others."""
-    own = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
-    left = {
+    fields = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
+    gone_fields = {
         path.partition(".")[0].partition("[")[0]
-        for path in unknown_fields(own, fields_without(cells.fields_lacked))
+        for path in unknown_fields(fields, fields_without(cells.fields_lacked))
     }
     notes = [
         Note(name, "left out: the field is gone")
         for name in sorted(
-            left
+            gone_fields
             - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
         )
     ]
     if document.get(TIMEOUT) not in (None, 600):
         notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
-    return {name: value for name, value in own.items() if name not in left}, notes
+    return {name: value for name, value in fields.items() if name not in gone_fields}, notes
 
 
-def _plugins(found: JsonObject, cells: ConfigurationCells, notes: list[Note], is_point: bool) -> JsonDict:
+def _plugins(
+    plugin_set: JsonObject, cells: ConfigurationCells, notes: list[Note], is_point: bool
+) -> JsonDict:
     """The plugins of one point without those that are gone, or refused at single points."""
-    gone = cells.gone_plugins | (cells.refused_plugins if is_point else frozenset())
-    kept = {}
-    for kind, plugins in found.items():
-        named = [{**plugin, "name": _called(plugin["name"], cells)} for plugin in plugins or ()]
-        kept[kind] = [plugin for plugin in named if plugin["name"] not in gone]
+    gone_plugins = cells.gone_plugins | (cells.refused_plugins if is_point else frozenset())
+    kept_plugins = {}
+    for kind, plugins in plugin_set.items():
+        renamed = [{**plugin, "name": _later_name(plugin["name"], cells)} for plugin in plugins or ()]
+        kept_plugins[kind] = [plugin for plugin in renamed if plugin["name"] not in gone_plugins]
         if kind == "enabled":
             notes += (
                 Note(
                     plugin["name"],
                     LEFT_OUT.get(plugin["name"], f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}"),
                 )
-                for plugin in named
-                if plugin not in kept[kind]
+                for plugin in renamed
+                if plugin not in kept_plugins[kind]
             )
-    return kept
+    return kept_plugins
 
 
-def _called(plugin: str, cells: ConfigurationCells) -> str:
+def _later_name(plugin: str, cells: ConfigurationCells) -> str:
     return NAMES.get(plugin, plugin) if plugin in cells.gone_plugins else plugin
 
 
-def _given(
+def _later_arguments(
     profile: JsonObject, document: JsonObject, api_version: str, cells: ConfigurationCells, notes: list[Note]
 ) -> Iterator[JsonDict]:
     """The arguments of plugins that are still there, of the newer version."""
     for entry in profile.get("pluginConfig") or ():
         args = dict(entry.get("args") or {})
-        name = _called(entry["name"], cells)
+        name = _later_name(entry["name"], cells)
         if name in cells.gone_plugins | cells.refused_plugins:
             continue
         if str(args.get("apiVersion", "")).startswith(f"{GROUP}/"):

@@ -83,19 +83,24 @@ class BindingFailed(Exception):
 def are_true(claim: ResourceClaim) -> bool:
     """Whether all binding conditions of the devices of *claim* are true. Raises BindingFailed."""
     results = claim.status.allocation.results if claim.status.allocation is not None else ()
-    said = {(one.driver, one.pool, one.device): one.conditions for one in reversed(claim.status.devices)}
-    for one in results:
-        if not one.binding_conditions:
+    conditions_by_device = {
+        (device.driver, device.pool, device.device): device.conditions
+        for device in reversed(claim.status.devices)
+    }
+    for result in results:
+        if not result.binding_conditions:
             continue
-        if one.id not in said:
+        if result.id not in conditions_by_device:
             return False
-        holding = {
-            condition.type: condition for condition in reversed(said[one.id]) if condition.status == "True"
+        true_conditions = {
+            condition.type: condition
+            for condition in reversed(conditions_by_device[result.id])
+            if condition.status == "True"
         }
-        for name in one.binding_failure_conditions:
-            if name in holding:
-                raise BindingFailed(holding[name])
-        if not holding.keys() >= set(one.binding_conditions):
+        for name in result.binding_failure_conditions:
+            if name in true_conditions:
+                raise BindingFailed(true_conditions[name])
+        if not true_conditions.keys() >= set(result.binding_conditions):
             return False
     return True
 
@@ -111,7 +116,7 @@ CANNOT_FIT = Reason("cannot fit resource", resolvable=False)
 OLD_CLAIM = Reason("cannot schedule extended resource claim", resolvable=False)
 FINALIZER = "resource.kubernetes.io/delete-protection"
 BINDING_SECONDS = 600.0
-"""How long a device may take to become ready, unless the arguments say so."""
+"""The longest wait for a device to become ready, unless the arguments say another."""
 DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 _NO_STATE = "not found"
@@ -123,14 +128,14 @@ class _State:
     """The plugin's state of the pod's claims in a cycle. ``claims`` is empty if the pod needs none."""
 
     claims: Sequence[ResourceClaim] = ()
-    """Those that users made; a special one for the extended resources of the pod may come last."""
-    wanted: Sequence[ResourceClaim] = ()
-    """Those of the users' claims that have no devices yet."""
+    """The claims that users made; a special one for the extended resources of the pod may come last."""
+    unallocated: Sequence[ResourceClaim] = ()
+    """The users' claims without devices."""
     special: ResourceClaim | None = None
     variants: dict[frozenset[str], ResourceClaim] = attrs.Factory(dict)
     """Extended resources that a node gives as devices -> the special claim for them."""
-    given: frozenset[str] = frozenset()
-    """Those of the node that was chosen."""
+    device_resources: frozenset[str] = frozenset()
+    """The extended resources that the chosen node gives as devices."""
 
 
 _STATE: StateKey[_State] = StateKey("DynamicResources")
@@ -170,42 +175,43 @@ class DynamicResources(Plugin):
         """Every claim of the pod has to exist, and be its own if it was made from a template."""
         if not pod.spec.resource_claims or not self.enabled:
             return None
-        found = self._claims(pod)
-        return unresolvable(found) if isinstance(found, str) else None
+        claims = self._claims(pod)
+        return unresolvable(claims) if isinstance(claims, str) else None
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Find the claims of the pod, and the classes of those that have no devices yet."""
         state = _State()
         claims = cycle.listings.resource_claims
         cycle.notes[_STATE] = state
-        found = self._claims_of(cycle.pod, claims)
-        if isinstance(found, str):
-            return unresolvable(found)
+        user_claims = self._claims_of(cycle.pod, claims)
+        if isinstance(user_claims, str):
+            return unresolvable(user_claims)
         if pod.device_resources:
             state.special = claims.extended_of(cycle.pod) or special_claim(cycle.pod)
-        if not found and state.special is None:
+        if not user_claims and state.special is None:
             return SKIP
-        wanted = [claim for claim in found if claim.status.allocation is None]
-        for claim in wanted:
+        unallocated = [claim for claim in user_claims if claim.status.allocation is None]
+        for claim in unallocated:
             if claim.uid in claims.pending:
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
             for request in claim.spec.devices.requests:
-                named = {
+                class_by_request = {
                     request.name: request.exactly.device_class_name if request.exactly is not None else ""
                 }
                 if request.first_available and request.exactly is None and self.handle.devices.alternatives:
                     if not self.handle.enabled("DRAPrioritizedList"):
                         return unresolvable(f"resource claim {claim.key}, request {request.name}: {_LISTS}")
-                    named = {
-                        f"{request.name}/{one.name}": one.device_class_name for one in request.first_available
+                    class_by_request = {
+                        f"{request.name}/{alternative.name}": alternative.device_class_name
+                        for alternative in request.first_available
                     }
-                for name, class_name in named.items():
+                for name, class_name in class_by_request.items():
                     if not class_name:
                         return error(f"request {name}: unsupported request type")
                     if cycle.listings.device_classes.get(class_name) is None:
                         return unresolvable(f"request {name}: device class {class_name} does not exist")
-        state.claims = [*found, *([state.special] if state.special is not None else ())]
-        state.wanted = wanted
+        state.claims = [*user_claims, *([state.special] if state.special is not None else ())]
+        state.unallocated = unallocated
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
@@ -216,66 +222,70 @@ class DynamicResources(Plugin):
             return Failures.where(OLD_CLAIM, nodes.every())
         available = self._available(state.claims, nodes)
         unfit = nodes.none()
-        found = np.full(nodes.n, FOUND, np.int8)
+        outcomes = np.full(nodes.n, FOUND, np.int8)
         devices = self.devices(cycle)
         timeout_errs = devices.cells.timeout_errs
         errors: dict[str, Mask] = {}
-        for wanted, places in self._groups(pod, nodes, cycle, state):
-            if wanted is None:
+        for searched_claims, places in self._claims_by_node_group(pod, nodes, cycle, state):
+            if searched_claims is None:
                 unfit[places] = True
-            elif wanted:
-                found[places] = devices.outcomes(wanted, nodes.indexes[places])
-                for i in places[found[places] >= ERROR].tolist():
+            elif searched_claims:
+                outcomes[places] = devices.outcomes(searched_claims, nodes.indexes[places])
+                for i in places[outcomes[places] >= ERROR].tolist():
                     row = nodes.row(i)
-                    text = devices.error(wanted, row) if found[i] == ERROR else ""
-                    if found[i] == TOO_LATE and timeout_errs:
+                    text = devices.error(searched_claims, row) if outcomes[i] == ERROR else ""
+                    if outcomes[i] == TOO_LATE and timeout_errs:
                         text = f"node {devices.table.names[row]}: {TIMED_OUT.text}"
                     if text:
                         errors.setdefault(text, nodes.none())[i] = True
         masks = {
             CANNOT_FIT: unfit,
-            CANNOT_ALLOCATE: found == NONE,
-            INVALID_POOLS: found == INVALID,
-            TIMED_OUT: (found == TOO_LATE) & (not timeout_errs),
-            NOT_AVAILABLE: (found == FOUND) & ~available & ~unfit,
+            CANNOT_ALLOCATE: outcomes == NONE,
+            INVALID_POOLS: outcomes == INVALID,
+            TIMED_OUT: (outcomes == TOO_LATE) & (not timeout_errs),
+            NOT_AVAILABLE: (outcomes == FOUND) & ~available & ~unfit,
         }
-        failures = [Failures.where(why, mask) for why, mask in masks.items()]
+        failures = [Failures.where(reason, mask) for reason, mask in masks.items()]
         return Failures.joined([*failures, *(Failures.error(text, mask) for text, mask in errors.items())])
 
-    def _groups(
+    def _claims_by_node_group(
         self, pod: Template, nodes: Batch, cycle: FrameworkCycle, state: _State
     ) -> Iterator[tuple[Sequence[ResourceClaim] | None, Rows]]:
         """The claims for which devices are looked for on nodes, with the places of these; None: they lack a
         resource."""
         everywhere = np.flatnonzero(nodes.has_node)
         if state.special is None:
-            yield state.wanted, everywhere
+            yield state.unallocated, everywhere
             return
-        given = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
+        device_masks = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
         # The node must have a resource that no DeviceClass gives.
-        asked = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
-        others = asked - pod.device_resources
+        requested = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)}
+        node_resources = requested - pod.device_resources
         lacks = nodes.none()
-        for i in range(nodes.n if others else 0):
+        for i in range(nodes.n if node_resources else 0):
             node = nodes.node(i)
-            lacks[i] = node is not None and not others <= node.status.allocatable.keys()
+            lacks[i] = node is not None and not node_resources <= node.status.allocatable.keys()
         yield None, np.flatnonzero(lacks)
-        kinds = sum((mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())), nodes.zeros())
+        kinds = sum(
+            (mask.astype(np.int64) << bit for bit, mask in enumerate(device_masks.values())), nodes.zeros()
+        )
         for kind in np.unique(kinds[~lacks & nodes.has_node]).tolist():
-            names = frozenset(name for bit, name in enumerate(given) if kind >> bit & 1)
-            yield self._asked(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
+            names = frozenset(name for bit, name in enumerate(device_masks) if kind >> bit & 1)
+            yield self._needs(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
 
     @staticmethod
-    def _asked(state: _State, given: frozenset[str], cycle: FrameworkCycle) -> Sequence[ResourceClaim]:
-        """The claims for which devices are looked for on a node where extended resources *given* are devices."""
-        if state.special is None or (not given and len(state.claims) == 1):
-            return state.wanted
-        if given not in state.variants:
+    def _needs(
+        state: _State, device_resources: frozenset[str], cycle: FrameworkCycle
+    ) -> Sequence[ResourceClaim]:
+        """The claims for which devices are looked for on a node with *device_resources*."""
+        if state.special is None or (not device_resources and len(state.claims) == 1):
+            return state.unallocated
+        if device_resources not in state.variants:
             classes = cycle.listings.device_classes.by_resource
-            state.variants[given] = with_requests(
-                state.special, cycle.pod, given, lambda name: classes[name].name
+            state.variants[device_resources] = with_requests(
+                state.special, cycle.pod, device_resources, lambda name: classes[name].name
             )
-        return [*state.wanted, state.variants[given]]
+        return [*state.unallocated, state.variants[device_resources]]
 
     score_concerns = concerns
 
@@ -285,46 +295,48 @@ class DynamicResources(Plugin):
         scores = nodes.zeros()
         if state is None or not state.claims or not self.handle.enabled("DRAPrioritizedList"):
             return scores
-        allocated = [(claim, claim.status.allocation) for claim in state.claims]
-        always = sum(
-            score_of(claim, {one.request for one in found.results})
-            for claim, found in allocated
-            if found is not None
+        claim_allocations = [(claim, claim.status.allocation) for claim in state.claims]
+        base_score = sum(
+            score_of(claim, {result.request for result in allocation.results})
+            for claim, allocation in claim_allocations
+            if allocation is not None
         )
-        for wanted, places in self._groups(pod, nodes, cycle, state):
-            if wanted:
-                scores[places] = always + self.devices(cycle).scores(wanted, nodes.indexes[places])
+        for searched_claims, places in self._claims_by_node_group(pod, nodes, cycle, state):
+            if searched_claims:
+                scores[places] = base_score + self.devices(cycle).scores(
+                    searched_claims, nodes.indexes[places]
+                )
         return scores
 
     def devices(self, cycle: FrameworkCycle) -> Devices:
         """The devices of the cluster of *cycle*."""
-        found = self._devices
-        if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
-            found = self._devices = Devices(
+        devices = self._devices
+        if devices is None or devices.table is not cycle.table or devices.listings is not cycle.listings:
+            devices = self._devices = Devices(
                 cycle.table,
                 cycle.listings,
                 self.device_cells,
                 min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS),
             )
-        return found
+        return devices
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
         """The reasons against each device on *row* for the pod's claims; none for claims that cannot be used,
         or have devices."""
-        found = self._claims_of(cycle.pod, cycle.listings.resource_claims)
-        if isinstance(found, str) or not self.enabled:
+        user_claims = self._claims_of(cycle.pod, cycle.listings.resource_claims)
+        if isinstance(user_claims, str) or not self.enabled:
             return ()
         special = special_claim(cycle.pod) if cycle.template.device_resources else None
         state = _State(
-            [*found, *([special] if special is not None else ())],
-            [one for one in found if not one.status.allocation],
+            [*user_claims, *([special] if special is not None else ())],
+            [claim for claim in user_claims if not claim.status.allocation],
             special,
         )
-        wanted = self._asked(state, self._given(cycle.template, row, cycle), cycle)
-        return accounts(self.devices(cycle), wanted, row) if wanted else ()
+        searched_claims = self._needs(state, self._device_resources_of(cycle.template, row, cycle), cycle)
+        return accounts(self.devices(cycle), searched_claims, row) if searched_claims else ()
 
     @staticmethod
-    def _given(pod: Template, row: int, cycle: FrameworkCycle) -> frozenset[str]:
+    def _device_resources_of(pod: Template, row: int, cycle: FrameworkCycle) -> frozenset[str]:
         """The extended resources of *pod* that the node on *row* gives as devices."""
         nodes = Batch(cycle.table, np.array([row], np.intp))
         return frozenset(name for name in pod.device_resources if not nodes.allocatables((name,))[0][0])
@@ -380,7 +392,7 @@ class DynamicResources(Plugin):
                 continue
             if allocation.node_selector is not None:
                 mask &= node_selector_mask(allocation.node_selector, nodes)
-            if any(one.binding_conditions for one in allocation.results):
+            if any(result.binding_conditions for result in allocation.results):
                 try:
                     # The binding conditions are true or may still become so.
                     if self.device_cells.waits_for_conditions and not are_true(claim):
@@ -404,17 +416,17 @@ class DynamicResources(Plugin):
         if state is None or not state.claims:
             return None
         row = cycle.table.row_of[node_name]
-        state.given = self._given(cycle.template, row, cycle)
-        wanted = self._asked(state, state.given, cycle)
-        if not wanted:
+        state.device_resources = self._device_resources_of(cycle.template, row, cycle)
+        searched_claims = self._needs(state, state.device_resources, cycle)
+        if not searched_claims:
             return None
         try:
-            found = self.devices(cycle).allocate(wanted, row)
+            allocations = self.devices(cycle).allocate(searched_claims, row)
         except AllocationError as failure:
             return error(str(failure))
-        if found is None:
+        if allocations is None:
             return error("claim allocation not found for node")
-        for claim, allocation in zip(wanted, found, strict=True):
+        for claim, allocation in zip(searched_claims, allocations, strict=True):
             cycle.listings.resource_claims.allocate(_allocated(claim, allocation))
         return None
 
@@ -424,8 +436,8 @@ class DynamicResources(Plugin):
         for claim in state.claims if state is not None else ():
             claims.take_back(claim.uid)
             if claim is (state and state.special):
-                if (made := claims.extended_of(pod)) is not None:
-                    claims.write(made, None)
+                if (extended := claims.extended_of(pod)) is not None:
+                    claims.write(extended, None)
                 continue
             current = claims.get(claim.key)
             if (
@@ -433,8 +445,8 @@ class DynamicResources(Plugin):
                 and current.status.allocation is not None
                 and _is_reserved_for(current, pod)
             ):
-                left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
-                claims.write(current, replace(current, status=replace(current.status, reserved_for=left)))
+                users = tuple(user for user in current.status.reserved_for if user.uid != pod.uid)
+                claims.write(current, replace(current, status=replace(current.status, reserved_for=users)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Write the devices to the claims, and that the pod uses them."""
@@ -442,38 +454,38 @@ class DynamicResources(Plugin):
         claims = cycle.listings.resource_claims
         for claim in state.claims if state is not None else ():
             if state is not None and claim is state.special:
-                fault = self._make(state, claims, pod)
+                fault = self._create_special_claim(state, claims, pod)
             else:
                 fault = None if _is_reserved_for(claim, pod) else self._write(claim, claims, pod)
             if fault is not None:
                 return error(fault)
         return None
 
-    def _make(self, state: _State, claims: ResourceClaims, pod: Pod) -> str | None:
+    def _create_special_claim(self, state: _State, claims: ResourceClaims, pod: Pod) -> str | None:
         """Make the special claim, if it got devices."""
-        allocated = claims.take_back(state.special.uid) if state.special is not None else None
-        if allocated is None:
+        pending = claims.take_back(state.special.uid) if state.special is not None else None
+        if pending is None:
             return None
-        mappings = mappings_of(pod, state.given)
+        mappings = mappings_of(pod, state.device_resources)
         if not mappings:
             return f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus"
-        made = self._used_by(as_written(allocated, pod), pod)
-        claims.write(None, made, (pod, status_of(made, mappings)))
+        special = self._used_by(as_written(pending, pod), pod)
+        claims.write(None, special, (pod, status_of(special, mappings)))
         return None
 
     def _write(self, claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
-        allocated = claims.take_back(claim.uid)
-        before = claims.get(claim.key)
-        if before is None:
+        pending = claims.take_back(claim.uid)
+        current = claims.get(claim.key)
+        if current is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
-        if before.metadata.deletion_timestamp is not None:
+        if current.metadata.deletion_timestamp is not None:
             return f"claim {claim.key} got deleted in the meantime"
-        if allocated is not None and before.status.allocation is not None:
+        if pending is not None and current.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
-        after = before if allocated is None else _allocated(before, allocated.status.allocation)
-        if after.status.allocation is None and self.device_cells.waits_for_conditions:
+        updated = current if pending is None else _allocated(current, pending.status.allocation)
+        if updated.status.allocation is None and self.device_cells.waits_for_conditions:
             return f"claim {claim.key} got deallocated elsewhere in the meantime"
-        claims.write(before, self._used_by(after, pod))
+        claims.write(current, self._used_by(updated, pod))
         return None
 
     def _used_by(self, claim: ResourceClaim, pod: Pod) -> ResourceClaim:
@@ -503,12 +515,12 @@ class DynamicResources(Plugin):
 
     def waits(self, pod: Pod) -> bool:
         """Whether devices of *pod* have to be ready before it is bound."""
-        found = (claim.status.allocation for claim in self._used_claims(pod))
+        allocations = (claim.status.allocation for claim in self._used_claims(pod))
         return any(
-            one.binding_conditions
-            for allocation in found
+            result.binding_conditions
+            for allocation in allocations
             if allocation is not None
-            for one in allocation.results
+            for result in allocation.results
         )
 
     def _used_claims(self, pod: Pod) -> list[ResourceClaim]:
@@ -550,20 +562,20 @@ class DynamicResources(Plugin):
     def events_to_register(self) -> Events:
         if not self.enabled:
             return ()
-        own = Action.ADD | Action.UPDATE_NODE_LABEL
-        both = ADD_OR_UPDATE
+        node = Action.ADD | Action.UPDATE_NODE_LABEL
+        any_change = ADD_OR_UPDATE
         if self.handle.queueing.amounts_wake_claims:
-            own |= Action.UPDATE_NODE_ALLOCATABLE
+            node |= Action.UPDATE_NODE_ALLOCATABLE
         return (
-            ClusterEvent("Node", own if self.handle.gives_hints else self.handle.labels_and_taints(own)),
-            ClusterEvent("ResourceClaim", both, hint=partial(claim_changes, claims=self._claims)),
+            ClusterEvent("Node", node if self.handle.gives_hints else self.handle.labels_and_taints(node)),
+            ClusterEvent("ResourceClaim", any_change, hint=partial(claim_changes, claims=self._claims)),
             ClusterEvent(
                 "Pod",
                 Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM,
                 hint=partial(claims_are_made, claims=self._claims),
             ),
-            ClusterEvent("DeviceClass", both),
-            ClusterEvent("ResourceSlice", both),
+            ClusterEvent("DeviceClass", any_change),
+            ClusterEvent("ResourceSlice", any_change),
         )
 
     def _claims(self, pod: Pod) -> list[ResourceClaim] | str:
@@ -572,13 +584,13 @@ class DynamicResources(Plugin):
 
     def _claims_of(self, pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
         """The claims of *pod* in order, or why one cannot be used. Upstream: foreachPodResourceClaim."""
-        found = []
-        for wanted in pod.spec.resource_claims:
-            name = claim_name(pod, wanted)
+        used_claims = []
+        for pod_claim in pod.spec.resource_claims:
+            name = claim_name(pod, pod_claim)
             if name is None:
-                if wanted.resource_claim_template_name is None:
-                    return f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": none of the supported fields are set'
-                if any(one.name == wanted.name for one in pod.status.resource_claim_statuses):
+                if pod_claim.resource_claim_template_name is None:
+                    return f'pod "{pod.key}", spec.resourceClaim "{pod_claim.name}": none of the supported fields are set'
+                if any(status.name == pod_claim.name for status in pod.status.resource_claim_statuses):
                     continue
                 return f'pod "{pod.key}": ResourceClaim not created yet'
             claim = claims.get(f"{pod.namespace}/{name}")
@@ -587,14 +599,14 @@ class DynamicResources(Plugin):
             if claim.metadata.deletion_timestamp is not None:
                 return f'resourceclaim "{claim.name}" is being deleted'
             owner = claim.controller
-            if wanted.resource_claim_name is None and (owner is None or owner.uid != pod.uid):
+            if pod_claim.resource_claim_name is None and (owner is None or owner.uid != pod.uid):
                 return self.handle.devices.other_owner_text.format(claim=claim.key, pod=pod.key)
-            found.append(claim)
-        return found
+            used_claims.append(claim)
+        return used_claims
 
 
 def _is_reserved_for(claim: ResourceClaim, pod: Pod) -> bool:
-    return any(one.uid == pod.uid for one in claim.status.reserved_for)
+    return any(user.uid == pod.uid for user in claim.status.reserved_for)
 
 
 def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> ResourceClaim:

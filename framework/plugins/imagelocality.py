@@ -33,9 +33,9 @@ class ImageLocality(Plugin):
 
     def _of_volumes(self, pod: Template) -> tuple[str, ...]:
         """The images of its volumes that count."""
-        counted = pod.volumes if self.cells.volume_images_count else ()
-        named = [volume.image.reference for volume in counted if volume.image is not None]
-        return tuple(map(normalized_image_name, named))
+        volumes = pod.volumes if self.cells.volume_images_count else ()
+        references = [volume.image.reference for volume in volumes if volume.image is not None]
+        return tuple(map(normalized_image_name, references))
 
     def _images(self, pod: Template) -> tuple[str, ...]:
         """One for each container that counts."""

@@ -14,10 +14,10 @@ from ...predicates.matchinterpodaffinity import (
     affinity_unmet,
     anti_affinity_violated,
     change_of,
+    clauses_of_existing,
     first_of,
     refused_by_existing,
     refused_in_trial,
-    refusing,
     unmet_clauses,
 )
 from ...predicates.rule import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
@@ -103,7 +103,7 @@ class InterPodAffinity(Plugin):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
         self._unmet, self._violated, self._refused = (
-            _reasons(each, handle.cells) for each in (UNMET, VIOLATED, REFUSED)
+            _reasons(reason, handle.cells) for reason in (UNMET, VIOLATED, REFUSED)
         )
 
     # --- what is required -----------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class InterPodAffinity(Plugin):
         )
         if unmet is None:
             return None
-        existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
+        existing = clauses_of_existing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
         if self.cells.existing_pods_refuse_first:
             return [*existing, *unmet, *anti.clauses(table, self._violated)]
         return [*unmet, *anti.clauses(table, self._violated), *existing]
@@ -203,10 +203,10 @@ class InterPodAffinity(Plugin):
 
     def events_to_register(self) -> Events:
         handle = self.handle
-        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        node_actions = Action.ADD | Action.UPDATE_NODE_LABEL
         node = handle.node_event(
-            own,
-            handle.labels_and_taints(own),
+            node_actions,
+            handle.labels_and_taints(node_actions),
             partial(affine_node_changes, compares=handle.compares(self.name)),
         )
         peers = partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)
@@ -224,8 +224,8 @@ def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, AntiAffinity]:
     """The required terms of *pod*, namespaces by name."""
-    found = cycle.notes.get(_OWN_TERMS)
-    if found is None:
+    terms = cycle.notes.get(_OWN_TERMS)
+    if terms is None:
         # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
         if unreadable(pod, REQUIRED_AFFINITY) is not None:
             affinity = RequiredAffinity(PodsTargeted(frozenset(), every=True), (), itself=False)
@@ -235,22 +235,24 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
             anti = AntiAffinity((), PodsTargeted(frozenset(), every=False))
         else:
             anti = AntiAffinity.of(pod).by_name(cycle)
-        found = cycle.notes[_OWN_TERMS] = affinity, anti
-    return found
+        terms = cycle.notes[_OWN_TERMS] = affinity, anti
+    return terms
 
 
 def _faults(pod: Template, cells: FrameworkCells) -> str:
     """The faults of the selectors of *pod*'s terms, preferred ones included; empty where there is none."""
     if not pod.has_pod_affinity:
         return ""
-    found = pod.notes.get(_FAULTS)
-    if found is None:
+    fault = pod.notes.get(_FAULTS)
+    if fault is None:
         texts = []
         for role in ROLES:
             if unreadable(pod, role) is not None:
                 terms = [term for term, _ in terms_of(pod, role)]
-                selectors = [one for term in terms for one in (term.label_selector, term.namespace_selector)]
+                selectors = [
+                    selector for term in terms for selector in (term.label_selector, term.namespace_selector)
+                ]
                 faults = (label_selector_fault(selector, cells) for selector in selectors)
                 texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
-        found = pod.notes[_FAULTS] = aggregated(texts)
-    return found
+        fault = pod.notes[_FAULTS] = aggregated(texts)
+    return fault

@@ -84,19 +84,19 @@ class NodeAffinityPlugin(Plugin):
         terms = required.node_selector_terms if required is not None and self.cells.names_nodes else ()
         # Upstream: several names in one field narrow the search, though the filter then takes the term for
         # invalid.
-        found: set[str] = set()
+        node_names: set[str] = set()
         for term in terms:
             fields = (field for field in term.match_fields if field.key == "metadata.name")
-            named = [set(field.values) for field in fields if field.operator == "In"]
-            if not named:
+            name_sets = [set(field.values) for field in fields if field.operator == "In"]
+            if not name_sets:
                 return None
-            names = reduce(and_, named)
+            names = reduce(and_, name_sets)
             if not names and self.cells.any_conflict_rejects:
                 return unresolvable(CONFLICT)
-            found |= names
+            node_names |= names
         if not terms:
             return None
-        return PreFilterResult(frozenset(found)) if found else unresolvable(CONFLICT)
+        return PreFilterResult(frozenset(node_names)) if node_names else unresolvable(CONFLICT)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         if self.added.required is None:
@@ -123,12 +123,12 @@ class NodeAffinityPlugin(Plugin):
         if fault := self._fault(pod):
             raise PriorityError(fault)
         if not self.cells.reads_preferred_fields:
-            found = weighed(preferred_terms(pod), nodes, expressions_of_term_mask)
+            scores = weighed(preferred_terms(pod), nodes, expressions_of_term_mask)
             if self.cells.affinity_sums_in_32_bits:
-                return found.astype(np.int32).astype(np.int64)
-            return found
-        own = weighed(preferred_terms(pod), nodes, term_mask)
-        return weighed(self.added.preferred, nodes, term_mask) + own
+                return scores.astype(np.int32).astype(np.int64)
+            return scores
+        pod_scores = weighed(preferred_terms(pod), nodes, term_mask)
+        return weighed(self.added.preferred, nodes, term_mask) + pod_scores
 
     def events_to_register(self) -> Events:
         matches = partial(
@@ -138,6 +138,6 @@ class NodeAffinityPlugin(Plugin):
 
     def _fault(self, pod: Template) -> str:
         """The faults of the preferred terms that count; empty where there is none."""
-        found = preferred_faults(preferred_terms(pod), self.cells) if preferred_terms(pod) else []
+        faults = preferred_faults(preferred_terms(pod), self.cells) if preferred_terms(pod) else []
         # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
-        return aggregated(found if self.cells.reads_preferred_fields else found[:1])
+        return aggregated(faults if self.cells.reads_preferred_fields else faults[:1])

@@ -49,22 +49,24 @@ class NodeDeclaredFeatures(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The features that a node lacks, by name, are told in the first release alone."""
-        wanted = self.needs(pod.spec)
+        needed = self.needs(pod.spec)
         declared = [
             () if (node := nodes.node(i)) is None else node.status.declared_features for i in range(nodes.n)
         ]
-        lacking = [tuple(name for name in wanted if name not in found) for found in declared]
-        known = [(), *filter(None, dict.fromkeys(lacking))]
+        missing_by_node = [tuple(name for name in needed if name not in features) for features in declared]
+        distinct = [(), *filter(None, dict.fromkeys(missing_by_node))]
         text = self.cells.lacking_features_text
         reasons = [
-            (reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in known[1:]
+            (reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in distinct[1:]
         ]
-        return Failures.coded(np.array([known.index(missing) for missing in lacking], np.int64), reasons)
+        return Failures.coded(
+            np.array([distinct.index(missing) for missing in missing_by_node], np.int64), reasons
+        )
 
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
         """The features that a pod needs."""
         containers = (*spec.containers, *spec.init_containers)
-        restarts = any(each.restart_policy_rules and each.restarts_all for each in containers)
+        restarts = any(container.restart_policy_rules and container.restarts_all for container in containers)
         shares = self.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
         return (
             *(["RestartAllContainersOnContainerExits"] if restarts else ()),

@@ -31,9 +31,11 @@ class NodeName(Plugin):
         return pod.spec.node_name
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        wanted = pod.spec.node_name
-        if wanted:
-            return Failures.where(reason(self.cells.node_name_text, resolvable=False), ~nodes.named(wanted))
+        node_name = pod.spec.node_name
+        if node_name:
+            return Failures.where(
+                reason(self.cells.node_name_text, resolvable=False), ~nodes.named(node_name)
+            )
         return None
 
     def events_to_register(self) -> Events:

@@ -25,11 +25,11 @@ class NodeUnschedulable(Plugin):
     filter = staticmethod(check_node_unschedulable.check)
 
     def events_to_register(self) -> Events:
-        own = Action.ADD | Action.UPDATE_NODE_TAINT
+        node_actions = Action.ADD | Action.UPDATE_NODE_TAINT
         handle = self.handle
         node = handle.node_event(
-            own,
-            ADD_OR_UPDATE if handle.queueing.taints_wake else own,
+            node_actions,
+            ADD_OR_UPDATE if handle.queueing.taints_wake else node_actions,
             partial(node_is_schedulable, compares=handle.compares(self.name)),
         )
         if not (handle.gives_hints and handle.queueing.narrow_events):

@@ -111,10 +111,10 @@ class _AllocationScore(Plugin):
         return tuple(request(pod, name) for name in self._measured.names)
 
     def _shares(self, pod: Template, nodes: Batch) -> Shares:
-        found = Shares.of(pod, nodes, self._measured, request, counted_requests)
-        if found.counts_all or not self.cells.lacking_resources_score:
-            return found
-        return attrs.evolve(found, counted=np.ones_like(found.counted), counts_all=True)
+        shares = Shares.of(pod, nodes, self._measured, request, counted_requests)
+        if shares.counts_all or not self.cells.lacking_resources_score:
+            return shares
+        return attrs.evolve(shares, counted=np.ones_like(shares.counted), counts_all=True)
 
 
 class NodeResourcesLeastAllocated(_AllocationScore):
@@ -150,7 +150,7 @@ class RequestedToCapacityRatio(_AllocationScore):
     name = "RequestedToCapacityRatio"
 
     def __init__(self, args: RequestedToCapacityRatioArgs | None, handle: Handle) -> None:
-        super().__init__(_wanted(args, RequestedToCapacityRatioArgs), handle)
+        super().__init__(_required(args, RequestedToCapacityRatioArgs), handle)
         self._line = scaled_line(self.args.shape or (ShapePoint(0, 0),))
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
@@ -193,7 +193,7 @@ class NodeLabel(Plugin):
     score_reads = Reads.NODE
 
     def __init__(self, args: NodeLabelArgs | None, handle: Handle) -> None:
-        super().__init__(_wanted(args, NodeLabelArgs), handle)
+        super().__init__(_required(args, NodeLabelArgs), handle)
 
     def concerns(self, pod: Template) -> bool:
         return bool(self.args.present_labels or self.args.absent_labels)
@@ -219,12 +219,12 @@ class NodeLabel(Plugin):
         """The best score for each label that is as preferred; of several labels the mean, rounded down."""
         present = self.args.present_labels_preference
         absent = self.args.absent_labels_preference
-        found = nodes.zeros()
+        scores = nodes.zeros()
         for label in present:
-            found += nodes.label(label).present
+            scores += nodes.label(label).present
         for label in absent:
-            found += ~nodes.label(label).present
-        return found * MAX_NODE_SCORE // max(len(present) + len(absent), 1)
+            scores += ~nodes.label(label).present
+        return scores * MAX_NODE_SCORE // max(len(present) + len(absent), 1)
 
 
 class ServiceAffinityPlugin(Plugin):
@@ -240,7 +240,7 @@ class ServiceAffinityPlugin(Plugin):
     follows_pods: str | None = 'error reading "PreFilterServiceAffinity" from cycleState: not found'
 
     def __init__(self, args: ServiceAffinityArgs | None, handle: Handle) -> None:
-        super().__init__(_wanted(args, ServiceAffinityArgs), handle)
+        super().__init__(_required(args, ServiceAffinityArgs), handle)
         if self._is_idle:
             self.follows_pods = None
         else:
@@ -276,8 +276,8 @@ class ServiceAffinityPlugin(Plugin):
         if not services or not services[0].selector:
             return nodes.zeros()
         if self.cells.literal_pairs:
-            counted = Peers(LabelSelector(), Map(services[0].selector)).counted(pod.namespace)
-            return nodes.zeros() if counted is None else nodes.counting(counted)
+            counts = Peers(LabelSelector(), Map(services[0].selector)).counted(pod.namespace)
+            return nodes.zeros() if counts is None else nodes.counting(counts)
         return nodes.counting(
             peers(pod.namespace, frozenset((OwnerSelector.of_pairs(services[0].selector),)))
         )
@@ -287,18 +287,18 @@ class ServiceAffinityPlugin(Plugin):
         label that a node lacks."""
         labels = self.args.anti_affinity_labels_preference
         total = int(raw.sum())
-        found = np.zeros(nodes.n)
+        scores = np.zeros(nodes.n)
         for label in labels:
             values = nodes.label(label)
             share = np.ones(nodes.n)
             if total > 0:
                 by_value = np.bincount(values.codes, raw).astype(np.int64)
                 share = ((total - by_value) / float(total))[values.codes]
-            found += float(MAX_NODE_SCORE) * share * values.present / float(len(labels))
-        return found.astype(np.int64)
+            scores += float(MAX_NODE_SCORE) * share * values.present / float(len(labels))
+        return scores.astype(np.int64)
 
 
-def _wanted(args: Any, kind: type[Any]) -> Any:
+def _required(args: Any, kind: type[Any]) -> Any:
     """*args*, or an error where there are none."""
     if args is None:
         raise PolicyError(f"want args to be of type {kind.__name__}, got <nil>")

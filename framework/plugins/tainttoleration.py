@@ -50,16 +50,16 @@ class TaintToleration(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The reason names the first taint of the node that is not tolerated."""
-        first: dict[Taint, int] = {}
+        numbers: dict[Taint, int] = {}
         by_list = np.zeros(len(nodes.taints.values), np.int64)
         for i, taints in enumerate(nodes.taints.values):
             taint = first_untolerated(taints, pod.spec.tolerations)
             if taint is not None:
-                by_list[i] = first.setdefault(taint, len(first) + 1)
+                by_list[i] = numbers.setdefault(taint, len(numbers) + 1)
         text = self.cells.taint_text
         return Failures.coded(
             by_list[nodes.taints.codes],
-            [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in first],
+            [(reason(text.format(key=t.key, value=t.value), resolvable=False),) for t in numbers],
         )
 
     pre_score = prepare_nothing

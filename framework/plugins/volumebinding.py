@@ -75,8 +75,8 @@ class VolumeBinding(Plugin):
         if (self.name, "preFilter") in handle.cells.points_lacked:
             self.without_pre_filter = None
         unreachable = Reason(handle.cells.volume_node_text, resolvable=False)
-        missing = Reason(handle.cells.missing_volume_text, resolvable=False)
-        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, missing)
+        missing_volume = Reason(handle.cells.missing_volume_text, resolvable=False)
+        self._reasons = (unreachable, VOLUME_BIND_CONFLICT, TOO_LITTLE_STORAGE, missing_volume)
 
     def concerns(self, pod: Template) -> bool:
         return bool(pod.claims)
@@ -117,24 +117,24 @@ class VolumeBinding(Plugin):
         if name is None:
             return None
         claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
-        own = is_made_for_pod(volume)
+        is_ephemeral = is_made_for_pod(volume)
         if claim is None:
-            if own:
+            if is_ephemeral:
                 return cells.awaited_claim_text.format(name)
             return f'persistentvolumeclaim "{name}" not found'
         if cells.lost_claims_reject and claim.phase == "Lost":
             return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
         if claim.metadata.deletion_timestamp is not None:
             return f'persistentvolumeclaim "{name}" is being deleted'
-        return not_owned(pod.pod, claim, cells.foreign_claim_text) if own else None
+        return not_owned(pod.pod, claim, cells.foreign_claim_text) if is_ephemeral else None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         finding = cycle.binder.find(pod.claims, nodes)
         unbound = finding.unbound | ~finding.bound if self.cells.one_reason else finding.unbound
-        missing = (finding.bound, unbound, finding.enough, finding.exists)
+        masks = (finding.bound, unbound, finding.enough, finding.exists)
         fine = finding.errors == 0
         failures = Failures.all_of(
-            [(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)]
+            [(reason, ~mask & fine) for reason, mask in zip(self._reasons, masks, strict=True)]
         )
         return Failures.joined([failures, *finding.failures()])
 
@@ -175,20 +175,20 @@ class VolumeBinding(Plugin):
         return None
 
     def events_to_register(self) -> Events:
-        own = Action.ADD | Action.UPDATE_NODE_LABEL
-        both = ADD_OR_UPDATE
+        node_actions = Action.ADD | Action.UPDATE_NODE_LABEL
+        any_change = ADD_OR_UPDATE
         narrow = self.handle.queueing.narrow_events
         if self.handle.queueing.binding_waits_for_nodes:
-            own = both
-        drivers = (Action.UPDATE, driver_stops_reporting) if narrow else (both, None)
+            node_actions = any_change
+        drivers = (Action.UPDATE, driver_stops_reporting) if narrow else (any_change, None)
         return (
-            self.handle.node_event(own, self.handle.labels_and_taints(own)),
-            ClusterEvent("StorageClass", both, hint=class_changes),
-            ClusterEvent("PersistentVolumeClaim", both, hint=claim_is_used),
-            ClusterEvent("PersistentVolume", both),
-            ClusterEvent("CSINode", both, hint=migration_changes),
+            self.handle.node_event(node_actions, self.handle.labels_and_taints(node_actions)),
+            ClusterEvent("StorageClass", any_change, hint=class_changes),
+            ClusterEvent("PersistentVolumeClaim", any_change, hint=claim_is_used),
+            ClusterEvent("PersistentVolume", any_change),
+            ClusterEvent("CSINode", any_change, hint=migration_changes),
             ClusterEvent("CSIDriver", drivers[0], hint=drivers[1]),
-            ClusterEvent("CSIStorageCapacity", both, hint=capacity_grows),
+            ClusterEvent("CSIStorageCapacity", any_change, hint=capacity_grows),
         )
 
 
@@ -218,7 +218,7 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
         volumes = [cycle.binder.volume(claim.spec.volume_name) for claim in claims]
     except VolumeError:
         return None
-    named = []
+    name_sets = []
     for affinity in (volume.spec.node_affinity for volume in volumes):
         # A term without hostnames adds none, although it can match any node.
         names = set()
@@ -228,8 +228,8 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
             ]
             names |= reduce(and_, hosts) if hosts else set()
         if names:
-            named.append(names)
-    return frozenset(reduce(and_, named)) if named else None
+            name_sets.append(names)
+    return frozenset(reduce(and_, name_sets)) if name_sets else None
 
 
 # --- how full volumes would be ------------------------------------------------------------------------------
@@ -258,37 +258,37 @@ def _uses(finding: Finding) -> list[_Use]:
         [volume.spec.capacity.get("storage", ZERO).value() for volume in finding.volumes], np.int64
     )
     kinds = [volume.spec.storage_class_name for volume in finding.volumes]
-    found: dict[str, _Use] = {}
+    use_by_class: dict[str, _Use] = {}
     for claim, numbers in finding.matches:
         size = claim.spec.requests.get("storage", ZERO).value()
         for kind in dict.fromkeys(kinds):
-            here = (numbers >= 0) & np.array([other == kind for other in kinds])[numbers]
-            use = found.get(kind) or _Use.none(len(here))
-            found[kind] = _Use(
-                use.offered | here,
-                use.requested + size * here,
-                use.capacity + np.where(here, sizes[numbers], 0),
+            matched = (numbers >= 0) & np.array([matched_class == kind for matched_class in kinds])[numbers]
+            use = use_by_class.get(kind) or _Use.none(len(matched))
+            use_by_class[kind] = _Use(
+                use.offered | matched,
+                use.requested + size * matched,
+                use.capacity + np.where(matched, sizes[numbers], 0),
             )
-    return list(found.values())
+    return list(use_by_class.values())
 
 
 def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_Use]:
     """The storage left and requested where no volume is matched and new ones are provisioned, by storage
     class."""
     unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), nodes.every())
-    found: dict[str, _Use] = {}
-    for claim, needed in finding.provisions:
+    use_by_class: dict[str, _Use] = {}
+    for claim, where_needed in finding.provisions:
         kind = cycle.listings.classes.get(claim.storage_class)
         size = claim.spec.requests.get("storage", ZERO).value()
-        left = None if kind is None else storage_left(kind, claim, nodes, cycle.listings)
-        if left is None:
+        storage = None if kind is None else storage_left(kind, claim, nodes, cycle.listings)
+        if storage is None:
             continue
-        present, amount = left
-        here = unmatched & needed & present
+        has_capacity, amount = storage
+        mask = unmatched & where_needed & has_capacity
         name = claim.spec.storage_class_name or ""
-        use = found.get(name) or _Use.none(nodes.n)
+        use = use_by_class.get(name) or _Use.none(nodes.n)
         # Upstream: all claims of a class share one capacity, that of the last.
-        found[name] = _Use(
-            use.offered | here, use.requested + size * here, np.where(here, amount, use.capacity)
+        use_by_class[name] = _Use(
+            use.offered | mask, use.requested + size * mask, np.where(mask, amount, use.capacity)
         )
-    return list(found.values())
+    return list(use_by_class.values())

@@ -140,12 +140,12 @@ class NodeVolumeLimits(_VolumeLimits):
     filter = staticmethod(csi_failures)
 
     def events_to_register(self) -> Events:
-        wants = self.handle.queueing.limits_wait_for
-        grows = "changed CSINodes" in wants
-        found = [ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims()]
+        triggers = self.handle.queueing.limits_wait_for
+        grows = "changed CSINodes" in triggers
+        events = [ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims()]
         if grows:
-            found.append(ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows))
-        if "VolumeAttachments that go" in wants:
+            events.append(ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows))
+        if "VolumeAttachments that go" in triggers:
             hint = attachment_goes if grows else None
-            found.append(ClusterEvent("VolumeAttachment", Action.DELETE, hint=hint))
-        return found
+            events.append(ClusterEvent("VolumeAttachment", Action.DELETE, hint=hint))
+        return events

@@ -92,9 +92,9 @@ class VolumeRestrictions(Plugin):
         """The names of *pod*'s claims that only one pod may use."""
         if not self._looks_at_claims:
             return frozenset()
-        found = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
+        claims = (cycle.listings.claims.get(f"{pod.namespace}/{name}") for name in _claims(pod))
         return frozenset(
-            claim.name for claim in found if claim is not None and SOLE_USER in claim.spec.access_modes
+            claim.name for claim in claims if claim is not None and SOLE_USER in claim.spec.access_modes
         )
 
     def events_to_register(self) -> Events:
@@ -116,12 +116,12 @@ def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str
     if cycle.claim_users is not None:
         return {name for name in sole if cycle.claim_users.in_use(f"{pod.namespace}/{name}")}
     cluster = Batch(cycle.table)
-    others = (
+    cluster_pods = (
         entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i)
     )
     return {
         name
-        for other in others
-        if other.namespace == pod.namespace
-        for name in sole.intersection(_claims(other))
+        for pod_template in cluster_pods
+        if pod_template.namespace == pod.namespace
+        for name in sole.intersection(_claims(pod_template))
     }

@@ -63,49 +63,49 @@ class VolumeZone(Plugin):
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         try:
-            wanted = [self._topologies(volume) for volume in _volumes(pod, cycle)]
-            return None if any(wanted) else SKIP
-        except VolumeError as refused:
-            return self._refuse(str(refused))
+            topologies = [self._topologies(volume) for volume in _volumes(pod, cycle)]
+            return None if any(topologies) else SKIP
+        except VolumeError as problem:
+            return self._refuse(str(problem))
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        labelled, elsewhere = np.zeros((2, nodes.n), np.bool_)
+        labelled, misplaced = np.zeros((2, nodes.n), np.bool_)
         for label in self._labels:
             labelled |= nodes.label(label).present
         fault = None
         try:
             for volume in _volumes(pod, cycle):
                 for label, values in self._topologies(volume):
-                    there = nodes.label(label)
-                    outside = there.where(partial(not_among, values))
+                    node_label = nodes.label(label)
+                    outside = node_label.where(partial(not_among, values))
                     newer = NEWER_LABELS.get(label) if self.cells.zone_labels_match else None
                     if newer is not None:
                         # Upstream: not the other way round, a volume's newer label does not match a node's
                         # beta label.
-                        newly = nodes.label(newer).where(partial(not_among, values))
-                        outside = np.where(there.present, outside, newly)
-                    elsewhere |= outside
-        except VolumeError as refused:
-            status = self._refuse(str(refused))
-            conflict = labelled & elsewhere
+                        outside_newer = nodes.label(newer).where(partial(not_among, values))
+                        outside = np.where(node_label.present, outside, outside_newer)
+                    misplaced |= outside
+        except VolumeError as problem:
+            status = self._refuse(str(problem))
+            conflict = labelled & misplaced
             if not self.cells.zones_one_by_one:
                 return failing(status, nodes.every())
             # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is
             # not noticed.
             fault = failing(status, labelled & ~conflict)
-        return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere), fault])
+        return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & misplaced), fault])
 
     def _topologies(self, volume: PersistentVolume) -> list[tuple[str, frozenset[str]]]:
         """The labels that a node must have for *volume*, each with the values that it may have."""
-        written = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
-        return [(label, zones) for label, text in written if (zones := zones_of(text))]
+        label_texts = ((label, volume.labels[label]) for label in self._labels if label in volume.labels)
+        return [(label, zones) for label, text in label_texts if (zones := zones_of(text))]
 
     def events_to_register(self) -> Events:
-        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        node_actions = Action.ADD | Action.UPDATE_NODE_LABEL
         claims = ADD_OR_UPDATE if self.handle.queueing.narrow_claim_events else Action.ADD
         return (
             ClusterEvent("StorageClass", Action.ADD, hint=class_waits),
-            self.handle.node_event(own, self.handle.labels_and_taints(own)),
+            self.handle.node_event(node_actions, self.handle.labels_and_taints(node_actions)),
             ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
             ClusterEvent("PersistentVolume", ADD_OR_UPDATE, hint=partial(volume_moves, labels=LABELS)),
         )

@@ -87,7 +87,7 @@ class ClusterEvent:
 
 
 Events = Sequence[ClusterEvent]
-"""What a plugin waits for."""
+"""The events that a plugin waits for."""
 NODE_ADD = ClusterEvent("Node", Action.ADD, "NodeAdd")
 NODE_DELETE = ClusterEvent("Node", Action.DELETE, "NodeDelete")
 ASSIGNED_POD_ADD = ClusterEvent("Pod", Action.ADD, "AssignedPodAdd")
@@ -196,8 +196,8 @@ def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEven
         cells.each_node_change and old.metadata.annotations != new.metadata.annotations,
         cells.declared_features_wake and old.status.declared_features != new.status.declared_features,
     )
-    found = [event for event, applies in zip(NODE_CHANGES, changes, strict=True) if applies]
-    return found if cells.each_node_change else found[:1]
+    applying = [event for event, applies in zip(NODE_CHANGES, changes, strict=True) if applies]
+    return applying if cells.each_node_change else applying[:1]
 
 
 POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
@@ -224,13 +224,13 @@ def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) 
     """The events of the update of a pod: those of its changes that count as different, else that of an
     update."""
     label = "AssignedPodUpdate" if new.spec.node_name else "UnschedulablePodUpdate"
-    found = []
+    actions = []
     for name in cells.pod_changes:
         action, applies = POD_CHANGES.get(name, (Action.UPDATE_POD_SCALE_DOWN, None))
         if applies(old, new) if applies is not None else _is_scaled_down(old, new, templates):
-            found.append(action)
-    other = Action.UPDATE_POD_OTHER if cells.pod_changes else Action.UPDATE
-    return [ClusterEvent("Pod", action, label) for action in found or [other]]
+            actions.append(action)
+    fallback = Action.UPDATE_POD_OTHER if cells.pod_changes else Action.UPDATE
+    return [ClusterEvent("Pod", action, label) for action in actions or [fallback]]
 
 
 def _is_scaled_down(old: Pod, new: Pod, templates: Templates) -> bool:

@@ -56,7 +56,7 @@ class Flights:
     """UID -> the number of events before the pod was taken out; in ascending order."""
     _events: list[Happening] = attrs.Factory(list)
     _dropped: int = 0
-    """How many events are no longer kept, because every pod was taken out after them."""
+    """The number of events that are no longer kept, because every pod was taken out after them."""
 
     def __contains__(self, uid: str) -> bool:
         return uid in self._starts
@@ -79,9 +79,9 @@ class Flights:
     def end(self, uid: str) -> None:
         """A pod is not tried any more."""
         if self._starts.pop(uid, None) is not None:
-            first = next(iter(self._starts.values()), self._dropped + len(self._events))
-            del self._events[: first - self._dropped]
-            self._dropped = first
+            oldest_start = next(iter(self._starts.values()), self._dropped + len(self._events))
+            del self._events[: oldest_start - self._dropped]
+            self._dropped = oldest_start
 
 
 FAILURE = "ScheduleAttemptFailure"
@@ -135,7 +135,7 @@ class FrameworkQueue(QueueBase):
     def _time_of(self, pod: Pod) -> float:
         return self.clock.now
 
-    def _ends(self, item: QueuedPod) -> float:
+    def _backoff_end(self, item: QueuedPod) -> float:
         if self._failures is not None:
             until = self._failures.until(item.pod.key)
             return -inf if until is None else until
@@ -153,19 +153,19 @@ class FrameworkQueue(QueueBase):
     def _backs_off(self, item: QueuedPod, now: int) -> bool:
         if item.is_gated and not self.queueing.gated_back_off:
             return False
-        ends = self._ends(item)
+        ends = self._backoff_end(item)
         return ends >= self._aligned(now) if self.queueing.backs_off_to_the_end else ends > now
 
-    def _waits_before(self, one: QueuedPod, other: QueuedPod) -> bool:
-        first = self._ends(one)
-        second = self._ends(other)
-        return first < second or (first == second and self.pops_early and self.less(one, other))
+    def _waits_before(self, item: QueuedPod, other: QueuedPod) -> bool:
+        end = self._backoff_end(item)
+        other_end = self._backoff_end(other)
+        return end < other_end or (end == other_end and self.pops_early and self.less(item, other))
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
         if head is None:
             return inf
-        return self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
+        return self._backoff_timer.next(self._backoff_end(head), after=self.queueing.backs_off_to_the_end)
 
     def _flush_waiting(self, now: int) -> None:
         heaps = (
@@ -182,7 +182,7 @@ class FrameworkQueue(QueueBase):
 
     # --- in and out -----------------------------------------------------------------------------------------
 
-    def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
+    def _with_pod(self, item: QueuedPod, pod: Pod) -> QueuedPod:
         # Upstream: in place, so a nomination that shares the entry changes too.
         item.become(pod)
         return item
@@ -255,7 +255,7 @@ class FrameworkQueue(QueueBase):
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
         self.tick()
         try:
-            self._refuse_known(item.pod.key)
+            self._refuse_duplicate(item.pod.key)
             item.rejections += bool(item.plugins)
             item.errors = 0 if item.plugins else item.errors + 1
             item.timestamp = self.clock.now
@@ -347,7 +347,7 @@ class FrameworkQueue(QueueBase):
         self.tick()
         self._move_for(
             ASSIGNED_POD_ADD,
-            self._parked.all() if self._asks_hints_of_pods else self._that_want(pod),
+            self._parked.all() if self._asks_hints_of_pods else self._affine_pods(pod),
             None,
             pod,
         )
@@ -359,22 +359,24 @@ class FrameworkQueue(QueueBase):
         )
         for event in events:
             asks_all = self._asks_hints_of_pods or event.action is Action.UPDATE_POD_SCALE_DOWN
-            self._move_for(event, self._parked.all() if asks_all else self._that_want(pod), old, pod)
+            self._move_for(event, self._parked.all() if asks_all else self._affine_pods(pod), old, pod)
 
-    def _that_want(self, pod: Pod) -> list[QueuedPod]:
+    def _affine_pods(self, pod: Pod) -> list[QueuedPod]:
         by_name = self.queueing.any_event_moves
-        found = self._parked.that_want(
+        affine = self._parked.that_want(
             lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, self.namespaces)
         )
         if not self.queueing.spread_is_woken:
-            return found
-        beside = {item.pod.key for item in found}
+            return affine
+        affine_keys = {item.pod.key for item in affine}
         spread = [
             item
             for item in self._parked.all()
-            if SPREAD in item.plugins and item.pod.namespace == pod.namespace and item.pod.key not in beside
+            if SPREAD in item.plugins
+            and item.pod.namespace == pod.namespace
+            and item.pod.key not in affine_keys
         ]
-        return sorted([*found, *spread], key=lambda item: item.pod.key)
+        return sorted([*affine, *spread], key=lambda item: item.pod.key)
 
     def _move_for(
         self, event: ClusterEvent, items: Iterable[QueuedPod], old: KubeObject | None, new: KubeObject | None
@@ -415,10 +417,10 @@ class FrameworkQueue(QueueBase):
                 now,
                 UNSCHEDULABLE_TIMEOUT.label,
             )
-            self._flushed_held()
+            self._flush_gated()
 
-    def _flushed_held(self) -> None:
-        super()._flushed_held()
+    def _flush_gated(self) -> None:
+        super()._flush_gated()
         if self.gives_hints:
             self._flights.note((UNSCHEDULABLE_TIMEOUT, None, None))
 
@@ -433,22 +435,22 @@ def _profile_of(item: QueuedPod) -> str:
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
     """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no
     term does."""
-    found = False
+    matches = False
     try:
         for term in item.terms:
             by_name = compile_selector(term.label_selector)
             by_labels = compile_selector(term.namespace_selector)
             if not term.namespaces and term.namespace_selector is None:
-                reached = other.namespace == item.pod.namespace
+                in_namespace = other.namespace == item.pod.namespace
             else:
                 space = namespaces.get(other.namespace)
-                reached = other.namespace in term.namespaces or by_labels(
+                in_namespace = other.namespace in term.namespaces or by_labels(
                     {} if space is None else space.labels
                 )
-            found |= reached and by_name(other.labels)
+            matches |= in_namespace and by_name(other.labels)
     except SelectorError:
         return False
-    return found
+    return matches
 
 
 # --- Event handlers: the objects that a scheduler learns of, and the pods that it tries again ---------------
@@ -472,23 +474,23 @@ def admission(engine: Engine, name: str) -> Callable[[Pod], bool] | None:
     release = engine.release
     # Upstream: from 1.24 on NoExecute is not looked at here.
     effects = ("NoSchedule", "NoExecute") if release.queueing.checks_no_execute else ("NoSchedule",)
-    known: dict[Template, bool] = {}
+    answers: dict[Template, bool] = {}
 
     def passes(pod: Pod) -> bool:
         template = templates.of(pod)
-        if template not in known:
-            known[template] = (
+        if template not in answers:
+            answers[template] = (
                 _has_room(template.requests, free, release.framework.fit_checks_requested)
                 and is_selected(template.pod, node)
                 and template.spec.node_name in ("", node.name)
-                and not any(ports_clash(wanted, used) for wanted in template.ports for used in used_ports)
+                and not any(ports_clash(port, used) for port in template.ports for used in used_ports)
                 and all(
                     tolerates(pod.spec.tolerations, taint)
                     for taint in node.spec.taints
                     if taint.effect in effects
                 )
             )
-        return known[template]
+        return answers[template]
 
     return passes
 

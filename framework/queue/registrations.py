@@ -28,8 +28,8 @@ class Registrations:
     cells: QueueingCells
     gives_hints: bool = False
     has_extenders: bool = False
-    _by_profile: dict[str, dict[str, tuple[ClusterEvent, ...]]] = attrs.field(init=False)
-    _wanted: dict[ClusterEvent, bool] = attrs.field(init=False, factory=dict)
+    _events_by_profile: dict[str, dict[str, tuple[ClusterEvent, ...]]] = attrs.field(init=False)
+    _is_wanted_by_event: dict[ClusterEvent, bool] = attrs.field(init=False, factory=dict)
     _matching: dict[tuple[str, ClusterEvent], dict[str, tuple[ClusterEvent, ...]]] = attrs.field(
         init=False, factory=dict
     )
@@ -37,53 +37,63 @@ class Registrations:
 
     def __attrs_post_init__(self) -> None:
         defaults = tuple(ClusterEvent(kind, Action.ALL) for kind in self.cells.default_kinds)
-        self._by_profile = {}
+        self._events_by_profile = {}
         for scheduler_name, profile in self.profiles.items():
-            found = self._by_profile[scheduler_name] = {}
+            events_by_plugin = self._events_by_profile[scheduler_name] = {}
             for name, plugin in profile.plugins().items():
-                says = not self.cells.registering or name in self.cells.registering
-                ask = getattr(plugin, "events_to_register", None) if says else None
+                registers = not self.cells.registering or name in self.cells.registering
+                ask = getattr(plugin, "events_to_register", None) if registers else None
                 rejects = any(hasattr(plugin, method) for method in REJECTING)
                 if ask is not None:
                     events = ask()
                 else:
                     events = defaults if rejects or not self.cells.only_rejecting_plugins else ()
                 has_hints = self.gives_hints and name not in self.cells.without_hints
-                found[name] = tuple(events if has_hints else (attrs.evolve(one, hint=None) for one in events))
+                events_by_plugin[name] = tuple(
+                    events if has_hints else (attrs.evolve(event, hint=None) for event in events)
+                )
                 # With changed taints where the release adds them.
-                nodes = [event.action for event in found[name] if event.resource == "Node"]
+                nodes = [event.action for event in events_by_plugin[name] if event.resource == "Node"]
                 has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
-                if self.cells.taints_wake and not has_taints and any(Action.ADD in one for one in nodes):
-                    found[name] += (ClusterEvent("Node", Action.UPDATE_NODE_TAINT),)
+                if self.cells.taints_wake and not has_taints and any(Action.ADD in act for act in nodes):
+                    events_by_plugin[name] += (ClusterEvent("Node", Action.UPDATE_NODE_TAINT),)
             if self.has_extenders:
-                found[EXTENDER] = defaults
+                events_by_plugin[EXTENDER] = defaults
 
     # --- questions ------------------------------------------------------------------------------------------
 
     def is_wanted(self, event: ClusterEvent) -> bool:
         """Whether any plugin waits for such an event."""
-        if event not in self._wanted:
+        if event not in self._is_wanted_by_event:
             registered = (
-                one for plugins in self._by_profile.values() for found in plugins.values() for one in found
+                registered_event
+                for plugins in self._events_by_profile.values()
+                for events in plugins.values()
+                for registered_event in events
             )
-            self._wanted[event] = event.is_wildcard or any(one.matches(event) for one in registered)
-        return self._wanted[event]
+            self._is_wanted_by_event[event] = event.is_wildcard or any(
+                registered_event.matches(event) for registered_event in registered
+            )
+        return self._is_wanted_by_event[event]
 
     def actions(self, kind: str) -> Action:
         """The actions on objects of *kind* that plugins wait for."""
-        found = Action(0)
-        for plugins in self._by_profile.values():
+        actions = Action(0)
+        for plugins in self._events_by_profile.values():
             for events in plugins.values():
                 for event in events:
                     if event.resource == kind:
-                        found |= event.action
-        return found
+                        actions |= event.action
+        return actions
 
     def waits_for(self, scheduler_name: str, plugin: str, event: ClusterEvent) -> bool:
         """Whether *plugin* waits for such an *event*. For one that means all only a plugin does that
         registered such a one."""
-        registered = self._by_profile.get(scheduler_name, {}).get(plugin, ())
-        return any(one.is_wildcard or (not event.is_wildcard and one.matches(event)) for one in registered)
+        registered = self._events_by_profile.get(scheduler_name, {}).get(plugin, ())
+        return any(
+            registered_event.is_wildcard or (not event.is_wildcard and registered_event.matches(event))
+            for registered_event in registered
+        )
 
     def helps(
         self,
@@ -96,14 +106,23 @@ class Registrations:
     ) -> bool:
         """Whether *event*, which changed the object *old* to *new*, may help *pod* of a profile, which
         *plugins* rejected."""
-        found = self._matching.get((scheduler_name, event))
-        if found is None:
-            found = self._matching[scheduler_name, event] = {
-                name: kept
-                for name, events in self._by_profile.get(scheduler_name, {}).items()
-                if (kept := tuple(one for one in events if one.matches(event)))
+        by_plugin = self._matching.get((scheduler_name, event))
+        if by_plugin is None:
+            by_plugin = self._matching[scheduler_name, event] = {
+                name: matching
+                for name, events in self._events_by_profile.get(scheduler_name, {}).items()
+                if (
+                    matching := tuple(
+                        registered_event for registered_event in events if registered_event.matches(event)
+                    )
+                )
             }
-        return any(_helps(one, pod, old, new) for name in plugins if name in found for one in found[name])
+        return any(
+            _helps(registered_event, pod, old, new)
+            for name in plugins
+            if name in by_plugin
+            for registered_event in by_plugin[name]
+        )
 
 
 def _helps(registered: ClusterEvent, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> bool:

@@ -42,7 +42,7 @@ def kept(engine):
     paths = engine.flow.quick_paths.values()
     pairs = {
         "labelled": census._labelled,
-        "asked": census._asked,
+        "asked": census._registered,
         **{role: index._terms for role, index in census.terms.items()},
     }
     return {

@@ -34,7 +34,7 @@ thousandth."""
 MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 TAR = b"ustar"
 TAR_AT = 257
-"""What a tar archive has at that place."""
+"""The mark of a tar archive, and its place."""
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _NOT_READ = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z"}
@@ -48,12 +48,12 @@ def manifests_in(folder: str) -> list[str]:
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` if there are none, or a folder cannot be read.
     """
-    found = sorted(_files_below(folder), key=lambda path: path.split(os.sep))
-    if not found:
+    paths = sorted(_files_below(folder), key=lambda path: path.split(os.sep))
+    if not paths:
         raise ManifestError(
             f"{folder}: expected *{', *'.join(SUFFIXES)} or these with .gz, got a directory without manifests"
         )
-    return found
+    return paths
 
 
 def is_manifest(name: str) -> bool:
@@ -112,11 +112,11 @@ class _Bounded(gzip.GzipFile):
 
     def read(self, size: int | None = -1) -> bytes:
         """As a file; more than the limit is a ValueError."""
-        found = super().read(size)
-        self._left -= len(found)
+        content = super().read(size)
+        self._left -= len(content)
         if self._left < 0:
             raise ValueError("too large")
-        return found
+        return content
 
 
 def _unreadable(path: str, error: OSError) -> ManifestError:
@@ -145,10 +145,10 @@ def check_size(stream: IO[Any], where: str) -> int:
     """The bytes of an open file, 0 where that is not known. Raises
     :class:`~kubeclassic.exceptions.ManifestError` for too many."""
     try:
-        found = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
     except (OSError, ValueError, AttributeError):
         return 0
-    size = found.st_size if stat.S_ISREG(found.st_mode) else 0
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
     if size > (limit := _allowed() or MOST_BYTES):
         raise _too_large(where, f"{size:,}", limit)
     return size
@@ -158,29 +158,29 @@ def _pieces(stream: IO[Any], where: str, *, ends_short: bool = False) -> Iterato
     """All that *stream* gives, which does not say how much that is; *ends_short*: with the first piece that
     is not full."""
     limit = _allowed() or MOST_BYTES
-    got = 0
+    read_bytes = 0
     while piece := stream.read(_PIECE):
-        got += len(piece)
-        if got > limit:
+        read_bytes += len(piece)
+        if read_bytes > limit:
             raise _too_large(where, "more", limit)
         yield piece
         if ends_short and len(piece) < _PIECE:
             return
 
 
-def _too_large(where: str, got: str, limit: int) -> ManifestError:
+def _too_large(where: str, size: str, limit: int) -> ManifestError:
     enough = 4
     while enough << 30 <= limit:
         enough *= 4
     allows = f"set {MAX_UNPACKED}={enough}Gi in the environment to allow more"
-    return ManifestError(f"{where}: expected at most {limit:,} bytes, got {got}; {allows}")
+    return ManifestError(f"{where}: expected at most {limit:,} bytes, got {size}; {allows}")
 
 
 def _allowed() -> int | None:
     """The limit set in the environment, if there is one."""
-    written = os.environ.get(MAX_UNPACKED)
+    setting = os.environ.get(MAX_UNPACKED)
     try:
-        return Quantity.parse(written).value() if written else None
+        return Quantity.parse(setting).value() if setting else None
     except QuantityError as error:
         raise ManifestError(f"{MAX_UNPACKED}: {error}") from None
 
@@ -195,7 +195,7 @@ def unpacked(content: bytes, where: str) -> bytes:
         return content
     limit = _most_unpacked(len(content))
     try:
-        found = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
+        content_unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
     except (OSError, EOFError, zlib.error):
         # How many line ends there are before broken gzip data breaks.
         lines = 0
@@ -209,9 +209,9 @@ def unpacked(content: bytes, where: str) -> bytes:
                     at += len(step)
                 at -= len(unpacker.unused_data)
         raise ManifestError(f"{where}: broken gzip data{f' after line {lines:,}' if lines else ''}") from None
-    if len(found) > limit:
+    if len(content_unpacked) > limit:
         raise _too_large(where, f"{len(content):,} bytes of gzip data that hold more", limit)
-    return found
+    return content_unpacked
 
 
 def _most_unpacked(packed: int) -> int:
@@ -231,8 +231,8 @@ def check_unpacked(size: int, packed: int, where: str) -> int:
 def is_archive(content: bytes, where: str) -> bool:
     """Whether *content* is tar or zip. Raises :class:`~kubeclassic.exceptions.ManifestError` for data that is
     packed in another way."""
-    for begins, name in _NOT_READ.items():
-        if content.startswith(begins):
+    for magic, name in _NOT_READ.items():
+        if content.startswith(magic):
             raise ManifestError(
                 f"{where}: got {name} data, which is not read: unpack it first, or pack it as gzip, tar or zip"
             )
@@ -278,18 +278,18 @@ def manifests_of(content: bytes, where: str) -> list[tuple[str, bytes]]:
     """
     members = _in_tar if content.startswith(TAR, TAR_AT) else _zipped
     try:
-        found = sorted(_read(members(content), len(content), where))
+        manifests = sorted(_read(members(content), len(content), where))
     except ManifestError:
         raise
     except _BROKEN as error:
         raise ManifestError(
             f"{where}: broken archive, or one that ends in the middle: {str(error).lower() or 'no more data'}"
         ) from None
-    if not found:
+    if not manifests:
         raise ManifestError(
             f"{where}: expected *{', *'.join(SUFFIXES)} or these with .gz in it, got an archive without manifests"
         )
-    return [("/".join(path), data) for path, data in found]
+    return [("/".join(path), data) for path, data in manifests]
 
 
 def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple[list[str], bytes]]:
@@ -299,14 +299,14 @@ def _read(members: Iterator[_Member], packed: int, where: str) -> Iterator[tuple
     for number, (path, size, read) in enumerate(members, 1):
         if number > MOST_MEMBERS:
             raise ManifestError(f"{where}: expected an archive of at most {MOST_MEMBERS:,} files, got more")
-        said = repr(path[:80] + "..." * (len(path) > 80))
+        path_text = repr(path[:80] + "..." * (len(path) > 80))
         if len(path) > LONGEST_NAME or "\0" in path:
             raise ManifestError(
-                f"{where}: expected paths of at most {LONGEST_NAME:,} characters without NUL, got {said}"
+                f"{where}: expected paths of at most {LONGEST_NAME:,} characters without NUL, got {path_text}"
             )
         parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")] or [""]
         if path.startswith(("/", "\\")) or ".." in parts:  # refused though nothing is written anywhere
-            raise ManifestError(f"{where}: expected a path that stays inside the archive, got {said}")
+            raise ManifestError(f"{where}: expected a path that stays inside the archive, got {path_text}")
         if any(part.startswith(".") for part in parts) or not is_manifest(parts[-1]):
             continue
         data = read(check_unpacked(total + max(size, 0), packed, where) - total + 1)

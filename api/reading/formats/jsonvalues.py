@@ -32,27 +32,27 @@ class Repeats:
 
     found: dict[int, tuple[JsonObject, list[str]]] = Factory(dict)
 
-    def add(self, made: JsonObject, key: str) -> None:
-        """Remember that *made* had *key* again."""
-        self.found.setdefault(id(made), (made, []))[1].append(key)
+    def add(self, mapping: JsonObject, key: str) -> None:
+        """Remember that *mapping* had *key* again."""
+        self.found.setdefault(id(mapping), (mapping, []))[1].append(key)
 
     def paths(self, value: Any) -> tuple[str, ...]:
         """The paths of these keys in *value*, each once, outer ones first."""
         paths = dict[str, None]()
         level = [("", value)]
-        seen = set[int]()
+        visited = set[int]()
         while level:
             inner: list[tuple[str, Any]] = []
             for path, item in level:
-                if id(item) in seen:
+                if id(item) in visited:
                     continue
                 dot = f"{path}." if path else ""
                 paths |= dict.fromkeys(f"{dot}{key}" for key in self.found.get(id(item), (item, ()))[1])
                 if isinstance(item, dict):
-                    seen.add(id(item))
+                    visited.add(id(item))
                     inner += ((f"{dot}{key}", part) for key, part in item.items())
                 elif isinstance(item, list):
-                    seen.add(id(item))
+                    visited.add(id(item))
                     inner += ((f"{path}[{index}]", part) for index, part in enumerate(item))
             level = inner
         return tuple(paths)
@@ -98,9 +98,9 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
     """
-    found = quick_value(content)
-    if found is not None:
-        yield found[0], Repeats()
+    parsed = quick_value(content)
+    if parsed is not None:
+        yield parsed[0], Repeats()
         return
     place = where if line is None else f"{where}, line {line}"
     text = as_text(content, place)
@@ -157,20 +157,22 @@ def _commas(value: Any) -> int:
 
 def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines: bool) -> tuple[Any, int]:
     def mapping(pairs: list[tuple[str, Any]]) -> JsonDict:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            seen = set()
+        items = dict(pairs)
+        if len(items) != len(pairs):
+            earlier = set()
             for key, _ in pairs:
-                if key in seen:
-                    repeats.add(made, key)
-                seen.add(key)
-        return made
+                if key in earlier:
+                    repeats.add(items, key)
+                earlier.add(key)
+        return items
 
-    def refused(constant: str) -> NoReturn:
+    def refuse_constant(constant: str) -> NoReturn:
         raise ManifestError(f"{where}: broken JSON: expected a number, got {constant}")
 
     try:
-        return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refused).raw_decode(text, position)
+        return json.JSONDecoder(object_pairs_hook=mapping, parse_constant=refuse_constant).raw_decode(
+            text, position
+        )
     except json.JSONDecodeError as error:
         rest = text[error.pos :]
         message = error.msg[:1].lower() + error.msg[1:]
@@ -226,15 +228,15 @@ class _Window:
     is_whole: bool = False
     """There is no more in the stream."""
     blank: bytes = b""
-    """What stood before the next character."""
+    """The white space before the next character."""
 
     def sign(self, allowed: bytes) -> bytes:
         """Take the next character, which is one of *allowed*."""
-        found = self.next()
-        if found not in allowed or not found:
+        sign = self.next()
+        if sign not in allowed or not sign:
             raise Uncertain
         self.at += 1
-        return found
+        return sign
 
     def next(self) -> bytes:
         """The next character that is no blank; empty at the end."""
@@ -253,9 +255,9 @@ class _Window:
             try:
                 _ends(memoryview(self.held)[self.at :])
             except UNREADABLE as error:
-                if found := _NEXT.search(str(error)):
+                if match := _NEXT.search(str(error)):
                     begin = self.at
-                    self.at = self.at + int(found[1]) - 1
+                    self.at = self.at + int(match[1]) - 1
                     return self.held[begin : self.at]
             # It goes on after the window, or ends with it, or is broken.
             if not self._more():
@@ -264,20 +266,20 @@ class _Window:
     def between(self) -> bytes:
         """The text before the next item: the beginning of the list, or a comma."""
         self.next()
-        found = _BEGIN.match(self.held, self.at)
-        return b"" if found is None else b"}," + self.blank + found[0]
+        match = _BEGIN.match(self.held, self.at)
+        return b"" if match is None else b"}," + self.blank + match[0]
 
     def items(self, between: bytes = b"") -> list[Parts]:
         """Take the next item; where *between* is known, all that the window has of them as a whole."""
         self.next()
         cut = self.held.rfind(between, self.at) + 1 if between else 0
-        if cut > self.at and (found := _items_in(self.held[self.at : cut])) is not None:
+        if cut > self.at and (items := _items_in(self.held[self.at : cut])) is not None:
             self.at = cut
-            return found
-        found = _items_in(self.value())
-        if found is None:
+            return items
+        items = _items_in(self.value())
+        if items is None:
             raise Uncertain
-        return found
+        return items
 
     def _more(self) -> bool:
         try:
@@ -331,8 +333,8 @@ class LongList:
 def is_list_without_kind(stream: IO[bytes]) -> bool:
     """Whether a regular file begins as a list that does not say its kind, neither before its items nor at its
     end."""
-    found = long_list(stream)
-    if found is None or "kind" in found.outside:
+    beginning = long_list(stream)
+    if beginning is None or "kind" in beginning.outside:
         return False
     stream.seek(-min(_TAIL, stream.seek(0, io.SEEK_END)), io.SEEK_END)
     return _KIND_OF_LIST.search(stream.read()) is None

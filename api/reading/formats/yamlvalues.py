@@ -112,51 +112,51 @@ class _Document:
     def value(self) -> Any:
         """The value of the document, None for an empty one."""
         outer: list[tuple[Any, _Anchor | None]] = []
-        made: Any = []
+        container: Any = []
         anchor = None
         key = None
         event = self.next_event()
         while (kind := type(event)) is not DocumentEndEvent:
             if kind is MappingEndEvent or kind is SequenceEndEvent:
-                self._close(made, anchor)
-                made, anchor = outer.pop()
+                self._close(container, anchor)
+                container, anchor = outer.pop()
                 event = self.next_event()
                 continue
             self.own += 1
             if kind is ScalarEvent:
                 value = self._scalar(event)
             elif kind is AliasEvent:
-                value = self._known(event)
+                value = self._value_of_alias(event)
             else:
                 is_mapping = kind is MappingStartEvent
                 if event.tag not in (None, "!", _MAPPING if is_mapping else _SEQUENCE):
                     raise _unwanted_tag(event)
                 value = {} if is_mapping else []
-            if type(made) is list:
-                made.append(value)
+            if type(container) is list:
+                container.append(value)
             elif key is None:
                 key = _key(value, event)
-                if key in made:
-                    self.repeats.add(made, key)
+                if key in container:
+                    self.repeats.add(container, key)
             else:
                 if key is _MERGE:
-                    self.merges.setdefault(id(made), []).append((value, event))
+                    self.merges.setdefault(id(container), []).append((value, event))
                 else:
-                    made[key] = value
+                    container[key] = value
                 key = None
-            named = None
+            new_anchor = None
             if kind is not AliasEvent and event.anchor is not None:
-                named = self.anchors[event.anchor] = _Anchor(
+                new_anchor = self.anchors[event.anchor] = _Anchor(
                     value, self.own + self.by_aliases, int(kind is ScalarEvent)
                 )
             if kind is not ScalarEvent and kind is not AliasEvent:
-                outer.append((made, anchor))
-                made = value
-                anchor = named
+                outer.append((container, anchor))
+                container = value
+                anchor = new_anchor
                 if len(outer) > MAX_NESTING:
                     raise _ValueError(f"nested too deeply, expected at most {MAX_NESTING} levels", event)
             event = self.next_event()
-        return made[0]
+        return container[0]
 
     def _scalar(self, event: Any) -> Any:
         tag = event.tag
@@ -164,35 +164,35 @@ class _Document:
         is_plain = tag is None or tag == "!"
         if is_plain and not event.implicit[0]:
             return text
-        read = self.plain if is_plain else _SCALARS.get(tag)
-        if read is None:
+        reader = self.plain if is_plain else _SCALARS.get(tag)
+        if reader is None:
             raise _unwanted_tag(event)
         try:
-            return read(text)
+            return reader(text)
         except (ValueError, KeyError):
             tag = ("!!int" if _INTEGER.match(text) else "!!float") if is_plain else tag
             most = f" of at most {_MAX_DIGITS:,} digits" if len(text) > _MAX_DIGITS else ""
             raise _ValueError(f"expected a value for {_short(tag)}{most}, got {shown(text)}", event) from None
 
-    def _known(self, event: Any) -> Any:
+    def _value_of_alias(self, event: Any) -> Any:
         """The value of an alias."""
-        found = self.anchors.get(event.anchor)
-        if found is None:
+        anchor = self.anchors.get(event.anchor)
+        if anchor is None:
             raise _ValueError("found undefined alias", event)
-        if not found.size:
+        if not anchor.size:
             raise _ValueError("got a value that holds itself, by an alias", event)
-        self.by_aliases += found.size
+        self.by_aliases += anchor.size
         if self.by_aliases > max(MAX_EXPANDED, 10 * self.own):
             raise _ValueError(f"got aliases that stand for more than {MAX_EXPANDED:,} values", event)
-        return found.value
+        return anchor.value
 
-    def _close(self, made: Any, anchor: _Anchor | None) -> None:
+    def _close(self, container: Any, anchor: _Anchor | None) -> None:
         """A list or object is complete."""
-        if self.merges and (sources := self.merges.pop(id(made), None)):
+        if self.merges and (sources := self.merges.pop(id(container), None)):
             # Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the
             # first.
-            own = made.copy()
-            made.clear()
+            own_items = container.copy()
+            container.clear()
             for source, event in sources:
                 for part in source if isinstance(source, list) else [source]:
                     if not isinstance(part, dict):
@@ -200,8 +200,8 @@ class _Document:
                             "expected a mapping, or a list of mappings, after a merge key (<<)", event
                         )
                     for key, value in part.items():
-                        made.setdefault(key, value)
-            made.update(own)
+                        container.setdefault(key, value)
+            container.update(own_items)
         if anchor is not None:
             anchor.size = self.own + self.by_aliases - anchor.begin + 1
 
@@ -215,8 +215,8 @@ def _key(value: Any, event: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return str(value)
-    got = "null" if value is None else "a list" if isinstance(value, list) else "an object"
-    raise _ValueError(f"expected a string for a key, got {got}", event)
+    kind = "null" if value is None else "a list" if isinstance(value, list) else "an object"
+    raise _ValueError(f"expected a string for a key, got {kind}", event)
 
 
 def _unwanted_tag(event: Any) -> _ValueError:

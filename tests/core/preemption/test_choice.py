@@ -49,7 +49,7 @@ def candidates_of(nodes, made, rows, sorts_again=False):
     potential = PodLayout(
         made.table, made.algorithm.release.preemption.by_start_time, sorts_again
     ).lower_than(5, rows)
-    protected, victim = np.zeros((2, *potential.there.shape), np.bool_)
+    protected, victim = np.zeros((2, *potential.present.shape), np.bool_)
     for i, entries in enumerate(potential.entries):
         for place, name in enumerate(entry.pod.name for entry in entries):
             _, _, victim[place, i], protected[place, i] = nodes[int(name[1])][int(name[2])]

@@ -114,13 +114,13 @@ class TestWhatIsTried:
     def tried(self, monkeypatch):
         """The rows of each dry run from now on."""
         found = []
-        run = DryRuns._try
+        run = DryRuns._run
 
         def noted(self, kept, cycle, coming, rows, protection):
             found.append(rows.tolist())
             return run(self, kept, cycle, coming, rows, protection)
 
-        monkeypatch.setattr(DryRuns, "_try", noted)
+        monkeypatch.setattr(DryRuns, "_run", noted)
         return found
 
     def test_only_rows_that_changed_are_tried_again(self, monkeypatch, release):
@@ -146,7 +146,7 @@ class TestWhatIsTried:
         made = full(release)
         incoming = pod("p", cpu="1", priority=5)
         made.schedule(incoming)
-        (kept,) = made.flow.runs._kept.values()
+        (kept,) = made.flow.runs._outcomes_by_pod.values()
         kept.criteria[3, made.table.row_of["n0"]] = 7
         with pytest.raises(StaleError, match="the dry run for pod default/p is stale"):
             made.schedule(incoming)
@@ -159,8 +159,8 @@ def test_outcomes_of_the_least_recent_pods_are_dropped():
     runs.limit = 1
     for number in range(3):
         made.schedule(pod(f"p{number}", cpu="1", priority=5, app=str(number)))
-    assert len(runs._kept) == 1
-    assert runs._held == sum(kept.nbytes for kept in runs._kept.values())
+    assert len(runs._outcomes_by_pod) == 1
+    assert runs._bytes == sum(kept.nbytes for kept in runs._outcomes_by_pod.values())
 
 
 def test_victims_are_closed_up_to_the_most_of_a_row():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.decision.score import TopOfHeap, places_of_best
 from kubeclassic.core.run import Run
-from kubeclassic.framework.cycle.batching import _heap, _popped
+from kubeclassic.framework.cycle.batching import _heap, _pop
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import node, pod
@@ -53,7 +53,7 @@ def test_the_top_of_a_heap(totals):
     assert heap[0][1] == str(best[TopOfHeap.among(best)])
     popped = []
     while heap:
-        name, heap = _popped(heap)
+        name, heap = _pop(heap)
         popped.append(totals[int(name)])
     assert popped == sorted(totals, reverse=True)
 

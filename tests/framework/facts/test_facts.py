@@ -215,4 +215,4 @@ def test_each_sentence_on_a_cluster(release, written):
 def test_a_line_that_is_neither():
     """A paragraph has one sentence: a line with a misspelt key is refused."""
     with pytest.raises(ValueError, match="a second sentence: need: volumes"):
-        fact._read(["what it does", "need: volumes"])
+        fact._parse_paragraph(["what it does", "need: volumes"])

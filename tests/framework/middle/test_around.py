@@ -102,7 +102,7 @@ def test_failures_by_name():
             again = bench.queue.pop()
             assert again.pod.key == item.pod.key
             bench.fail(again)
-            found.append(bench.queue._ends(again) - bench.clock.now)
+            found.append(bench.queue._backoff_end(again) - bench.clock.now)
         assert found == [first * SECOND, then * SECOND]
 
 

@@ -236,7 +236,9 @@ def waits(release, plugin, **gates):
     engine = engine_for(release, {"featureGates": gates} if gates else {})
     cells = engine.algorithm.release.queueing
     gives_hints = engine.algorithm.enabled("SchedulerQueueingHints")
-    found = Registrations(engine.flow.profiles, cells, gives_hints)._by_profile["default-scheduler"][plugin]
+    found = Registrations(engine.flow.profiles, cells, gives_hints)._events_by_profile["default-scheduler"][
+        plugin
+    ]
     kinds = {}
     for event in found:
         kinds[event.resource] = kinds.get(event.resource, Action(0)) | event.action
