@@ -106,7 +106,7 @@ def zone_key(labels: Labels) -> str:
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
-class Lottery:
+class RandomPick:
     """Takes one at random; its state can be saved."""
 
     def __init__(self, seed: int) -> None:
@@ -120,7 +120,7 @@ TIE_BREAKS: dict[str, Callable[[Release, int], PickHost]] = {
     "release": lambda release, seed: release.pick_host,
     "round-robin": lambda release, seed: round_robin,
     "first": lambda release, seed: first_best,
-    "random": lambda release, seed: Lottery(seed),
+    "random": lambda release, seed: RandomPick(seed),
 }
 """Name -> (release, seed) -> which of the best; see :attr:`~kubeclassic.core.engine.Engine.pick_host`."""
 
@@ -142,4 +142,4 @@ def in_words(release: Release, pick: PickHost) -> str:
         return (
             f"the one on top of the heap of scored nodes is taken{', as in the original' if is_own else ''}"
         )
-    return "one is drawn at random" if isinstance(pick, Lottery) else "a rule of your own picks one"
+    return "one is drawn at random" if isinstance(pick, RandomPick) else "a rule of your own picks one"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Held:
+class FrozenHeap:
     """The count of running questions that froze the heap, and the time of the last collection."""
 
     times = 0
@@ -18,7 +18,7 @@ class Held:
     """From which processor time on it may be collected again."""
 
 
-HELD = Held()
+HELD = FrozenHeap()
 MANY = 20
 SHARE = 50
 """It is collected after 20 of them, and takes less than a fiftieth of the time."""

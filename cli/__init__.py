@@ -10,7 +10,7 @@ import click
 from .console.output import (
     BAD_INPUT,
     INTERRUPTED,
-    Stopped,
+    StopSignal,
     end_on_interrupt,
     end_streams,
     prepare_streams,
@@ -108,6 +108,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = status_of_exit(cli.main(words, prog_name="kubeclassic", standalone_mode=False))
     except SystemExit as ended:
         status = status_of_exit(ended.code)
-    except (Exception, KeyboardInterrupt, Stopped) as error:
+    except (Exception, KeyboardInterrupt, StopSignal) as error:
         status = status_of(error, words)
     return status_after(status)

@@ -33,7 +33,7 @@ from .decision import (
     Details,
     Extender,
     Flow,
-    Passed,
+    PassedNodes,
     Phase,
     PhaseHook,
     PickHost,
@@ -194,7 +194,7 @@ class Engine:
             decision.details = details
         return decision
 
-    def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, Passed]:
+    def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, PassedNodes]:
         """The rows that extenders leave of the nodes on *rows*, and all else that they say.
 
         The cycle then knows the nodes as extenders described them. Raises the error of an extender that may

@@ -26,7 +26,7 @@ from .cycle import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]
-"""Takes an answer and the arguments; gives the answer as the engine wants it, or raises :class:`Unwanted`."""
+"""Takes an answer and the arguments; gives the answer as the engine wants it, or raises :class:`WrongAnswer`."""
 PASSING = (PriorityError, RuleError, PolicyError, BrokenPipeError)
 """A rule may end the cycle, and the user the program: these pass through a guard."""
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})
@@ -42,7 +42,7 @@ def ends_program(error: BaseException) -> bool:
     )
 
 
-class Unwanted(Exception):
+class WrongAnswer(Exception):
     """An answer is not what is *wanted*; the text is what it is."""
 
     def __init__(self, answered: str, wanted: str) -> None:
@@ -77,7 +77,7 @@ class RuleGuard:
             return answer if self.check is None else self.check(answer, arguments)
         except PASSING:
             raise
-        except Unwanted as unwanted:
+        except WrongAnswer as unwanted:
             raise RuleError(
                 f"{self.name}{_definition(self.method)}: expected {unwanted.wanted}, got {unwanted}"
             ) from None
@@ -207,7 +207,7 @@ def guarded_reduce(name: str, reduce: Any) -> Any:
 def whole_number(answer: Any, node: str) -> int:
     """The score of *node*, which must be one of 64 bits."""
     if not isinstance(answer, int | np.integer) or not MIN_INT64 <= answer <= MAX_INT64:
-        raise Unwanted(f'{described(answer)} for node "{node}"', "a whole number of 64 bits")
+        raise WrongAnswer(f'{described(answer)} for node "{node}"', "a whole number of 64 bits")
     return int(answer)
 
 
@@ -216,9 +216,9 @@ def failures_of_batch(answer: Any, arguments: tuple[Any, ...]) -> Failures | Non
     if answer is None:
         return None
     if not isinstance(answer, Failures):
-        raise Unwanted(described(answer), "Failures or None")
+        raise WrongAnswer(described(answer), "Failures or None")
     if (fault := answer.fault(_batch(arguments).n)) is not None:
-        raise Unwanted(*fault)
+        raise WrongAnswer(*fault)
     return answer.detached()
 
 
@@ -235,7 +235,7 @@ def scores_of_raw(answer: Any, arguments: tuple[Any, ...]) -> Scores:
 def _scores(answer: Any, n: int) -> Scores:
     """Scores of *n* nodes, in an array of their own, as those behind a batch change later."""
     if not isinstance(answer, np.ndarray) or answer.shape != (n,) or not np.can_cast(answer.dtype, np.int64):
-        raise Unwanted(described(answer), f"whole numbers, int64[{n}]")
+        raise WrongAnswer(described(answer), f"whole numbers, int64[{n}]")
     return np.array(answer, np.int64)
 
 
@@ -244,14 +244,14 @@ def clauses(answer: Any, arguments: tuple[Any, ...]) -> list[Clause] | None:
     if answer is not None and not (
         isinstance(answer, list | tuple) and all(isinstance(clause, Clause) for clause in answer)
     ):
-        raise Unwanted(described(answer), "a list of Clauses, or None")
+        raise WrongAnswer(described(answer), "a list of Clauses, or None")
     return None if answer is None else list(answer)
 
 
 def sums(answer: Any, arguments: tuple[Any, ...]) -> Sums | None:
     """The sums that a priority declares."""
     if answer is not None and not isinstance(answer, Sums):
-        raise Unwanted(described(answer), "Sums, or None")
+        raise WrongAnswer(described(answer), "Sums, or None")
     return answer
 
 
@@ -260,7 +260,7 @@ def hashable(answer: Any, arguments: tuple[Any, ...]) -> Any:
     try:
         hash(answer)
     except TypeError:
-        raise Unwanted(described(answer), "a hashable value, such as a text or a tuple") from None
+        raise WrongAnswer(described(answer), "a hashable value, such as a text or a tuple") from None
     return answer
 
 

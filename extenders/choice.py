@@ -65,13 +65,13 @@ class ConfiguredExtenders:
             return ()
         if word == "call":
             return make_extenders(configs, release)
-        from .overhttp import Recorded, RecordingPost, Replayed, http_post
+        from .overhttp import ExtenderRecord, RecordingPost, Replayed, http_post
 
         path = Path(file.strip())
         if word == "replay":
             replayed = Replayed.read(path)
             return make_extenders(configs, release, lambda config: replayed)
-        recorded = Recorded(path)
+        recorded = ExtenderRecord(path)
         return make_extenders(configs, release, lambda config: RecordingPost(http_post(config), recorded))
 
 

@@ -61,7 +61,7 @@ class Named(msgspec.Struct):
     uid: str | None = None
 
 
-class Chosen(msgspec.Struct):
+class ChosenVictims(msgspec.Struct):
     """The victims on one node."""
 
     pods: list[Named | None] | None = None
@@ -71,7 +71,7 @@ class Chosen(msgspec.Struct):
 class PreemptAnswer(msgspec.Struct):
     """The reply of preempt."""
 
-    nodenametometavictims: dict[str, Chosen | None] | None = None
+    nodenametometavictims: dict[str, ChosenVictims | None] | None = None
 
 
 class BindAnswer(msgspec.Struct):
@@ -124,7 +124,7 @@ REMEMBERED_PODS = 1 << 10
 
 
 @attrs.frozen
-class Written:
+class SentNode:
     """A node as it is sent, as bytes and as the value that they are read as."""
 
     node: Node
@@ -136,7 +136,7 @@ class Written:
 class Bodies:
     """Writes the bodies of requests."""
 
-    nodes: dict[str, Written] = attrs.Factory(dict)
+    nodes: dict[str, SentNode] = attrs.Factory(dict)
     _pods: dict[str, tuple[Pod, bytes]] = attrs.Factory(dict)
 
     def asked(self, pod: Pod, nodes: Sequence[Node], *, names_only: bool) -> bytes:
@@ -182,11 +182,11 @@ class Bodies:
 
     # --- parts ----------------------------------------------------------------------------------------------
 
-    def _node(self, node: Node) -> Written:
+    def _node(self, node: Node) -> SentNode:
         written_node = self.nodes.get(node.name)
         if written_node is None or written_node.node is not node:
             text = _sent(node)
-            written_node = self.nodes[node.name] = Written(node, text, json.loads(text))
+            written_node = self.nodes[node.name] = SentNode(node, text, json.loads(text))
         return written_node
 
     def _pod(self, pod: Pod) -> bytes:
@@ -304,7 +304,7 @@ class HttpExtender:
         victims_by_node = reply.nodenametometavictims or {}
         remaining = dict[str, Victims]()
         for node in sorted(victims_by_node):
-            meta = victims_by_node[node] or Chosen()
+            meta = victims_by_node[node] or ChosenVictims()
             pods_there = pods_on(node)
             if pods_there is None:
                 raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))

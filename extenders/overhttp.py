@@ -233,7 +233,7 @@ def key_of(url: str, body: bytes) -> Key:
 
 
 @attrs.define(eq=False)
-class Recorded:
+class ExtenderRecord:
     """A record that is written to *path* from its beginning; several extenders share it.
 
     A copy of it, such as that of a checkpoint, goes on where the record ended when it was copied. Raises
@@ -246,7 +246,7 @@ class Recorded:
     _lock: Lock = attrs.Factory(Lock)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Recorded, (self.path, self.size)
+        return ExtenderRecord, (self.path, self.size)
 
     def note(self, key: Key, outcome: Mapping[str, Any]) -> None:
         """Write one request and what came of it."""
@@ -268,7 +268,7 @@ class RecordingPost:
     """Sends requests by *post*, and writes them and their answers to *record*."""
 
     post: Post
-    record: Recorded
+    record: ExtenderRecord
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)

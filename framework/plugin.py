@@ -49,7 +49,7 @@ from ..core.cluster.listings import Listings
 from ..core.cluster.nominations import Nominations
 from ..core.cycle import *
 from ..core.decision import Extender, Preemption
-from ..core.guard import Unwanted, described, whole_number
+from ..core.guard import WrongAnswer, described, whole_number
 from ..core.pods.requests import *
 from ..core.pods.template import *
 from ..core.preemption import ClaimUsers, DryRuns, PodLayout
@@ -629,9 +629,9 @@ def _outcome(status: Any, node: NodeView) -> Any:
     if status is None:
         return None
     if not isinstance(status, Status):
-        raise Unwanted(f'{described(status)} for node "{node.name}"', "a Status or None")
+        raise WrongAnswer(f'{described(status)} for node "{node.name}"', "a Status or None")
     if not isinstance(status.reasons, tuple) or not all(isinstance(reason, str) for reason in status.reasons):
-        raise Unwanted(
+        raise WrongAnswer(
             f'a Status with the reasons {described(status.reasons)} for node "{node.name}"',
             "a tuple of texts",
         )

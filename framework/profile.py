@@ -19,7 +19,7 @@ from ..api.record import replace
 from ..core.guard import (
     Check,
     RuleGuard,
-    Unwanted,
+    WrongAnswer,
     clauses,
     described,
     failures_of_batch,
@@ -200,9 +200,9 @@ def _status(answer: Any, arguments: tuple[Any, ...]) -> Status | None:
     if answer is None:
         return None
     if not isinstance(answer, Status) or not isinstance(answer.code, Code):
-        raise Unwanted(described(answer), "a Status or None")
+        raise WrongAnswer(described(answer), "a Status or None")
     if not isinstance(answer.reasons, tuple) or not all(isinstance(reason, str) for reason in answer.reasons):
-        raise Unwanted(f"a Status with the reasons {described(answer.reasons)}", "a tuple of texts")
+        raise WrongAnswer(f"a Status with the reasons {described(answer.reasons)}", "a tuple of texts")
     return answer
 
 
@@ -211,19 +211,19 @@ def _or_status(kind: type[Any], answer: Any, arguments: tuple[Any, ...]) -> Any:
     if isinstance(answer, kind):
         return answer
     if answer is not None and not isinstance(answer, Status):
-        raise Unwanted(described(answer), f"a {kind.__name__}, a Status or None")
+        raise WrongAnswer(described(answer), f"a {kind.__name__}, a Status or None")
     return _status(answer, arguments)
 
 
 def _truth(answer: Any, arguments: tuple[Any, ...]) -> bool:
     if not isinstance(answer, bool) and type(answer).__name__ != "bool_":
-        raise Unwanted(described(answer), "True or False")
+        raise WrongAnswer(described(answer), "True or False")
     return bool(answer)
 
 
 def _events(answer: Any, arguments: tuple[Any, ...]) -> Events:
     if not isinstance(answer, Sequence) or not all(isinstance(event, ClusterEvent) for event in answer):
-        raise Unwanted(described(answer), "a list of ClusterEvents")
+        raise WrongAnswer(described(answer), "a list of ClusterEvents")
     return answer
 
 

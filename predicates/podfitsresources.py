@@ -28,7 +28,7 @@ from .rule import (
 
 
 @attrs.frozen(eq=False)
-class Sought:
+class RequestedAmounts:
     """The needs of a pod on a node."""
 
     resources: tuple[str, ...]
@@ -39,7 +39,7 @@ class Sought:
     """The amount of each that the pod takes: int64[len(resources), 1]."""
 
     @classmethod
-    def of(cls, pod: Template, resources: tuple[str, ...], too_many: Reason) -> Sought:
+    def of(cls, pod: Template, resources: tuple[str, ...], too_many: Reason) -> RequestedAmounts:
         """The needs of *pod* where *resources* are checked; *too_many*: the reason against a node that has no
         place for another pod."""
         amounts = np.array([1, *[pod.requests.get(name, 0) for name in resources]], np.int64)
@@ -52,7 +52,7 @@ def _reasons(resources: tuple[str, ...], too_many: Reason) -> Sequence[Reasons]:
     return (too_many,), *[(insufficient(name),) for name in resources]
 
 
-_SOUGHT: Mapping[bool, StateKey[Sought]] = {
+_SOUGHT: Mapping[bool, StateKey[RequestedAmounts]] = {
     True: StateKey("sought resources"),
     False: StateKey("sought resources without metadata"),
 }
@@ -79,7 +79,7 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
         checked = tuple(
             name for name in checked_resources(pod) if name not in managed or not is_extended_resource(name)
         )
-        sought = pod.notes[slot] = Sought.of(pod, checked, insufficient(PODS))
+        sought = pod.notes[slot] = RequestedAmounts.of(pod, checked, insufficient(PODS))
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
     if nodes.rows is None:

@@ -13,7 +13,7 @@ from functools import cache
 from ..api.objects import CSINode
 from ..core.arrays import *
 from ..core.cycle import *
-from ..core.guard import Unwanted, described
+from ..core.guard import WrongAnswer, described
 from ..core.matching import hard_constraints, is_readable
 from ..core.matching import metadata_fails as spread_unreadable
 from ..core.pods.requests import *
@@ -81,7 +81,7 @@ def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
         if all(isinstance(reason, Reason) for reason in reasons):
             return reasons
         answer = reasons
-    raise Unwanted(
+    raise WrongAnswer(
         f'{described(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error"
     )
 

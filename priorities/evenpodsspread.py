@@ -41,7 +41,7 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.node_selector, required_node_affinity(pod))
 
 
-class Sparseness(msgspec.Struct, frozen=True):
+class FewestPodsScale(msgspec.Struct, frozen=True):
     """10 where the fewest pods are counted, of *total* on all nodes and *least* on one, and less where there
     are more."""
 
@@ -58,14 +58,14 @@ class Sparseness(msgspec.Struct, frozen=True):
         return [int(best * (number / spread)) for number in rest]
 
 
-def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
+def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> FewestPodsScale | None:
     """The scale where no node lacks a topology key and all selectors are valid; None elsewhere.
 
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
     if not cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle)):
         return None
-    return Sparseness(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
+    return FewestPodsScale(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
 
 
 def _uneven_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
@@ -95,7 +95,7 @@ def _uneven_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Sc
     if not lacks_keys and own_raw is raw and _is_plain(pod, cycle):
         return None
     counted_raw = raw[with_all_keys(constraints, nodes)] if lacks_keys else raw
-    scale = Sparseness(_int32(int(counted_raw.sum())), int(counted_raw.min(initial=NO_MINIMUM)))
+    scale = FewestPodsScale(_int32(int(counted_raw.sum())), int(counted_raw.min(initial=NO_MINIMUM)))
     scores = np.array(scale.each(own_raw.tolist()), np.int64)
     return scores * with_all_keys(constraints, nodes) if lacks_keys else scores
 

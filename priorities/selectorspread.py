@@ -81,7 +81,7 @@ def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda po
         in_zones = [0] * len(cycle.table.zone.values)
         for count, zone, nodes in raw.counted:
             in_zones[zone] += count * nodes
-        return Emptiness(raw.highest, in_zones, best)
+        return ZoneSpreadScale(raw.highest, in_zones, best)
 
     return Reduction(scale, lambda pod, cycle: cycle.table.zone)
 
@@ -89,7 +89,7 @@ def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda po
 reduce_by_zone: Reduction = zone_reduction(MAX_PRIORITY)
 
 
-class Emptiness(msgspec.Struct, frozen=True):
+class ZoneSpreadScale(msgspec.Struct, frozen=True):
     """The scale by the *most* peers on a node and the peers in each zone, by code; the first code stands for
     nodes without a zone."""
 

@@ -137,7 +137,7 @@ def read_answers(path: Path) -> Iterator[JsonDict]:
 
 
 @frozen(kw_only=True)
-class Manner:
+class CaseSettings:
     """The manner of running cases. ``engine``: fields of the Engine, such as ``memory_bytes``."""
 
     engine: JsonObject = Factory(dict)
@@ -147,12 +147,12 @@ class Manner:
     """True: every field is computed and compared. False: only what was decided."""
 
 
-USUAL = Manner()
+USUAL = CaseSettings()
 DECIDED = ("pod", "host", "error", "preemption")
 """The fields that say what was decided."""
 
 
-def answer_case(case: JsonDict, manner: Manner) -> JsonDict:
+def answer_case(case: JsonDict, manner: CaseSettings) -> JsonDict:
     """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own
     README.md."""
     if "script" in case:
@@ -368,7 +368,7 @@ class FamilyReport:
     """Case -> its differences."""
 
 
-def check_family(family: Family, manner: Manner = USUAL) -> FamilyReport:
+def check_family(family: Family, manner: CaseSettings = USUAL) -> FamilyReport:
     """Run every case of *family* and compare."""
     if family.answers is None:
         raise ManifestError(

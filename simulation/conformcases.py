@@ -161,7 +161,7 @@ def _pod(document: JsonDict) -> Pod:
 # --- the forms of cases and answers -------------------------------------------------------------------------
 
 
-Whole = Annotated[int, Meta(gt=-(1 << 31), lt=1 << 31)]
+WholeNumber = Annotated[int, Meta(gt=-(1 << 31), lt=1 << 31)]
 CALLS = "http"
 """The field of a cycle with the requests to extenders; a case with scripts of extenders has it."""
 
@@ -180,8 +180,8 @@ class CaseConfig(_Form):
     feature_gates: dict[str, bool] | None = None
     preemption: bool = True
     equivalence_cache: bool = False
-    hard_pod_affinity_symmetric_weight: Whole = 1
-    percentage_of_nodes_to_score: Whole = 0
+    hard_pod_affinity_symmetric_weight: WholeNumber = 1
+    percentage_of_nodes_to_score: WholeNumber = 0
 
 
 class CaseProblem(_Form):

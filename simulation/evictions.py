@@ -172,7 +172,7 @@ MIRROR = "kubernetes.io/config.mirror"
 
 
 @frozen
-class Sorted:
+class PodsOfNode:
     """The pods of one node, each list in the order in which they were given."""
 
     leaving: tuple[Pod, ...]
@@ -198,7 +198,7 @@ class DrainFlags:
     pod_selector: Matcher = everything
     """Only pods with such labels leave."""
 
-    def sort(self, pods: Iterable[Pod]) -> Sorted:
+    def sort(self, pods: Iterable[Pod]) -> PodsOfNode:
         """The fates of a node's pods."""
         leaving = []
         staying = []
@@ -219,7 +219,7 @@ class DrainFlags:
             else:
                 leaving.append(pod)
         reasons = "; ".join(f"{reason}: {listed(keys)}" for reason, keys in refused.items())
-        return Sorted(tuple(leaving), tuple(staying), f"cannot delete {reasons}" if reasons else None)
+        return PodsOfNode(tuple(leaving), tuple(staying), f"cannot delete {reasons}" if reasons else None)
 
 
 def is_daemon(pod: Pod) -> bool:

@@ -5,7 +5,7 @@ import gzip
 import attrs
 import pytest
 
-from kubeclassic.simulation.conform import USUAL, Manner, check_family, find_families
+from kubeclassic.simulation.conform import USUAL, CaseSettings, check_family, find_families
 from tests.support.examples import ENDS
 
 from .conftest import CONFORMANCE, ROOT, SHARED
@@ -40,9 +40,9 @@ DEPENDENT = (
 )
 """Families in which a decision follows from earlier ones."""
 MANNERS = {
-    "no memory": Manner(engine={"memory_bytes": 0}),
-    "quick": Manner(details=False),
-    "quick, hardly any": Manner(engine={"memory_bytes": 4000}, details=False),
+    "no memory": CaseSettings(engine={"memory_bytes": 0}),
+    "quick": CaseSettings(details=False),
+    "quick, hardly any": CaseSettings(engine={"memory_bytes": 4000}, details=False),
 }
 WAYS = [
     ("1.12", "no memory"),

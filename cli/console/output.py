@@ -96,7 +96,7 @@ def end_streams() -> None:
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-class Stopped(BaseException):
+class StopSignal(BaseException):
     """A signal asked the program to end; like KeyboardInterrupt it is no Exception."""
 
     def __init__(self, number: int) -> None:
@@ -106,13 +106,13 @@ class Stopped(BaseException):
 
 
 def unwind_on_signals() -> None:
-    """From now on SIGTERM and SIGHUP raise :class:`Stopped`; a signal that is ignored, as under nohup, stays
+    """From now on SIGTERM and SIGHUP raise :class:`StopSignal`; a signal that is ignored, as under nohup, stays
     so."""
 
     def stop(number: int, frame: object) -> None:
         for ending in _ENDING:
             signal.signal(ending, signal.SIG_IGN)  # one is enough: files are being put away
-        raise Stopped(number)
+        raise StopSignal(number)
 
     if threading.current_thread() is threading.main_thread():
         for number in _ENDING:
@@ -324,7 +324,7 @@ def status_of(error: BaseException, arguments: Sequence[str]) -> int:
         )
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
-    if isinstance(error, Stopped):
+    if isinstance(error, StopSignal):
         return error.status
     if isinstance(error, BrokenPipeError | NoReader):
         silence(OUTPUT)

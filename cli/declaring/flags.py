@@ -51,7 +51,7 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Whole(NumberType):
+class WholeNumber(NumberType):
     """A whole number in plain digits: no other alphabet's digits and no underscores, which Python would read
     too."""
 
@@ -112,7 +112,7 @@ def seconds(value: Any) -> float:
 
 
 FILE = FileName()
-WHOLE = Whole()
+WHOLE = WholeNumber()
 
 
 # --- configurations in words --------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "files": {"type": FILE, "multiple": True},
     "written": {"type": FileName(allow_dash=False), "metavar": "FILE"},
     "whole": {"type": WHOLE},
-    "positive": {"type": Whole(1, 2**63 - 1)},
+    "positive": {"type": WholeNumber(1, 2**63 - 1)},
     "bytes": {"callback": in_bytes},
     "choice": {"type": click.Choice(list(TIE_BREAKS))},
     "plugins": {"type": click.Choice([LEAVE_OUT])},
@@ -229,7 +229,7 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Decorator:
     if declared.choices:
         attributes["type"] = click.Choice(list(declared.choices))
     elif declared.least is not None:
-        attributes["type"] = Whole(declared.least, declared.most)
+        attributes["type"] = WholeNumber(declared.least, declared.most)
     if type(field.default) in (str, int, float) and declared.takes != "bytes":
         attributes |= {"default": field.default, "show_default": declared.shows}
     if declared.common:
@@ -278,7 +278,7 @@ def options_from(table: str) -> list[Decorator]:
         elif "," in kind:
             more["type"] = click.Choice(kind.split(","))
         elif least.isdecimal():
-            more |= {"type": Whole(int(least), int(most) if most else None), "metavar": "N"}
+            more |= {"type": WholeNumber(int(least), int(most) if most else None), "metavar": "N"}
         else:
             more |= {"metavar": kind.removesuffix("..."), "multiple": kind.endswith("...")}
             more |= {"type": float} if kind == "SECONDS" else {}

@@ -314,7 +314,7 @@ class RowsByCode:
 
 
 @attrs.define(eq=False, repr=False)
-class Postings:
+class RowsByValue:
     """From a value to the rows that hold it: a pod asks for few values, a node holds many."""
 
     rows: dict[Hashable, set[int]] = attrs.Factory(dict)

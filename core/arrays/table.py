@@ -28,7 +28,7 @@ from ..pods import (
     take_out,
 )
 from .census import Census, PodCount
-from .columns import ChangeLog, Derived, Ints, Mask, NodeColumn, Postings, grown
+from .columns import ChangeLog, Derived, Ints, Mask, NodeColumn, RowsByValue, grown
 
 _T = TypeVar("_T")
 Statuses = tuple[tuple[str, str], ...]
@@ -105,7 +105,7 @@ class NodeTable:
     recounted: PodCount | None = None
     """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node
     stays. None: none does."""
-    ports: Postings = attrs.Factory(Postings)
+    ports: RowsByValue = attrs.Factory(RowsByValue)
     """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
     volumes: dict[int, int] = attrs.Factory(dict)
     """Rows whose pods have volumes -> how many pods have."""

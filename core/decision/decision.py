@@ -16,7 +16,7 @@ from ...api.objects import Pod
 from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain
 from ...api.view import Share, View, make_frame, shortened, table_of, tables
 from ..arrays import Rows, Scores
-from .extender import Passed
+from .extender import PassedNodes
 from .preemptionplan import Preemption, PreemptionRecord
 from .score import LateRanking, Ranking, places_of_best
 from .verdict import FitError, Outcome, SearchResult, reasons_in
@@ -141,7 +141,7 @@ class Details:
         """Set the scores, and where the best of them are."""
         self._ranking, self.best = ranking, places_of_best(ranking.standing)
 
-    def narrow(self, rows: Rows, passed: Passed) -> None:
+    def narrow(self, rows: Rows, passed: PassedNodes) -> None:
         """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
         self.feasible_rows = rows
         self.extender_reasons = passed.reasons

@@ -79,7 +79,7 @@ def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
 
 
 @attrs.define(repr=False)
-class Passed:
+class PassedNodes:
     """The nodes that extenders left, in order, and node -> the reasons of those that were rejected."""
 
     nodes: list[Node]
@@ -97,12 +97,12 @@ class Passed:
             self.reasons.setdefault(name, []).append(text)
 
 
-def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[Node]) -> Passed:
+def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[Node]) -> PassedNodes:
     """The nodes of *feasible* that all *extenders* leave.
 
     Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
     """
-    passed = Passed(feasible)
+    passed = PassedNodes(feasible)
     for extender in extenders:
         if not passed.nodes or not extender.is_interested(cycle.pod):
             continue

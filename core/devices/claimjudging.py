@@ -1,5 +1,5 @@
-"""The CEL selectors of classes and requests, each asked once about each make of device. Each selector is
-asked once about each make.
+"""The CEL selectors of classes and requests, each asked once about each model of device. Each selector is
+asked once about each model.
 
 Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++;
 those that compare the driver or an attribute with a text are answered without it. Of all that Kubernetes adds
@@ -21,7 +21,7 @@ from attrs import Factory, define, frozen
 from ...api.objects import DeviceSelector
 from ...exceptions import KubeclassicError
 from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
-from .pools import Make, Values
+from .pools import DeviceModel, Values
 
 MISSING = "CEL selectors of devices: the package cel-expr-python is not installed: pip install 'kubeclassic[devices]'"
 _SUBSCRIPT = re.compile(r"""\[\s*\??\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]""")
@@ -53,12 +53,12 @@ class Expression:
     def __repr__(self) -> str:
         return f"<Expression {self.text}>"
 
-    def matches(self, make: Make) -> bool:
-        """Whether it is true of devices of *make*. Raises DeviceSelectorError with upstream's text."""
+    def matches(self, model: DeviceModel) -> bool:
+        """Whether it is true of devices of *model*. Raises DeviceSelectorError with upstream's text."""
         if self.error:
             raise DeviceSelectorError(f"CEL compile error: {self.error}")
         try:
-            device = make.as_input()
+            device = model.as_input()
             # Upstream: a domain of which the device has nothing is an empty object.
             for part in ("attributes", "capacity"):
                 absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
@@ -133,10 +133,10 @@ class TextComparison:
             match["name"] or "",
         )
 
-    def matches(self, make: Make) -> bool:
+    def matches(self, model: DeviceModel) -> bool:
         """As of :class:`Expression`; what is no text is left to that."""
         try:
-            device = make.as_input()
+            device = model.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
         text = device["driver"]
@@ -144,7 +144,9 @@ class TextComparison:
             text = device["attributes"].get(self.domain, {}).get(self.name)
         if text is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
-        return bool(text == self.wanted) if isinstance(text, str) else compiled_whole(self.text).matches(make)
+        return (
+            bool(text == self.wanted) if isinstance(text, str) else compiled_whole(self.text).matches(model)
+        )
 
 
 @lru_cache(1 << 12)
@@ -233,22 +235,24 @@ class Judge:
     """Asks selectors, and remembers what they answered."""
 
     _answers: dict[tuple[str, int], bool | str] = Factory(dict)
-    """Expression and number of a make -> whether it matches, or the text of the error."""
+    """Expression and number of a model -> whether it matches, or the text of the error."""
 
-    def first_mismatch(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:
-        """The first of *selectors* that does not match *make*; None if all do. Raises AllocationError, which
+    def first_mismatch(
+        self, model: DeviceModel, selectors: Sequence[DeviceSelector], where: str
+    ) -> int | None:
+        """The first of *selectors* that does not match *model*; None if all do. Raises AllocationError, which
         begins with *where*."""
         for number, selector in enumerate(selectors):
             expression = selector.expression or ""
-            answer = self._answers.get((expression, make.number))
+            answer = self._answers.get((expression, model.number))
             if answer is None:
                 try:
-                    answer = compiled(expression).matches(make)
+                    answer = compiled(expression).matches(model)
                 except DeviceSelectorError as error:
                     answer = str(error)
                 if len(self._answers) >= MOST_KEPT:
                     self._answers.clear()
-                self._answers[expression, make.number] = answer
+                self._answers[expression, model.number] = answer
             if isinstance(answer, str):
                 raise AllocationError(f"{where}: selector #{number}: {answer}")
             if not answer:

@@ -30,7 +30,7 @@ from ...api.objects import (
 from ..cluster.listings import DeviceId, ResourceClaims
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
-from .pools import CounterId, Make, Pool, PoolDevice
+from .pools import CounterId, DeviceModel, Pool, PoolDevice
 
 # --- The requests of claims, checked before the search ------------------------------------------------------
 # Each has its class, its number of devices, and its devices for mode All. Upstream: the first part of
@@ -145,16 +145,16 @@ class Option:
         """The request as the result names it."""
         return f"{self.parent}/{self.name}" if self.parent else self.name
 
-    def selects(self, make: Make, judge: Judge, cells: DeviceCells) -> bool:
-        """Whether the selectors of the class and of the request match *make*. Raises AllocationError."""
-        if cells.leaves_binding_conditions and make.device.binding_conditions:
+    def selects(self, model: DeviceModel, judge: Judge, cells: DeviceCells) -> bool:
+        """Whether the selectors of the class and of the request match *model*. Raises AllocationError."""
+        if cells.leaves_binding_conditions and model.device.binding_conditions:
             return False
         of_class = judge.first_mismatch(
-            make, self.device_class.spec.selectors, f"class {self.device_class.name}"
+            model, self.device_class.spec.selectors, f"class {self.device_class.name}"
         )
         return (
             of_class is None
-            and judge.first_mismatch(make, self.request.selectors, f"claim {self.claim}") is None
+            and judge.first_mismatch(model, self.request.selectors, f"claim {self.claim}") is None
         )
 
 
@@ -262,7 +262,7 @@ class DevicePlanner:
         key = kept_under, device
         matches = self._matches_by_device.get(key)
         if matches is None:
-            matches = option.selects(device.make, self.judge, self.cells) and device.is_reached
+            matches = option.selects(device.model, self.judge, self.cells) and device.is_reached
             self._matches_by_device[key] = matches
         return matches
 
@@ -289,11 +289,11 @@ class ConstraintState:
     _distinct: dict[str, DeviceAttribute] = Factory(dict)
     """Request -> the value that no other device may have."""
 
-    def add(self, request: str, alternative: str, make: Make) -> bool:
+    def add(self, request: str, alternative: str, model: DeviceModel) -> bool:
         """Count a device for *request*, or for one of its alternatives, if it may come; gives whether it may."""
         if not self._concerns(request, alternative):
             return True
-        value = self.value_of(make)
+        value = self.value_of(model)
         if value is None:
             return False
         if self.is_compared:
@@ -321,9 +321,9 @@ class ConstraintState:
         """Values have to be distinct. What may come then depends on the order in which devices came."""
         return self.compares_distinct and self.constraint.match_attribute is None
 
-    def value_of(self, make: Make) -> DeviceAttribute | None:
-        """The value of devices of *make* that is compared."""
-        return make.attribute(self.constraint.match_attribute or self.constraint.distinct_attribute or "")
+    def value_of(self, model: DeviceModel) -> DeviceAttribute | None:
+        """The value of devices of *model* that is compared."""
+        return model.attribute(self.constraint.match_attribute or self.constraint.distinct_attribute or "")
 
     def _concerns(self, request: str, alternative: str) -> bool:
         names = self.constraint.requests
@@ -388,8 +388,8 @@ class DeviceSearch:
     """A device like one that led nowhere leads nowhere too."""
     _dead_ends: set[Hashable] = Factory(set)
     """States of the search that led nowhere: see :meth:`_state`."""
-    _kind_by_make: dict[int, Hashable] = Factory(dict)
-    """Number of a make -> all that this search reads of its devices."""
+    _kind_by_model: dict[int, Hashable] = Factory(dict)
+    """Number of a model -> all that this search reads of its devices."""
     _shared: dict[DeviceId, list[Amounts]] = Factory(dict)
     """Device -> what this search takes of it."""
     _counters: dict[str, dict[CounterId, int]] = Factory(dict)
@@ -503,7 +503,7 @@ class DeviceSearch:
                 raise AllocationError(pool.invalid_text)
             if not (
                 self._is_free(place.claim, option, device)
-                and option.selects(device.make, self.judge, self.cells)
+                and option.selects(device.model, self.judge, self.cells)
                 and device.is_reached
                 and self._has_capacity(option, device)
             ):
@@ -541,9 +541,9 @@ class DeviceSearch:
     def _device_kind(self, device: PoolDevice) -> Hashable:
         """Equal for devices that lead to the same end: those that take counters do so from their pool."""
         return (
-            self._make_kind(device.make),
+            self._model_kind(device.model),
             device.is_reached,
-            device.id[1] if device.make.device.consumes_counters else "",
+            device.id[1] if device.model.device.consumes_counters else "",
             self.claims.has_whole(device.id, self.cells.shares),
             tuple(sorted((self._consumed_amounts(device.id) or {}).items())),
         )
@@ -552,24 +552,24 @@ class DeviceSearch:
         """The amounts of a shared device that claims have."""
         return self.claims.consumed(device) if self.cells.shares and self.claims.shares else None
 
-    def _make_kind(self, make: Make) -> Hashable:
-        """All that this search reads of devices of *make*. Devices of one kind lead to the same end.
+    def _model_kind(self, model: DeviceModel) -> Hashable:
+        """All that this search reads of devices of *model*. Devices of one kind lead to the same end.
 
         Drivers give each device an attribute of its own, such as its UUID, which hardly any claim asks for:
         by that alone each device would be of a kind of its own, and n requests that cannot all be met would
         be tried with all orders of the devices.
         """
-        kind = self._kind_by_make.get(make.number)
+        kind = self._kind_by_model.get(model.number)
         if kind is None:
             matches: list[bool | str] = []
             for option in self._options:
                 try:
-                    matches.append(option.selects(make, self.judge, self.cells))
+                    matches.append(option.selects(model, self.judge, self.cells))
                 except AllocationError as error:
                     matches.append(str(error))
-            values = [constraint.value_of(make) for claim in self._constraints for constraint in claim]
-            device = make.device
-            kind = self._kind_by_make[make.number] = (
+            values = [constraint.value_of(model) for claim in self._constraints for constraint in claim]
+            device = model.device
+            kind = self._kind_by_model[model.number] = (
                 tuple(matches),
                 tuple(values),
                 device.consumes_counters,
@@ -603,7 +603,7 @@ class DeviceSearch:
 
     def _take(self, claim: int, option: Option, device: PoolDevice, *, must: bool = False) -> bool:
         """Take *device* if it is free and nothing is against it; gives whether it was taken."""
-        spec = device.make.device
+        spec = device.model.device
         if not self._is_free(claim, option, device) or (
             self.cells.leaves_counted_devices and spec.consumes_counters
         ):
@@ -629,11 +629,11 @@ class DeviceSearch:
     def _add_to_constraints(self, claim: int, option: Option, device: PoolDevice, must: bool) -> bool:
         """Whether no taint, no constraint and no capacity is against *device*, which is then counted by all
         constraints."""
-        if self.cells.taints and not tolerates(option, device.make.device):
+        if self.cells.taints and not tolerates(option, device.model.device):
             return False
         constraints = self._constraints[claim]
         for number, constraint in enumerate(constraints):
-            if constraint.add(option.base, option.alternative, device.make):
+            if constraint.add(option.base, option.alternative, device.model):
                 continue
             for earlier in constraints[:number]:
                 earlier.remove(option.base, option.alternative)
@@ -684,7 +684,7 @@ class DeviceSearch:
 
     def _add_counters(self, device: PoolDevice, sign: int) -> None:
         counters = self._counters[device.id[1]]
-        for consumption in device.make.device.consumes_counters:
+        for consumption in device.model.device.consumes_counters:
             for name, counter in consumption.counters.items():
                 if (consumption.counter_set, name) in counters:
                     counters[consumption.counter_set, name] += sign * counter.value.nanos

@@ -41,7 +41,7 @@ from .devicesearch import (
     has_room,
     tolerates,
 )
-from .pools import Makes, Pool, PoolDevice, Pools, ReachedRows
+from .pools import DeviceModels, Pool, PoolDevice, Pools, ReachedRows
 
 UNKNOWN = -1
 NONE = 0
@@ -284,7 +284,7 @@ class DeviceTotals:
     table: NodeTable
     listings: Listings
     judge: Judge = attrs.Factory(Judge)
-    makes: Makes = attrs.Factory(Makes)
+    models: DeviceModels = attrs.Factory(DeviceModels)
     _totals: dict[str, tuple[Hashable, Totals]] = attrs.Factory(dict)
 
     def of(self, resource: str, rows: Rows) -> Totals:
@@ -313,9 +313,9 @@ class DeviceTotals:
             for device in device_slice.spec.devices:
                 rows = reached.of(device) if mask is None else mask
                 try:
-                    make = self.makes.of(device_slice.spec.driver, device)
+                    model = self.models.of(device_slice.spec.driver, device)
                     selectors = device_class.spec.selectors
-                    if self.judge.first_mismatch(make, selectors, device_class.name) is None:
+                    if self.judge.first_mismatch(model, selectors, device_class.name) is None:
                         counts[rows] += 1
                         used_counts[rows] += (
                             device_slice.spec.driver,
@@ -423,30 +423,30 @@ def _objections(
 ) -> Iterator[str]:
     """The reasons against *device*, the first to count first."""
     cells = devices.cells
-    make = device.make
+    model = device.model
     # The selector of the class, and that of the request, that does not match *device*.
     yield from _unmatched(
         devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}"
     )
     yield from _unmatched(devices, device, option.request.selectors, "request")
-    if not option.selects(make, devices.judge, cells):
+    if not option.selects(model, devices.judge, cells):
         yield "it has binding conditions"
-    if cells.leaves_counted_devices and make.device.consumes_counters:
+    if cells.leaves_counted_devices and model.device.consumes_counters:
         yield "it consumes counters"
     if not device.is_reached:
         yield "the node does not reach it"
-    if cells.taints and not tolerates(option, make.device):
+    if cells.taints and not tolerates(option, model.device):
         yield "it has a taint that the request does not tolerate"
-    is_shared = cells.shares and make.device.allow_multiple_allocations
+    is_shared = cells.shares and model.device.allow_multiple_allocations
     if device.id in users and not option.admin and not is_shared:
         yield f"used by claim {users[device.id]}"
     used = (devices.listings.resource_claims.consumed(device.id),)
-    if cells.shares and not has_room(make.device, option.request, used):
+    if cells.shares and not has_room(model.device, option.request, used):
         yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""
         is_concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
-        if is_concerned and make.attribute(attribute) is None:
+        if is_concerned and model.attribute(attribute) is None:
             yield f"it has no attribute {attribute}, which a constraint compares"
 
 
@@ -454,7 +454,7 @@ def _unmatched(
     devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str
 ) -> Iterator[str]:
     try:
-        number = devices.judge.first_mismatch(device.make, selectors, where)
+        number = devices.judge.first_mismatch(device.model, selectors, where)
     except AllocationError as error:
         yield str(error)
         return

@@ -32,18 +32,18 @@ Values = Mapping[str, Any]
 
 
 @define(eq=False, repr=False)
-class Make:
-    """A make of devices. Equal makes are the same object; *number* is its own."""
+class DeviceModel:
+    """A model of devices. Equal models are the same object; *number* is its own."""
 
     number: int
     driver: str
     attributes: Map[DeviceAttribute]
     device: Device
-    """A device of this make."""
+    """A device of this model."""
     _input: Values | DeviceSelectorError | None = None
 
     def __repr__(self) -> str:
-        return f"<Make {self.number} of {self.driver}>"
+        return f"<DeviceModel {self.number} of {self.driver}>"
 
     def attribute(self, name: str) -> DeviceAttribute | None:
         """The attribute called *name*, which begins with its domain; None where the device has none.
@@ -102,13 +102,13 @@ def _value(name: str, attribute: DeviceAttribute) -> Any:
 
 
 @define(eq=False, repr=False)
-class Makes:
-    """All makes that were met."""
+class DeviceModels:
+    """The models of all devices that were met."""
 
-    _makes: dict[Hashable, Make] = Factory(dict)
+    _models: dict[Hashable, DeviceModel] = Factory(dict)
 
-    def of(self, driver: str, device: Device) -> Make:
-        """The make of *device*."""
+    def of(self, driver: str, device: Device) -> DeviceModel:
+        """The model of *device*."""
         key = (
             driver,
             device.attributes,
@@ -118,10 +118,10 @@ class Makes:
             device.taints,
             device.allow_multiple_allocations,
         )
-        make = self._makes.get(key)
-        if make is None:
-            make = self._makes[key] = Make(len(self._makes), driver, device.attributes, device)
-        return make
+        model = self._models.get(key)
+        if model is None:
+            model = self._models[key] = DeviceModel(len(self._models), driver, device.attributes, device)
+        return model
 
 
 PoolId = tuple[str, str]
@@ -137,7 +137,7 @@ class PoolDevice:
     """A device in a pool."""
 
     id: DeviceId
-    make: Make
+    model: DeviceModel
     device: Device
     slice: ResourceSlice
     is_reached: bool = True
@@ -166,7 +166,7 @@ class Pool:
     rows: list[int] = Factory(list)
     """The rows of the nodes that reach it."""
     kind: int = 0
-    """The same for pools whose devices are of the same makes in the same order."""
+    """The same for pools whose devices are of the same models in the same order."""
     used: Hashable = 0
     """The devices in use, as bits, and the amounts in use of shared ones."""
 
@@ -191,7 +191,7 @@ class Pools:
     table: NodeTable
     listings: Listings
     cells: DeviceCells
-    makes: Makes = Factory(Makes)
+    models: DeviceModels = Factory(DeviceModels)
     looks: Ints = NO_INTS
     epoch: int = 0
     """Moves when looks are numbered anew."""
@@ -224,7 +224,7 @@ class Pools:
             self.epoch += 1
             for cache in (self._by_device, self._pools, self._look_numbers):
                 cache.clear()
-            reach = Reach.of(list(self.listings.slices), self.table, self.cells)
+            reach = ReachableSlices.of(list(self.listings.slices), self.table, self.cells)
             counter_pools = {
                 name: self._pool(name, _newest_generation(pool_slices), 0, reach)
                 for name, pool_slices in reach.counters.items()
@@ -280,7 +280,7 @@ class Pools:
 
     # --- all rows -------------------------------------------------------------------------------------------
 
-    def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: Reach) -> tuple[Pool, ...]:
+    def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: ReachableSlices) -> tuple[Pool, ...]:
         slices_by_pool: dict[PoolId, list[ResourceSlice]] = {}
         for device_slice in slices:
             slices_by_pool.setdefault((device_slice.spec.driver, device_slice.spec.pool.name), []).append(
@@ -306,10 +306,12 @@ class Pools:
 
     def _has_conditions(self, pool: Pool) -> bool:
         return pool.is_whole(self.cells) and any(
-            device.make.device.binding_conditions for device in pool.devices
+            device.model.device.binding_conditions for device in pool.devices
         )
 
-    def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
+    def _pool(
+        self, name: PoolId, slices: list[ResourceSlice], row: int, reach: ReachableSlices
+    ) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
         unreached = reach.unreached(slices, row)
         key = name, tuple(device_slice.name for device_slice in slices), unreached
@@ -318,7 +320,11 @@ class Pools:
         return self._pools[key]
 
     def _make(
-        self, name: PoolId, slices: list[ResourceSlice], unreached: Sequence[tuple[str, int]], reach: Reach
+        self,
+        name: PoolId,
+        slices: list[ResourceSlice],
+        unreached: Sequence[tuple[str, int]],
+        reach: ReachableSlices,
     ) -> Pool | None:
         expected = slices[0].spec.pool
         unreached_slices = list[ResourceSlice]()
@@ -362,7 +368,7 @@ class Pools:
         self, pool: PoolId, device_slice: ResourceSlice, device: Device, is_reached: bool = True
     ) -> PoolDevice:
         return PoolDevice(
-            (*pool, device.name), self.makes.of(pool[0], device), device, device_slice, is_reached
+            (*pool, device.name), self.models.of(pool[0], device), device, device_slice, is_reached
         )
 
 
@@ -373,13 +379,13 @@ def _newest_generation(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
 
 def _shape(pool: Pool) -> Hashable:
     """Equal for pools in which searches cannot tell the devices apart."""
-    devices = tuple((device.make.number, device.is_reached) for device in pool.devices)
+    devices = tuple((device.model.number, device.is_reached) for device in pool.devices)
     return (
         pool.is_incomplete,
         bool(pool.invalid),
         devices,
         tuple(sorted(pool.counters.items())),
-        tuple(device.make.number for device in pool.elsewhere),
+        tuple(device.model.number for device in pool.elsewhere),
     )
 
 
@@ -410,7 +416,7 @@ def _counters(
 
 
 @frozen(eq=False, repr=False)
-class Reach:
+class ReachableSlices:
     """The slices that the nodes of a table reach, each in ascending order of name."""
 
     order: dict[str, int] = Factory(dict)
@@ -427,7 +433,7 @@ class Reach:
     """The slices with counters, by pool."""
 
     @classmethod
-    def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:
+    def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> ReachableSlices:
         """The reach of *slices*, which are in ascending order of name."""
         reach = cls()
         mask_of = ReachedRows(table).of

@@ -115,7 +115,7 @@ def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
 
 
 @define(eq=False, repr=False)
-class Parked:
+class UnschedulablePods:
     """Key -> pod that was found unschedulable or is gated.
 
     Upstream: a map without order; here lists are in ascending order of the key.

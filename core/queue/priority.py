@@ -29,10 +29,10 @@ from .backoff import (
     Clock,
     Contents,
     Heap,
-    Parked,
     Pending,
     QueuedPod,
     Timer,
+    UnschedulablePods,
     by_priority_and_time,
     nanoseconds,
 )
@@ -173,7 +173,7 @@ class QueueBase(SchedulingQueue):
     _active: Heap[QueuedPod] = field(init=False)
     _waiting: Heap[QueuedPod] | BackoffHeaps = field(init=False)
     """Pods that back off."""
-    _parked: Parked = Factory(Parked)
+    _parked: UnschedulablePods = Factory(UnschedulablePods)
     _backoff_timer: Timer = field(init=False)
     _parked_timer: Timer = field(init=False)
     _parked_at_most: float = inf

@@ -20,7 +20,7 @@ from ...core.decision import (
     FitError,
     NodeFailure,
     Outcome,
-    Passed,
+    PassedNodes,
     SearchResult,
     Verdict,
     judge_twice,
@@ -155,7 +155,7 @@ class Diagnosis:
         self.narrowing = plugins
         self.outside_reason = None if text is None else text.format(plugins=" ".join(sorted(set(plugins))))
 
-    def take(self, passed: Passed) -> None:
+    def take(self, passed: PassedNodes) -> None:
         """Note why extenders rejected nodes."""
         for name, texts in passed.reasons.items():
             if self.cells.extender_replaces_reasons:
@@ -463,7 +463,7 @@ class FrameworkDetails(Details):
     _statuses: Mapping[str, Status] | None = attrs.field(default=None, init=False)
     """Kept once they are read: there is one for each node that does not fit."""
 
-    def narrow(self, rows: Rows, passed: Passed) -> None:
+    def narrow(self, rows: Rows, passed: PassedNodes) -> None:
         self._statuses = None
         self.diagnosis.extended = len(rows) != len(self.feasible_rows)
         self.diagnosis.take(passed)
@@ -511,7 +511,7 @@ NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins nam
 """Upstream: the original divides by zero here and crashes."""
 
 
-PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
+PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, PassedNodes]]
 
 
 def search(

@@ -15,7 +15,7 @@ from ...algorithmprovider.cells import rounded_mean_of_positive
 from ...api.objects import wrap_int64
 from ...core.devices.nodedevices import DeviceTotals
 from ...core.release import FrameworkCells, with_gates
-from ...predicates.podfitsresources import Sought, checked_resources
+from ...predicates.podfitsresources import RequestedAmounts, checked_resources
 from ...priorities.balancedresourceallocation import BITS_OF_ONE, VOLUMES_GATE, balance_of_two, fractions
 from ...priorities.requestedtocapacityratio import FULL, broken_line
 from ...priorities.rule import (
@@ -262,7 +262,7 @@ class NodeResourcesFit(_ScoresDevices):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or NodeResourcesFitArgs(), handle)
-        self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
+        self.sought_slot: StateKey[RequestedAmounts] = StateKey("NodeResourcesFit sought")
         leaves_out = not handle.cells.fit_scores_overhead and handle.enabled("PodOverhead")
         self._counting = (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
         strategy = self.args.scoring_strategy
@@ -298,7 +298,7 @@ class NodeResourcesFit(_ScoresDevices):
             return Failures.where(SIDECARS_ARE_OFF.as_reasons(), nodes.every())
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
-            sought = pod.notes[self.sought_slot] = Sought.of(
+            sought = pod.notes[self.sought_slot] = RequestedAmounts.of(
                 pod, self._checked(pod), reason(self.cells.too_many_pods_text)
             )
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to

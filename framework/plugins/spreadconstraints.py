@@ -503,7 +503,7 @@ class SoftCounts:
                 keys_seen.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
-    def scale(self, raw: RawScores) -> Crowding:
+    def scale(self, raw: RawScores) -> SpreadScale:
         """The score of each count of peers on the node, for each value of the other topology key, where
         :func:`is_plain` holds."""
         skews = [
@@ -519,7 +519,7 @@ class SoftCounts:
             (counts is None, on_hosts if counts is None else inside_domains, float(skew - 1))
             for skew, counts in skews
         ]
-        return Crowding.of(terms, in_domains, pairs, rounds=self.cells.rounds_spread)
+        return SpreadScale.of(terms, in_domains, pairs, rounds=self.cells.rounds_spread)
 
     def on_host(self, nodes: Batch) -> Ints:
         """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
@@ -573,7 +573,7 @@ class SoftCounts:
         return counts[_values(nodes.label(constraint.topology_key))]
 
 
-class Crowding(msgspec.Struct):
+class SpreadScale(msgspec.Struct):
     """The scale by how crowded nodes are: *known* by the peers on the node and the code of the node's domain."""
 
     known: dict[tuple[int, int], int]
@@ -588,7 +588,7 @@ class Crowding(msgspec.Struct):
         pairs: Iterable[tuple[int, int]],
         *,
         rounds: bool,
-    ) -> Crowding:
+    ) -> SpreadScale:
         """Of the pairs that are *pairs*; *in_domains*: the peers in each domain, by code. A term says whether
         a constraint is on hosts, its weight, and what its skew adds."""
         known = {}

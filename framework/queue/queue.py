@@ -49,7 +49,7 @@ Happening = tuple[ClusterEvent, KubeObject | None, KubeObject | None]
 
 
 @attrs.define(eq=False, repr=False)
-class Flights:
+class InFlightPods:
     """The pods that are being tried, by UID, and all events since the first of them was taken out."""
 
     _starts: dict[str, int] = attrs.Factory(dict)
@@ -115,7 +115,7 @@ class FrameworkQueue(QueueBase):
     max_backoff: int = 10 * SECOND
     _preempting: set[str] = attrs.field(init=False, factory=set)
     """The UIDs of pods whose victims are being deleted in the background."""
-    _flights: Flights = attrs.field(init=False, factory=Flights)
+    _flights: InFlightPods = attrs.field(init=False, factory=InFlightPods)
     _failures: Backoff | None = attrs.field(init=False, default=None)
     """The backoff of each pod, where it is kept apart from the entry."""
 

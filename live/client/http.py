@@ -63,7 +63,7 @@ NO_HEADER = "got a character that no header can have"
 
 
 @frozen
-class Grant:
+class RequestCredentials:
     """The credentials of a request: headers, and for TLS perhaps a certificate with its key."""
 
     headers: Headers = field(factory=dict, repr=False)
@@ -73,7 +73,7 @@ class Grant:
 class Credentials(Protocol):
     """A source of grants, for several connections, which may be on several threads."""
 
-    async def grant(self, now: float) -> Grant:
+    async def grant(self, now: float) -> RequestCredentials:
         """The grant for a request *now* (seconds since 1970). Raises :class:`CredentialsError`."""
 
     def refused(self) -> bool:
@@ -81,21 +81,21 @@ class Credentials(Protocol):
 
 
 @frozen
-class Fixed:
+class FixedHeader:
     """A header that does not change; an empty one is none."""
 
     header: str = field(default="", repr=False)
 
-    async def grant(self, now: float) -> Grant:
+    async def grant(self, now: float) -> RequestCredentials:
         """The header."""
-        return Grant({"Authorization": self.header} if self.header else {})
+        return RequestCredentials({"Authorization": self.header} if self.header else {})
 
     def refused(self) -> bool:
         """There is nothing else to show."""
         return False
 
 
-ANONYMOUS = Fixed()
+ANONYMOUS = FixedHeader()
 """No credentials, or none but a certificate of the kubeconfig."""
 
 
@@ -107,12 +107,12 @@ class TokenFile:
     _token: str = field(default="", init=False, repr=False)
     _read_at: float | None = None
 
-    async def grant(self, now: float) -> Grant:
+    async def grant(self, now: float) -> RequestCredentials:
         """The token in the file; if that cannot be read, the last one."""
         if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
             self._token = self._read()
             self._read_at = now
-        return Grant({"Authorization": f"Bearer {self._token}"})
+        return RequestCredentials({"Authorization": f"Bearer {self._token}"})
 
     def refused(self) -> bool:
         """The file may have a new one."""
@@ -147,7 +147,7 @@ class CertificateFiles:
     _pair: CertifiedKey | None = field(default=None, init=False, repr=False)
     _read_at: float | None = None
 
-    async def grant(self, now: float) -> Grant:
+    async def grant(self, now: float) -> RequestCredentials:
         """The grant of *inner*, with the certificate and key; if they cannot be read, the last ones."""
         if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
             try:
@@ -230,7 +230,7 @@ class ExecCredential(msgspec.Struct, rename="camel"):
 class PluginRun:
     """A run of the program, and who waits for it."""
 
-    waiting: list[Future[Grant]] = Factory(list)
+    waiting: list[Future[RequestCredentials]] = Factory(list)
     stop: threading.Event = Factory(threading.Event)
     """Set to end the program."""
     worker: threading.Thread | None = None
@@ -253,7 +253,7 @@ class ExecPlugin:
     """How to install it."""
     seconds: float = SECONDS
     """How long it may run, unless it may ask at the terminal."""
-    _grant: Grant | None = field(default=None, init=False, repr=False)
+    _grant: RequestCredentials | None = field(default=None, init=False, repr=False)
     _failure: CredentialsError | None = None
     """What the last run ended with, if it gave no grant."""
     _failed_at: float = -math.inf
@@ -263,7 +263,7 @@ class ExecPlugin:
     """Held while one of the fields of the last and the present run is read or set."""
     _run: PluginRun | None = None
 
-    async def grant(self, now: float) -> Grant:
+    async def grant(self, now: float) -> RequestCredentials:
         """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one
         run."""
         with self._guard:
@@ -278,7 +278,7 @@ class ExecPlugin:
                 )
                 run.worker.start()
             run = self._run
-            future = Future[Grant]()
+            future = Future[RequestCredentials]()
             run.waiting.append(future)
         try:
             return await asyncio.wrap_future(future)
@@ -304,7 +304,7 @@ class ExecPlugin:
 
     def _run_program(self, run: PluginRun) -> None:
         """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
-        grant = Grant()
+        grant = RequestCredentials()
         expires = None
         failure = None
         try:
@@ -378,7 +378,7 @@ class ExecPlugin:
 
     # --- what it prints -------------------------------------------------------------------------------------
 
-    def _read(self, output: bytes) -> tuple[Grant, float | None]:
+    def _read(self, output: bytes) -> tuple[RequestCredentials, float | None]:
         try:
             credential = msgspec.json.decode(output, type=ExecCredential)
         except msgspec.ValidationError as error:
@@ -404,7 +404,7 @@ class ExecPlugin:
         if not fits_a_header(token):
             raise self._error(f"token: {NO_HEADER}")
         pair = (certificate.encode(), key.encode()) if certificate and key else None
-        grant = Grant({"Authorization": f"Bearer {token}"} if token else {}, pair)
+        grant = RequestCredentials({"Authorization": f"Bearer {token}"} if token else {}, pair)
         return grant, None if expires is None else (
             expires if expires.tzinfo else expires.replace(tzinfo=UTC)
         ).timestamp()
@@ -549,7 +549,7 @@ class HttpTransport:
             answer.release()
             is_repeated = True
 
-    def _session(self, grant: Grant) -> aiohttp.ClientSession:
+    def _session(self, grant: RequestCredentials) -> aiohttp.ClientSession:
         sessions = self._sessions
         access = self.access
         certificate = grant.certificate or access.certificate

@@ -31,7 +31,7 @@ from .http import (
     CertificateFiles,
     Credentials,
     ExecPlugin,
-    Fixed,
+    FixedHeader,
     KubeconfigError,
     TokenFile,
     fits_a_header,
@@ -280,13 +280,13 @@ class _Reading:
         if file := self._text(user, "tokenFile", who):
             return TokenFile(Path(file))
         if token := self._text(user, "token", who):
-            return Fixed(f"Bearer {self._for_header(token, f'{who}: token')}")
+            return FixedHeader(f"Bearer {self._for_header(token, f'{who}: token')}")
         if name := self._text(user, "username", who):
             named = name, self._text(user, "password", who)
         elif user.get("exec"):
             return self._plugin(user["exec"], cluster, f"{who}: exec")
         if named:
-            return Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
+            return FixedHeader("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
         return ANONYMOUS
 
     def _plugin(self, entry: Any, cluster: JsonObject, where: str) -> ExecPlugin:

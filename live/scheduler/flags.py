@@ -74,7 +74,7 @@ class ClientConnection:
 
 
 @frozen
-class Surroundings:
+class ComponentSettings:
     """The parts of a configuration that are not scheduling."""
 
     kind: str = ""
@@ -86,7 +86,7 @@ class Surroundings:
     metrics_bind_address: str | None = None
 
 
-def load_surroundings(file: str) -> Surroundings:
+def load_surroundings(file: str) -> ComponentSettings:
     """The surroundings in the configuration in *file*. Whether the release reads its apiVersion is for the
     reader of the scheduler's part.
 
@@ -95,7 +95,7 @@ def load_surroundings(file: str) -> Surroundings:
     document = configuration_document(file)
     where = document.where
     try:
-        surroundings = read(Surroundings, document.data)
+        surroundings = read(ComponentSettings, document.data)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if surroundings.kind != KIND:
@@ -195,7 +195,7 @@ def read_settings(
     :func:`~kubeclassic.live.scheduler.flags.load_surroundings` raises.
     """
     flags = Values(texts)
-    surroundings = Surroundings() if config is None else load_surroundings(str(config))
+    surroundings = ComponentSettings() if config is None else load_surroundings(str(config))
     connection = surroundings.client_connection
     form = flags.of("logging-format", TEXT_LINES)
     if form not in FORMS:
@@ -218,7 +218,7 @@ def read_settings(
     )
 
 
-def _election(flags: Values, surroundings: Surroundings) -> ElectionSettings | None:
+def _election(flags: Values, surroundings: ComponentSettings) -> ElectionSettings | None:
     config = surroundings.leader_election
     if not flags.of("leader-elect", config.leader_elect):
         return None
@@ -250,7 +250,7 @@ def _election(flags: Values, surroundings: Surroundings) -> ElectionSettings | N
     )
 
 
-def _listeners(flags: Values, surroundings: Surroundings) -> Iterator[Listening]:
+def _listeners(flags: Values, surroundings: ComponentSettings) -> Iterator[Listening]:
     """The addresses to listen on. Without an address it is loopback, other than upstream, as callers are not
     asked who they are."""
     certificate = flags.of("tls-cert-file", "")

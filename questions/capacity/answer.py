@@ -83,7 +83,7 @@ class Account:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Charge:
+class QuotaCharge:
     """A charge on a quota for every copy of a template: itself, or one of its claims."""
 
     amounts: dict[str, Quantity]
@@ -95,10 +95,10 @@ class Charge:
 
 
 @attrs.define(eq=False, repr=False)
-class Gate:
+class QuotaGate:
     """Admits copies while the quotas of their namespaces have room."""
 
-    charges: Sequence[list[Charge]]
+    charges: Sequence[list[QuotaCharge]]
     """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
     accounts: list[Account] = attrs.Factory(list)
 
@@ -162,9 +162,9 @@ class CapacityQuestion:
         """The objects before any copy: the cluster, and what comes with the templates."""
         return (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
 
-    def gate(self) -> Gate:
+    def gate(self) -> QuotaGate:
         """The API server's admission of copies."""
-        gate = Gate([[] for _ in self.templates])
+        gate = QuotaGate([[] for _ in self.templates])
         objects = (*self.existing, *(item for template in self.templates for item in template.objects))
         quotas = (item for item in of_kind(ResourceQuota, objects) if self.admits)
         for quota in sorted(quotas, key=lambda quota: quota.key):
@@ -186,12 +186,12 @@ class CapacityQuestion:
             ]
             for claim in template.claims:
                 counting = [account for account in accounts if counts_claim(account.quota, claim)]
-                charges.append(Charge(claim_usage(claim), counting, claim.name))
+                charges.append(QuotaCharge(claim_usage(claim), counting, claim.name))
             counting = [account for account in accounts if counts(account.quota, pod)]
             reason = refused or out_of_bounds(pod, limit_ranges(objects, pod.namespace))
             for account in counting:
                 reason = reason or unspecified(account.quota, pod)
-            charges.append(Charge(usage(pod), counting, refused=reason))
+            charges.append(QuotaCharge(usage(pod), counting, refused=reason))
         return gate
 
     def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
@@ -324,7 +324,7 @@ STEP = 500
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Counted:
+class CopyCount:
     """A count: copies by template, why there are not more, and the nodes before and after."""
 
     placed: tuple[PlacedTemplate, ...]
@@ -349,7 +349,7 @@ class Counting:
     engine: Engine
     on_progress: Callable[[int], None] | None = None
     _run: Run = attrs.field(init=False)
-    _gate: Gate = attrs.field(init=False)
+    _gate: QuotaGate = attrs.field(init=False)
     _hosts: dict[str, tuple[int, str]] = attrs.Factory(dict)
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
@@ -361,7 +361,7 @@ class Counting:
     def __attrs_post_init__(self) -> None:
         self._run, self._gate = Run(self.engine, details=False), self.question.gate()
 
-    def count(self) -> Counted:
+    def count(self) -> CopyCount:
         """Place copies until no more fit, or the limit is reached."""
         run = self._run
         question = self.question
@@ -397,7 +397,7 @@ class Counting:
             placed.append(
                 PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, by_node)
             )
-        return Counted(
+        return CopyCount(
             placed=tuple(placed),
             stop=stop,
             before=before,

@@ -38,7 +38,7 @@ from ..asking import Input, Observer, Result, asked_by, tell_left_out
 from .answer import (
     CapacityDocument,
     CapacityQuestion,
-    Counted,
+    CopyCount,
     Counting,
     Headroom,
     PendingPods,
@@ -60,7 +60,7 @@ class CapacityResult(Result):
     """The copies that fit, their nodes, and what stops the next one."""
 
     release: str
-    counted: Counted
+    counted: CopyCount
     cluster: tuple[Node, ...]
     """The nodes, in the order in which they were given."""
     pods_before: Sequence[Sequence[str]]

@@ -12,10 +12,10 @@ from ...api.reading import PathLike
 from ...api.view import Paragraph, Section, Table, View
 from ...exceptions import ManifestError
 from ...simulation.conform import (
+    CaseSettings,
     ConformanceDocument,
     Family,
     FamilyReport,
-    Manner,
     check_family,
     find_families,
 )
@@ -115,7 +115,7 @@ def conform(families: Sequence[Family], options: ConformOptions, observer: Obser
     """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
     directories of them."""
     memory = 0 if options.no_memory else options.memory
-    manner = Manner(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
+    manner = CaseSettings(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
     check = partial(check_family, manner=manner)
     with executor_of(options.jobs) as executor:
         reports = run_on(executor, check, families)

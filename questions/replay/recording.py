@@ -90,7 +90,7 @@ USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Sum
 
 
 @attrs.define(repr=False)
-class Thinned:
+class ThinnedSeries:
     """Rows over time: all of them while they are few, then every second, every fourth and so on, and always
     the last."""
 
@@ -154,7 +154,7 @@ class ReplayHistory:
     lost: list[EventData] = attrs.Factory(list)
     """Pods that were evicted or preempted: pod, node, time, reason, by, and for how long they had run."""
     lives: dict[str, PodHistory] = attrs.Factory(dict)
-    series: Thinned = attrs.Factory(Thinned)
+    series: ThinnedSeries = attrs.Factory(ThinnedSeries)
     nodes: dict[str, Node] = attrs.Factory(dict)
     first: NodesAt | None = None
     fullest: NodesAt | None = None

@@ -141,7 +141,7 @@ def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
 
 
 @attrs.define(eq=False, repr=False)
-class Shared:
+class SharedInput:
     """The input that runs have in common, handed over once for all of them and read once a place."""
 
     until: float | None
@@ -216,9 +216,9 @@ class Shared:
 
 def _shared(
     files: Mapping[str, str], until: float | None, inputs: dict[Place, Scenario | Inputs | str]
-) -> Shared:
+) -> SharedInput:
     execute_files(files)
-    return Shared(until, inputs)
+    return SharedInput(until, inputs)
 
 
 # --- all runs -----------------------------------------------------------------------------------------------
@@ -236,13 +236,13 @@ class Sweep:
     executor: Executor | None
     progress: Callable[[int, int], None]
     """Gets how many runs are finished, and how many there are."""
-    shared: Shared = attrs.field(init=False)
+    shared: SharedInput = attrs.field(init=False)
     _planned: dict[tuple[Place, str, str], Task] = attrs.field(factory=dict, init=False)
     """A task for each place, release and gates."""
 
     @shared.default
-    def _inputs(self) -> Shared:
-        return Shared(self.spec.until)
+    def _inputs(self) -> SharedInput:
+        return SharedInput(self.spec.until)
 
     def points(self) -> Iterator[Settings]:
         """Each combination: runs, then the grid, whose last key changes fastest."""

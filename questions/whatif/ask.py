@@ -65,8 +65,8 @@ from .suggestion import (
     DISTURBS,
     Change,
     Effect,
-    Helpful,
-    Keeps,
+    HelpfulChange,
+    Obstacles,
     Suggestion,
     WhatIfContext,
     WhatIfDocument,
@@ -219,14 +219,14 @@ def what_would_help(scheduled: ScheduledPod, simulation: Simulation, tell: Tell)
         if explanation.answer.missing or (host is not None and scheduled.want in (None, host)):
             return explanation, (), 0
         context.reports = explanation.answer.nodes
-        helpful = list[Helpful]()
+        helpful = list[HelpfulChange]()
         # Pairs are made when all that help alone are found.
         singles = _suggestions(scheduled, context, explanation.answer, tell)
         for candidate in chain(singles, _pairs(context, helpful, tell)):
             scheduled.observer.found(candidate.suggestion)
             helpful.append(candidate)
     tell("the other pods")
-    by_patch = dict[frozenset[str], Helpful]()
+    by_patch = dict[frozenset[str], HelpfulChange]()
     for candidate in sorted(helpful, key=lambda candidate: candidate.rank):
         by_patch.setdefault(frozenset(candidate.suggestion.patch), candidate)
     distinct = list(by_patch.values())
@@ -242,7 +242,7 @@ def what_would_help(scheduled: ScheduledPod, simulation: Simulation, tell: Tell)
 
 def _suggestions(
     scheduled: ScheduledPod, context: WhatIfContext, answer: ExplanationDocument, tell: Tell
-) -> Iterator[Helpful]:
+) -> Iterator[HelpfulChange]:
     """The suggestions of each family, the smallest changes first."""
     most, trials = (None, None) if scheduled.every else (SHOWN, TRIALS)
     if answer.gated:
@@ -260,7 +260,7 @@ def _suggestions(
 
 def smallest_first(
     context: WhatIfContext, family: Family, trials: int | None, most: int | None
-) -> Iterator[Helpful]:
+) -> Iterator[HelpfulChange]:
     """Up to *most* changes of a *family* that help, of its first ones as many as *trials* says."""
     changes = sorted(islice(family(context), trials), key=lambda change: (change.disturbs, change.size))
     return islice((helpful for change in changes if (helpful := context.helpful(change)) is not None), most)
@@ -269,7 +269,7 @@ def smallest_first(
 # --- two changes together -----------------------------------------------------------------------------------
 
 
-def _pairs(context: WhatIfContext, helpful: Sequence[Helpful], tell: Tell) -> Iterator[Helpful]:
+def _pairs(context: WhatIfContext, helpful: Sequence[HelpfulChange], tell: Tell) -> Iterator[HelpfulChange]:
     """Two changes together, where no single one helps, or where putting names right is not all."""
     families = [family for _, family in FAMILIES]
     wrong = [] if any(helper.change.corrects for helper in helpful) else list(islice(corrected(context), 1))
@@ -286,10 +286,10 @@ def _pairs(context: WhatIfContext, helpful: Sequence[Helpful], tell: Tell) -> It
     yield from islice(chain.from_iterable(together(context, first, families) for first in firsts), SHOWN)
 
 
-def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[Helpful]:
+def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[HelpfulChange]:
     """Pairs that help: *first*, which is about the pod itself, and the smallest second one of each of
     *families*."""
-    helpful: list[Helpful] = []
+    helpful: list[HelpfulChange] = []
     try:
         with context.after(*first.edits) as after:
             after.reports = explain(context.engine, after.pod, node=context.want).answer.nodes
@@ -305,13 +305,15 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
         words = f"{first.words}; and {second.words}"
         edits = (*first.edits, *second.edits)
         combined = attrs.evolve(second, kind=kind, words=words, edits=edits, corrects=corrects)
-        yield Helpful.of(combined, candidate.suggestion.host, candidate.suggestion.victims)
+        yield HelpfulChange.of(combined, candidate.suggestion.host, candidate.suggestion.victims)
 
 
 # --- all pods -----------------------------------------------------------------------------------------------
 
 
-def _in_whole_run(scheduled: ScheduledPod, helpful: Helpful, before: Simulation, start: Start) -> Helpful:
+def _in_whole_run(
+    scheduled: ScheduledPod, helpful: HelpfulChange, before: Simulation, start: Start
+) -> HelpfulChange:
     """The pods that make room or take the pod's place, the fates of the others, and how many pods of a
     workload find a node."""
     pod = scheduled.subject.pod
@@ -413,7 +415,7 @@ class WhatIfResult(Result):
         keeps = None
         if close is not None and not self.fits:
             short = tuple(room for room in close.room if room.missing and not close.fits)
-            keeps = Keeps(close.fits, close.reasons, short, close.total, close.against, close.leads)
+            keeps = Obstacles(close.fits, close.reasons, short, close.total, close.against, close.leads)
         fields = dict[str, Any](warnings=self.told_warnings(), want=self.want, fits=self.fits, keeps=keeps)
         fields |= {"tried": self.tried, "suggestions": self.suggestions}
         shared = {

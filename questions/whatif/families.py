@@ -32,7 +32,7 @@ from ...simulation.explain.faileddemands import node_labels, node_terms, resourc
 from .suggestion import (
     Change,
     ChangeKind,
-    Helpful,
+    HelpfulChange,
     WhatIfContext,
     is_short_only,
     lacks_kind,
@@ -315,7 +315,7 @@ def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
     ]
 
 
-def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
+def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> HelpfulChange | None:
     """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does
     not help."""
     words = f"delete pod {pod.key} on {node}"
@@ -330,7 +330,7 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     if target is None and any(pod.key == sibling.key for sibling in context.siblings):
         return None  # it comes back, and waits in place of the pod
     if target is None and pod.controller is not None:
-        return Helpful.of(
+        return HelpfulChange.of(
             attrs.evolve(
                 helpful.change, words=f"{words}; the pod that its controller makes again then waits"
             ),
@@ -339,7 +339,7 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     if target is None or target == node:
         return helpful
     words = f"move pod {pod.key} from {node} to {target}"
-    return Helpful.of(Change("move", words, (f"pod {pod.key} nodeName={target}",), size=size), host)
+    return HelpfulChange.of(Change("move", words, (f"pod {pod.key} nodeName={target}",), size=size), host)
 
 
 def without_anti_affinity(context: WhatIfContext) -> Changes:

@@ -153,7 +153,7 @@ class Suggestion(Record, kw_only=True):
 
 
 @attrs.frozen
-class Helpful:
+class HelpfulChange:
     """A change that was tried and helps."""
 
     suggestion: Suggestion
@@ -162,7 +162,7 @@ class Helpful:
     """Whether all pods of the workload have a node after it."""
 
     @classmethod
-    def of(cls, change: Change, host: str, victims: Names = ()) -> Helpful:
+    def of(cls, change: Change, host: str, victims: Names = ()) -> HelpfulChange:
         """The suggestion that *change* makes *host* the pod's node."""
         suggestion = Suggestion(
             change=change.words,
@@ -184,7 +184,7 @@ class Helpful:
 # --- the whole answer ---------------------------------------------------------------------------------------
 
 
-class Keeps(Record):
+class Obstacles(Record):
     """The obstacles between a pod and a node."""
 
     fits: bool
@@ -231,7 +231,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     """The node that the pod should get; null: any."""
     fits: bool
     """The pod gets a node, or the wanted one, without any change."""
-    keeps: Keeps | None
+    keeps: Obstacles | None
     """What keeps the pod from the wanted node."""
     missing: Names
     """Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."""
@@ -352,7 +352,7 @@ class WhatIfContext:
         with self.engine.preserving_state(target):
             return self.engine.schedule(target, details=False, only_host=not makes_room)
 
-    def helpful(self, change: Change) -> Helpful | None:
+    def helpful(self, change: Change) -> HelpfulChange | None:
         """The suggestion of *change*, if it helps; where another node than the wanted one wins, the pod is
         pinned to it as well."""
         try:
@@ -375,7 +375,7 @@ class WhatIfContext:
             pass
         return None
 
-    def outcome(self, change: Change, decision: Decision) -> Helpful | None:
+    def outcome(self, change: Change, decision: Decision) -> HelpfulChange | None:
         """The suggestion of *change* by *decision* after it, with room made if it *evicts*; None if it does
         not do what is asked for."""
         host = decision.host
@@ -389,7 +389,7 @@ class WhatIfContext:
                 host = self.ask().host
         if host is None or self.want not in (None, host):
             return None
-        return Helpful.of(change, host, tuple(pod.key for pod in victims))
+        return HelpfulChange.of(change, host, tuple(pod.key for pod in victims))
 
 
 def _word(change: str) -> str:

@@ -13,9 +13,9 @@ from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import overhttp
 from kubeclassic.extenders.overhttp import (
+    ExtenderRecord,
     PostError,
     PostReply,
-    Recorded,
     RecordError,
     RecordingPost,
     Replayed,
@@ -158,7 +158,7 @@ def test_a_copy_goes_on_in_python(answering):
 
 def test_answers_in_order_and_then_the_last(tmp_path):
     """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
-    record = Recorded(tmp_path / "r")
+    record = ExtenderRecord(tmp_path / "r")
     answers = iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
     recording = RecordingPost(lambda url, body, timeout: next(answers), record)
     assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
@@ -177,7 +177,7 @@ def test_answers_in_order_and_then_the_last(tmp_path):
 def test_a_copy_goes_on(tmp_path):
     """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it
     was."""
-    record = Recorded(tmp_path / "r")
+    record = ExtenderRecord(tmp_path / "r")
     answers = iter(PostReply(200, str(number).encode()) for number in range(4))
     recording = RecordingPost(lambda url, body, timeout: next(answers), record)
     recording("u", b"x", 1)
@@ -204,7 +204,7 @@ def test_files_that_cannot_be_used(tmp_path):
     with pytest.raises(KubeclassicError, match="cannot be read: no such file or directory"):
         Replayed.read(tmp_path / "none")
     with pytest.raises(KubeclassicError, match="cannot be written: is a directory"):
-        RecordingPost(Answering(), Recorded(tmp_path))("u", b'{"NodeNames": []}', 1)
+        RecordingPost(Answering(), ExtenderRecord(tmp_path))("u", b'{"NodeNames": []}', 1)
 
 
 @pytest.fixture

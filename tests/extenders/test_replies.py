@@ -5,7 +5,7 @@ import pytest
 from kubeclassic.exceptions import ExtenderError
 from kubeclassic.extenders.extender import (
     FAULT,
-    Chosen,
+    ChosenVictims,
     FilterAnswer,
     Named,
     NodeItems,
@@ -33,7 +33,7 @@ from kubeclassic.extenders.extender import (
         (
             b'{"NodeNameToMetaVictims": {"N": {"Pods": [{"UID": "x"}]}, "M": null}}',
             PreemptAnswer,
-            PreemptAnswer({"N": Chosen([Named("x")]), "M": None}),
+            PreemptAnswer({"N": ChosenVictims([Named("x")]), "M": None}),
         ),
         (b"null", FilterAnswer, None),
         (b'{"Error": "\xff"}', FilterAnswer, FilterAnswer(error="\ufffd")),

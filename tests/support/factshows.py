@@ -19,7 +19,7 @@ import click
 from kubeclassic.core.release.fact import CONFIGURATION
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import ALL_RELEASES, FACTS, release_before, undone
-from kubeclassic.simulation.conform import Manner, answer_case, differences, find_families, read_cases
+from kubeclassic.simulation.conform import CaseSettings, answer_case, differences, find_families, read_cases
 from kubeclassic.simulation.conformcases import FIELDS
 from tests.framework.facts.forms import CLUSTERS
 from tests.framework.facts.trials import TRIALS
@@ -62,7 +62,7 @@ def answer_of(case, release):
     }
     return answer_case(
         {**case, "version": release.version, "config": {**config, "featureGates": gates}},
-        Manner(release=release),
+        CaseSettings(release=release),
     )
 
 

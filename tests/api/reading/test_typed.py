@@ -50,7 +50,7 @@ class Leaves:
 
 
 @attrs.frozen
-class Whole:
+class WholeNumber:
     part: Inner = Inner()
     parts: tuple[Inner, ...] = ()
 
@@ -116,10 +116,10 @@ def test_other_values_are_refused(document, wanted):
 def test_of_classes_and_lists():
     """Classes are read within classes and in lists; a null item stands for the defaults, and what is
     unknown is ignored."""
-    found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
-    assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
+    found = read(WholeNumber, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
+    assert found == WholeNumber(Inner("a"), (Inner(weight=3), Inner()))
     assert (
-        refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]})
+        refusal_text(Mismatch, read, WholeNumber, {"parts": [{}, {"weight": "3"}]})
         == 'parts[1].weight: expected a whole number, got "3"'
     )
     assert read(Leaves, {"names": [None], "text": None}).names == ("",)
@@ -134,7 +134,7 @@ def test_without_a_reader():
 def test_tell_the_fields():
     """The fields of objects and of items of lists have fields of their own."""
     inner = {"partName": None, "weight": None}
-    assert fields_of(Whole) == {"part": inner, "parts": inner}
+    assert fields_of(WholeNumber) == {"part": inner, "parts": inner}
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -14,7 +14,7 @@ import yaml
 from kubeclassic.cli import run
 from kubeclassic.questions.replay.ask import ReplayResult
 from kubeclassic.questions.replay.journal import ReplaySummary
-from kubeclassic.questions.replay.recording import ROWS, Thinned
+from kubeclassic.questions.replay.recording import ROWS, ThinnedSeries
 from tests.conftest import ROOT
 from tests.support.pages import data_of_page
 from tests.support.program import ran
@@ -40,7 +40,7 @@ class Played:
     def record(self):
         """The summary, counts of events, and the series as the page has them: some rows, by column, with the
         share in use."""
-        thinned = Thinned()
+        thinned = ThinnedSeries()
         for row in self.rows:
             thinned.last = [*row.values()]
             thinned.add(lambda: thinned.last)
@@ -134,7 +134,7 @@ def test_verdict(values, said):
 
 def test_rows_are_thinned():
     """Of many rows some are kept, in order, the first and the last among them."""
-    thinned = Thinned()
+    thinned = ThinnedSeries()
     made = []
     for time in range(12_345):
         thinned.add(lambda time=time: made.append(time) or [time])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.arrays.columns import ColumnView, NodeColumn, Postings, grown
+from kubeclassic.core.arrays.columns import ColumnView, NodeColumn, RowsByValue, grown
 
 
 def column(*values):
@@ -56,7 +56,7 @@ def test_equals():
 @given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 2), st.booleans())))
 def test_holds_what_was_put_and_not_dropped(steps):
     """However values come and go, each has the rows that hold it now."""
-    postings = Postings()
+    postings = RowsByValue()
     held = set()
     for value, row, comes in steps:
         (postings.put if comes else postings.drop)(value, row)

@@ -11,7 +11,7 @@ from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.core.devices.celfunctions import DeviceSelectorError
 from kubeclassic.core.devices.claimjudging import TextComparison, compiled, compiled_whole
-from kubeclassic.core.devices.pools import Makes
+from kubeclassic.core.devices.pools import DeviceModels
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
 from tests.support.examples import examples
@@ -30,11 +30,11 @@ MEMORY = f'device.capacity["{DRIVER}"].memory'
 
 
 def make(attributes=ATTRIBUTES):
-    """The make of a device with 40Gi of memory."""
+    """The model of a device with 40Gi of memory."""
     devices = [{"name": "d", "attributes": attributes, "capacity": {"memory": {"value": "40Gi"}}}]
     found = decode(manifest("ResourceSlice", "s", spec={"driver": DRIVER, "devices": devices}))
     first = found.spec.devices[0]
-    return Makes().of(DRIVER, first)
+    return DeviceModels().of(DRIVER, first)
 
 
 TRUE = (

@@ -56,7 +56,7 @@ def test_outcomes_follow_claims(slices, steps, release):
 
 
 def test_equal_nodes_look_alike():
-    """Nodes with devices of the same makes have one look, until a device of one of them is in use."""
+    """Nodes with devices of the same models have one look, until a device of one of them is in use."""
     engine = framework_engine()
     feed = EventFeed(engine)
     slices = [a_slice(f"n{i}", device("x", model="a"), device("y", model="b")) for i in range(3)]
