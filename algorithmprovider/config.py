@@ -67,8 +67,8 @@ def has_profiles(configuration: JsonObject) -> bool:
 
 
 def documents_in(path: PathLike, prefix: str = "") -> list[Document]:
-    """The documents in *path* (``-``: standard input): items of lists, and Policies and component configurations in
-    ConfigMaps.
+    """The documents in *path* (``-``: standard input): items of lists, and Policies and component
+    configurations in ConfigMaps.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`, which begins with *prefix*.
     """
@@ -270,7 +270,8 @@ class AlgorithmSource:
 
 @attrs.frozen(repr=False)
 class AlgorithmConfiguration:
-    """The part of a component configuration that the algorithm depends on, as written: without defaults yet."""
+    """The part of a component configuration that the algorithm depends on, as written: without defaults
+    yet."""
 
     kind: str = KIND
     api_version: str = API_VERSIONS[0]

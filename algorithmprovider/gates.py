@@ -79,8 +79,8 @@ def resolved_gates(release: Release, changes: GivenGates = None) -> Gates:
                 {name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage}
             )
     gates.update(settings)
-    # Refuse gates that are on by *settings* while one is off that they need, or the other way round. Upstream:
-    # featuregate Validate.
+    # Refuse gates that are on by *settings* while one is off that they need, or the other way round.
+    # Upstream: featuregate Validate.
     faults = []
     for name, needed in release.configuration.gate_needs.items():
         off = [gate_name for gate_name in needed if not gates[gate_name]]

@@ -126,7 +126,8 @@ NEW_VERSION = "kubescheduler.config.k8s.io/v1"
 
 
 class Policy(Part):
-    """A Policy as it was written; None for lists that are absent or null, which mean the DefaultProvider's."""
+    """A Policy as it was written; None for lists that are absent or null, which mean the
+    DefaultProvider's."""
 
     kind: str = ""
     api_version: str = ""
@@ -494,7 +495,8 @@ def int32(number: int) -> int:
 
 
 def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
-    """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
+    """Register the predicate that *entry* asks for under its name, in place of any other; returns the
+    name."""
     name = entry.name
     argument = entry.argument
     if argument is not None:

@@ -26,7 +26,8 @@ SHARE = 50
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Inside, the garbage collector does not scan the objects that exist at the beginning of the outermost."""
+    """Inside, the garbage collector does not scan the objects that exist at the beginning of the
+    outermost."""
     if not HELD.times:  # else what those left behind that ended inside of it would stay
         gc.freeze()
     HELD.times += 1

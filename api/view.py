@@ -147,8 +147,8 @@ FORMS: Mapping[str, Sequence[str]] = {
     "all": _EVERYWHERE,
     "none": (),
 }
-"""Word -> forms that a part or a column may have: short and wide text, a page, data (frames and notebooks), and
-CSV."""
+"""Word -> forms that a part or a column may have: short and wide text, a page, data (frames and notebooks),
+and CSV."""
 
 
 def forms_of(words: str | Sequence[str]) -> tuple[str, ...]:
@@ -235,11 +235,12 @@ class Column:
 
 
 def columns_of(table: str, colours: Mapping[str, str] | None = None, **texts: str) -> list[Column]:
-    """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars between.
+    """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars
+    between.
 
-    The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and of a
-    bar its meaning, perhaps with that of negative ones. *colours* are those of tags. Names out of manifests
-    are *texts* in braces, in titles and in names of fields: they may have any character.
+    The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and
+    of a bar its meaning, perhaps with that of negative ones. *colours* are those of tags. Names out of
+    manifests are *texts* in braces, in titles and in names of fields: they may have any character.
 
     >>> [(one.title, one.kind, one.filter, one.forms) for one in columns_of("node | name | filter; why || text")]
     [('node', 'name', True, ('table', 'wide', 'page', 'data', 'csv')), ('why', 'text', False, ('table', 'wide'))]
@@ -267,7 +268,8 @@ def _columns(columns: str | Sequence[Column]) -> Sequence[Column]:
 
 @attrs.frozen
 class Table:
-    """Rows with a value for each column. A page shows it as a list that can be sorted, searched and filtered."""
+    """Rows with a value for each column. A page shows it as a list that can be sorted, searched and
+    filtered."""
 
     name: str
     """In a page its id; links to a view of it begin ``#name?``, and it is the name of its CSV file."""

@@ -1,4 +1,5 @@
-"""The command line: ``kubeclassic``. A file a subcommand declares it; what it does is imported when it runs."""
+"""The command line: ``kubeclassic``. A file a subcommand declares it; what it does is imported when it
+runs."""
 
 from __future__ import annotations
 

@@ -345,7 +345,8 @@ class Engine:
         return fits, totals
 
     def only_reasons(self, pod: Pod) -> Mapping[str, int]:
-        """Reason -> how many nodes it alone keeps from *pod*, which fits on none; empty if no node is judged."""
+        """Reason -> how many nodes it alone keeps from *pod*, which fits on none; empty if no node is
+        judged."""
         with self.preserving_state(pod), suppress(FilterError, ExtenderError):
             search = self.flow.filter(self.flow.begin(pod)).search
             return {} if search is None else search.verdict.alone(search.failed)

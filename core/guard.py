@@ -26,7 +26,8 @@ from .cycle import Predicate, Priority, PriorityError, Reduction
 
 Method = Callable[..., Any]
 Check = Callable[[Any, tuple[Any, ...]], Any]
-"""Takes an answer and the arguments; gives the answer as the engine wants it, or raises :class:`WrongAnswer`."""
+"""Takes an answer and the arguments; gives the answer as the engine wants it, or raises
+:class:`WrongAnswer`."""
 PASSING = (PriorityError, RuleError, PolicyError, BrokenPipeError)
 """A rule may end the cycle, and the user the program: these pass through a guard."""
 NOT_THE_USERS = frozenset({"kubeclassic", "numpy", *sys.stdlib_module_names})

@@ -294,7 +294,8 @@ class HttpExtender:
     def process_preemption(
         self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn
     ) -> dict[str, Victims]:
-        """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
+        """The remaining candidates in ascending order of name, each with the victims that the extender
+        chose."""
         cells = self.release.extenders
         config = self.config
         body = self.bodies.preempting(

@@ -62,7 +62,8 @@ class ScriptedPost:
         raise KeyError(url)
 
     def taken_calls(self) -> list[Json]:
-        """The requests since this was last asked: those of prioritize by URL after filter's, preempt's last."""
+        """The requests since this was last asked: those of prioritize by URL after filter's, preempt's
+        last."""
         calls = self.calls
         self.calls = []
         made_at_once = sorted((call for call in calls if call[0] == PRIORITIZE), key=lambda call: call[1])

@@ -203,7 +203,8 @@ def _limit(capacity: CSIStorageCapacity) -> Quantity | None:
 
 
 def driver_stops_reporting(pod: Pod, old: Any, new: Any) -> bool:
-    """The driver of an inline volume no longer reports capacity. Upstream: isSchedulableAfterCSIDriverChange."""
+    """The driver of an inline volume no longer reports capacity. Upstream:
+    isSchedulableAfterCSIDriverChange."""
     uses = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.spec.volumes)
     return uses and old.spec.storage_capacity and not new.spec.storage_capacity
 

@@ -605,7 +605,8 @@ def default_release(
 
 
 def _document_of(source: object) -> Mapping[str, Any]:
-    """A configuration as it is written; empty where there is none, or none can be read: its reader says why."""
+    """A configuration as it is written; empty where there is none, or none can be read: its reader says
+    why."""
     from ..algorithmprovider.config import configuration_document
 
     if isinstance(source, Mapping):

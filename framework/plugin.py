@@ -471,8 +471,8 @@ class Plugin:
 
 
 def prepare_nothing(*arguments: Any) -> None:
-    """A PreFilter or PreScore with nothing to prepare; but a profile can disable it, and then the filter or the
-    score fails."""
+    """A PreFilter or PreScore with nothing to prepare; but a profile can disable it, and then the filter or
+    the score fails."""
 
 
 def _no_time() -> float:

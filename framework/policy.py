@@ -330,7 +330,8 @@ def _plugins(rules: PolicyRules) -> dict[str, PluginSet]:
     scores: list[PluginEntry] = []
     for priority in sorted(rules.priorities):
         plugin = SPREAD if merges and priority == SERVICES else cells.priorities[priority]
-        # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
+        # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one
+        # stays.
         if not cells.merges_plugins or all(plugin != entry.name for entry in scores):
             scores.append(PluginEntry(plugin, rules.weight(priority)))
     names_by_point = {

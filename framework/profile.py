@@ -325,8 +325,8 @@ def build_profiles(
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         if release.configuration.sorters_first:
-            # Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the
-            # first profile has.
+            # Refuse a profile without one plugin that sorts the queue, or with other arguments for it than
+            # the first profile has.
             sorters = len(profile.at("queueSort").enabled)
             prefix = f"{config.begins}{release.configuration.profile_prefix.removesuffix(CREATING)}"
             if sorters != 1:

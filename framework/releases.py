@@ -83,9 +83,9 @@ _VERSIONS = {
 
 
 # --- Releases 1.17 to 1.36 by their texts -------------------------------------------------------------------
-# 1.27 comes from the last with predicates, the others from it, up and down. The texts (core/release/facts) have
-# every cell that is a plain value; here are the others, as changes over the release before, or from 1.26 down
-# over the one after.
+# 1.27 comes from the last with predicates, the others from it, up and down. The texts (core/release/facts)
+# have every cell that is a plain value; here are the others, as changes over the release before, or from 1.26
+# down over the one after.
 
 
 _FIRST = "1.27"

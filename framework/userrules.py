@@ -48,7 +48,8 @@ def names_catalogue(places: Iterable[str]) -> bool:
 
 
 def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
-    """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of such."""
+    """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of
+    such."""
     plugins = []
     for place in places:
         value = _load_object(place, object, "plugin")
@@ -125,7 +126,8 @@ def _load_object(place: str, kind: type[Any], noun: str) -> Any:
 
 
 def _module(home: str, place: str) -> ModuleType:
-    """The module *home*, or the one that the file *home* holds; errors in it are one line with their place."""
+    """The module *home*, or the one that the file *home* holds; errors in it are one line with their
+    place."""
     is_file = home.endswith(".py") or "/" in home or os.sep in home
     try:
         if is_file:

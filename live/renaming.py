@@ -129,7 +129,8 @@ _DIGITS = 8
 
 
 class Names:
-    """New names for old ones. Until :meth:`rank` has been called names are only noted, and stay as they are."""
+    """New names for old ones. Until :meth:`rank` has been called names are only noted, and stay as they
+    are."""
 
     def __init__(self, public_forms: Mapping[str, re.Pattern[str]] = PUBLIC_FORMS) -> None:
         self.public_forms = public_forms
@@ -233,7 +234,8 @@ def _labels(to: Names, value: Fields) -> Any:
 
 
 def _requirement(to: Names, value: Fields, is_field: bool = False) -> Any:
-    """Key, operator and values of a requirement on labels; *is_field*: on a node's field, which is its name."""
+    """Key, operator and values of a requirement on labels; *is_field*: on a node's field, which is its
+    name."""
     kept: Fields = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
         key = str(value.get("key") or "")
@@ -253,7 +255,8 @@ def _keyed(to: Names, value: Fields) -> Any:
 
 
 def _avoided(to: Names, value: Any) -> Any:
-    """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept out."""
+    """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept
+    out."""
     try:
         document = json.loads(value)
         avoided = [item["podSignature"]["podController"] for item in document["preferAvoidPods"]]

@@ -37,7 +37,8 @@ def _asks_nothing(containers: Iterable[Container]) -> bool:
 
 
 def _best_effort(pod: Template) -> tuple[bool, bool]:
-    """Whether the pod is BestEffort by its containers alone, and by containers and init containers together."""
+    """Whether the pod is BestEffort by its containers alone, and by containers and init containers
+    together."""
     by_containers = _asks_nothing(pod.spec.containers)
     return by_containers, by_containers and _asks_nothing(pod.spec.init_containers)
 

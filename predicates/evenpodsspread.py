@@ -146,7 +146,8 @@ def _edits(
             edited = nodes.edited(query)
             change += edited.net
             touched |= edited.touched
-    # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked again.
+    # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked
+    # again.
     has_keys = with_all_keys(constraints, nodes)
     return change * has_keys, touched & has_keys
 

@@ -484,8 +484,8 @@ def change_of(nodes: Batch, leaving: PodsTargeted, coming: PodsTargeted | None =
 
     *coming*: the pods that count where they are put back, if others.
     """
-    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it; one that is
-    # only nominated does not count here, unless it names a node in its spec.
+    # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it; one that
+    # is only nominated does not count here, unless it names a node in its spec.
     coming = leaving if coming is None else coming
     came = nodes.edited(coming)
     return came.placed + came.given - nodes.edited(leaving).taken

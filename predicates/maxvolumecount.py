@@ -168,7 +168,8 @@ def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Id
 
 
 def _claimed_id(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashable | None:
-    """The id of the disk behind a claim, a made-up one where it is not known, None where it does not count."""
+    """The id of the disk behind a claim, a made-up one where it is not known, None where it does not
+    count."""
     claim = cycle.listings.claims.get(f"{namespace}/{name}")
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:

@@ -38,7 +38,8 @@ class _Declare:
         clauses: Callable[[Template, Cycle], Sequence[Clause] | None] | None = None,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:
-        """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to object."""
+        """Declare a predicate that judges all nodes of a batch at once; None from it means nothing to
+        object."""
         return lambda check: Predicate(
             name=name,
             check=check,

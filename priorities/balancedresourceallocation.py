@@ -80,7 +80,8 @@ def _parts(shares: Floats, best: int) -> Scores:
 
 
 def fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
-    """*requested* of *capacity*: float64 as given; 1 where there is no capacity. *is_proper*: there is some everywhere."""
+    """*requested* of *capacity*: float64 as given; 1 where there is no capacity. *is_proper*: there is some
+    everywhere."""
     if is_proper:
         shares = requested.astype(np.float64)  # numpy would convert both piece by piece, which takes longer
         shares /= capacity.astype(np.float64)

@@ -1,8 +1,8 @@
 """The decorator of priorities, and shares of resources, by which several of them score. The names of core
 with which priorities are written are here, too.
 
-It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once.
-"""
+It is written ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at
+once."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ _ASKED: StateKey[Ints] = StateKey("nonzero request")
 
 
 def nonzero_request(pod: Template) -> tuple[int, int]:
-    """cpu in millicores and memory in bytes that *pod* counts in scores; pods with equal values share scores."""
+    """cpu in millicores and memory in bytes that *pod* counts in scores; pods with equal values share
+    scores."""
     return pod.nonzero
 
 

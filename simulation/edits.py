@@ -79,8 +79,8 @@ class NodeKind:
 
     @classmethod
     def like(cls, name: str, objects: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
-        """Nodes as the node *name* of *objects* is when nothing is wrong with it: not cordoned, ready, without
-        pressure."""
+        """Nodes as the node *name* of *objects* is when nothing is wrong with it: not cordoned, ready,
+        without pressure."""
         nodes = {item.name: item for item in of_kind(Node, objects)}
         node = new_node(nodes[name])
         taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))

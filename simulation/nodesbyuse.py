@@ -200,7 +200,8 @@ class NodeUse(NodeRecord):
 
 @attrs.define(eq=False, repr=False)
 class NodeUses:
-    """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last one."""
+    """Watches the nodes of *engine*: :meth:`begin` before the first cycle, :meth:`found` after the last
+    one."""
 
     engine: Engine
     _before: dict[str, dict[str, int]] = attrs.Factory(dict)

@@ -481,7 +481,8 @@ def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterab
 
 
 def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
-    """A notice for each node of another release than *release*, which is the default that was not asked for."""
+    """A notice for each node of another release than *release*, which is the default that was not asked
+    for."""
     for node in nodes:
         version = node.status.kubelet_version
         if not is_of(version, release):
@@ -544,7 +545,8 @@ def with_pod_notices(scenario: Scenario, algorithm: Algorithm, pods: Sequence[Po
 def input_notices(
     objects: Sequence[KubeObject], algorithm: Algorithm, release: str | None
 ) -> tuple[Notice, ...]:
-    """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
+    """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was
+    given."""
     nodes = of_kind(Node, objects)
     pods = of_kind(Pod, objects)
     notices = [

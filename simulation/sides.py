@@ -1,4 +1,5 @@
-"""Two or more schedulers on the same pods: the sides, their steps, and the cause where two decide otherwise."""
+"""Two or more schedulers on the same pods: the sides, their steps, and the cause where two decide
+otherwise."""
 
 from __future__ import annotations
 
@@ -283,8 +284,8 @@ class SideView:
         return refusal_of(self.side.name, node_view(self.side.engine, self.decision, node, scored=False))
 
     def leanings(self, first_node: str, second_node: str, beside: SideView) -> dict[str, tuple[int, int]]:
-        """Subject -> the points that its rules give *second_node* more than *first_node*, and the most that they
-        should give."""
+        """Subject -> the points that its rules give *second_node* more than *first_node*, and the most that
+        they should give."""
         before = self.nodes[first_node].scores
         after = self.nodes[second_node].scores
         leanings = dict[str, tuple[int, int]]()

@@ -1,4 +1,5 @@
-"""A cluster as read from files, and a simulation: its pods that wait, one after another, on the cluster as it fills up."""
+"""A cluster as read from files, and a simulation: its pods that wait, one after another, on the cluster as it
+fills up."""
 
 from __future__ import annotations
 

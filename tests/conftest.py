@@ -28,7 +28,8 @@ REPEATABLE = {"thorough", "mutants"}
 ones each time."""
 for name, count in EXAMPLES.items():
     settings.register_profile(name, max_examples=count, deadline=None, derandomize=name in REPEATABLE)
-# Whether a fault is found is all that is asked of a mutant: to make the example small takes up to five minutes.
+# Whether a fault is found is all that is asked of a mutant: to make the example small takes up to five
+# minutes.
 settings.register_profile("mutants", settings.get_profile("mutants"), phases=(Phase.explicit, Phase.generate))
 # `pytest --hypothesis-profile NAME` counts before the environment.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -140,7 +140,8 @@ def test_python_answers_what_is_kept(name, monkeypatch):
 
 @pytest.mark.parametrize("command", OTHERS)
 def test_python_answers_what_the_command_prints(command, monkeypatch):
-    """With other options, too, a result is the document that the command prints, and ok says its exit status."""
+    """With other options, too, a result is the document that the command prints, and ok says its exit
+    status."""
     check(printed(f"{command} -o json"), OTHERS[command], monkeypatch)
 
 

@@ -89,7 +89,8 @@ def lines_of(file):
 
 
 def sample(family, folder, one_in=ONE_IN):
-    """One in *one_in* cases of *family* with their answers: the same in each run, others in the next release."""
+    """One in *one_in* cases of *family* with their answers: the same in each run, others in the next
+    release."""
     assert family.answers is not None
     kept = []
     for file in (family.cases, family.answers):

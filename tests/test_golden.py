@@ -21,7 +21,8 @@ def test_it_prints_what_is_kept(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_is_as_its_schema_says(name):
-    """What is kept has the fields that the published schema names, and no other; of a replay each line has."""
+    """What is kept has the fields that the published schema names, and no other; of a replay each line
+    has."""
     text = kept(name).partition("\n")[2]
     first = name.partition("-")[0]
     if first == "replay":

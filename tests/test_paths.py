@@ -338,7 +338,8 @@ class TestSchedules:
         data=st.data(),
     )
     def test_details_read_at_once_are_whole(self, configuration, memory_bytes, subject, forms, seed, data):
-        """Whoever reads details at once finds what a scheduler without memory says, whatever happened before."""
+        """Whoever reads details at once finds what a scheduler without memory says, whatever happened
+        before."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         engines[0].transient_details = True
         world = World.of(*engines, subject=subject, details=(True, True))
@@ -358,8 +359,8 @@ class TestSchedules:
         data=st.data(),
     )
     def test_equal_pods_one_after_another(self, configuration, memory_bytes, nodes, form, seed, count, data):
-        """Runs of equal pods, which are foreseen, get the hosts that they get one by one, also where the cluster
-        is large enough for the search to stop early, and nodes and pods come and go."""
+        """Runs of equal pods, which are foreseen, get the hosts that they get one by one, also where the
+        cluster is large enough for the search to stop early, and nodes and pods come and go."""
         world = World.of(
             *(engine_of(configuration, size) for size in (memory_bytes, 0)),
             details=(False, True),

@@ -37,14 +37,16 @@ def test_a_command_runs(line, at_the_root):
 
 
 def test_the_commands_for_live_clusters_are_run_elsewhere():
-    """Each command for a live cluster is one of docs/live/beside.md, which ``tests/live/test_pages.py`` runs."""
+    """Each command for a live cluster is one of docs/live/beside.md, which ``tests/live/test_pages.py``
+    runs."""
     lines = [line for line in commands_of(README) if line.startswith("kubeclassic ")]
     assert len(lines) == 2
     assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text()))
 
 
 def test_it_opens_with_what_it_is_for(monkeypatch, at_the_root):
-    """The first thing on the page is a pod that waits and what would help it; the command prints just that."""
+    """The first thing on the page is a pod that waits and what would help it; the command prints just
+    that."""
     monkeypatch.setenv("COLUMNS", WIDTH)
     opening = README.partition("\n## ")[0]
     (example,) = examples_of(opening)

@@ -80,7 +80,8 @@ class TestTowns:
 
     @pytest.mark.parametrize("seed", TELLING)
     def test_days_that_told(self, release, seed):
-        """In some towns a fault of what is kept showed soon, by verify mode or as the schedulers disagreed."""
+        """In some towns a fault of what is kept showed soon, by verify mode or as the schedulers
+        disagreed."""
         town = Town(release)
         town.begin()
         for step in days(seed, 60):

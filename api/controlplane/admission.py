@@ -116,8 +116,8 @@ def admit(
 def _with_priority(
     pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None
 ) -> Pod | str:
-    """The pod with the priority of its class or of the *default*, or why it is refused, in upstream's words; a
-    priority without a class stays."""
+    """The pod with the priority of its class or of the *default*, or why it is refused, in upstream's words;
+    a priority without a class stays."""
     spec = pod.spec
     name = spec.priority_class_name
     policy = spec.preemption_policy

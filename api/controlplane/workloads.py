@@ -617,7 +617,8 @@ _CONDITIONS = {
         "network-unavailable",
     ),
 }
-"""Effect -> the conditions of a node whose taints daemons tolerate; the last one on the host's network alone."""
+"""Effect -> the conditions of a node whose taints daemons tolerate; the last one on the host's network
+alone."""
 _ON_HOST_NETWORK = tuple(
     Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
     for effect, conditions in _CONDITIONS.items()

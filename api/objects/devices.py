@@ -1,4 +1,5 @@
-"""Devices and claims to them, in the form of resource.k8s.io/v1: older versions of the API are read into it."""
+"""Devices and claims to them, in the form of resource.k8s.io/v1: older versions of the API are read into
+it."""
 
 from __future__ import annotations
 

@@ -167,7 +167,8 @@ def is_value(kind: Any) -> bool:
 
 
 def attributes(kind: Any) -> JsonObject:
-    """The attributes that the API has too of a class of objects or of parts of them, each with its default."""
+    """The attributes that the API has too of a class of objects or of parts of them, each with its
+    default."""
     if attrs.has(kind):
         return {field.name: field.default for field in attrs.fields(kind) if not field.metadata.get("unread")}
     pairs = zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
@@ -313,7 +314,8 @@ class PreferredSchedulingTerm(HashedPart):
 
 
 class NodeAffinity(HashedPart):
-    """Node affinity; in the API *required* and *preferred* end in ``DuringSchedulingIgnoredDuringExecution``."""
+    """Node affinity; in the API *required* and *preferred* end in
+    ``DuringSchedulingIgnoredDuringExecution``."""
 
     required: NodeSelector | None = field(default=None, name=_REQUIRED)
     given_preferred: tuple[PreferredSchedulingTerm, ...] | None = field(default=None, name=_PREFERRED)

@@ -165,7 +165,8 @@ class ImageVolumeSource(HashedPart):
 
 
 class Volume(VolumeSource):
-    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at."""
+    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks
+    at."""
 
     name: str = ""
     claim: PersistentVolumeClaimVolumeSource | None = field(default=None, name="persistentVolumeClaim")

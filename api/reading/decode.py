@@ -285,9 +285,9 @@ def _fields(name: str) -> Fields:
 # --- Quick reading by msgspec -------------------------------------------------------------------------------
 # What it refuses is read again value by value, by the module typed.
 #
-# Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images. Specs
-# of pods are read by their text: those of one owner differ in it by the node and the name of the token's
-# volume, and share one object.
+# Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images.
+# Specs of pods are read by their text: those of one owner differ in it by the node and the name of the
+# token's volume, and share one object.
 
 
 _V = TypeVar("_V")

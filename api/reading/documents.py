@@ -268,7 +268,8 @@ NOT_READ = f"the scheduler's configuration in it is not read: make a file of `{C
 
 
 def is_simulator_export(data: JsonObject) -> bool:
-    """Whether *data* is an export: it has nodes and pods, no kind, and nothing else than what exports have."""
+    """Whether *data* is an export: it has nodes and pods, no kind, and nothing else than what exports
+    have."""
     return "kind" not in data and {"nodes", "pods"} <= data.keys() <= {*LISTS, CONFIG}
 
 

@@ -206,7 +206,8 @@ class Oddities:
         self.notices.append(Notice(str(place), what, about=about))
 
     def note(self, place: object, what: str, about: str = "") -> None:
-        """Warn of a mistake in the object *about*, or raise :class:`~kubeclassic.exceptions.ManifestError`."""
+        """Warn of a mistake in the object *about*, or raise
+        :class:`~kubeclassic.exceptions.ManifestError`."""
         if self.is_strict:
             raise ManifestError(f"{place}: {what}")
         self.tell(place, what, about)

@@ -78,7 +78,8 @@ class _NamedOutput(io.FileIO):
 
 
 def silence(number: int) -> None:
-    """Let what is still written to a standard stream vanish, also what the interpreter writes when it ends."""
+    """Let what is still written to a standard stream vanish, also what the interpreter writes when it
+    ends."""
     with suppress(OSError):
         unread = os.open(os.devnull, os.O_WRONLY)
         os.dup2(unread, number)
@@ -106,8 +107,8 @@ class StopSignal(BaseException):
 
 
 def unwind_on_signals() -> None:
-    """From now on SIGTERM and SIGHUP raise :class:`StopSignal`; a signal that is ignored, as under nohup, stays
-    so."""
+    """From now on SIGTERM and SIGHUP raise :class:`StopSignal`; a signal that is ignored, as under nohup,
+    stays so."""
 
     def stop(number: int, frame: object) -> None:
         for ending in _ENDING:
@@ -121,7 +122,8 @@ def unwind_on_signals() -> None:
 
 
 def end_on_interrupt() -> None:
-    """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself down."""
+    """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself
+    down."""
     if (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) == signal.default_int_handler
@@ -314,7 +316,8 @@ _LONGEST = 1000
 
 
 def status_of(error: BaseException, arguments: Sequence[str]) -> int:
-    """Say what there is to say about *error*, which ended the command line *arguments*; answers the exit status."""
+    """Say what there is to say about *error*, which ended the command line *arguments*; answers the exit
+    status."""
     # The error of a group to report: a defect before bad input.
     while isinstance(error, BaseExceptionGroup):
         inner = error.exceptions

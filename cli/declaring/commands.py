@@ -267,8 +267,8 @@ class CommandPlace(NamedTuple):
 
 
 def command_places(table: str) -> dict[str, CommandPlace]:
-    """The commands of *table*, a line each: name, module, heading, short help; of a group its help, too. A name
-    of two words is that of a command of a group."""
+    """The commands of *table*, a line each: name, module, heading, short help; of a group its help, too. A
+    name of two words is that of a command of a group."""
     places: dict[str, CommandPlace] = {}
     for line in table.strip().splitlines():
         name, module, group, short_help, *more = map(str.strip, line.split("|"))

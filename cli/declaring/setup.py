@@ -73,7 +73,8 @@ class Setup:
         return version_of(self.values)
 
     def settled(self, nodes: Iterable[Node], server: str = "") -> Setup:
-        """The same, with the release that *nodes* run in place of ``auto``, or else that of the API *server*."""
+        """The same, with the release that *nodes* run in place of ``auto``, or else that of the API
+        *server*."""
         if not is_auto(self.release):
             return self
         versions = telling_versions([node.status.kubelet_version for node in nodes], server)

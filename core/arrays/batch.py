@@ -666,8 +666,8 @@ class SumsTrial(OtherSums):
     def put(
         self, pod_counts: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None
     ) -> None:
-        """Add (or take off) on each node *pod_counts* pods of these amounts: int64[n] each; *nonzero* matters to
-        scores alone."""
+        """Add (or take off) on each node *pod_counts* pods of these amounts: int64[n] each; *nonzero* matters
+        to scores alone."""
         for name, amount in amounts.items():
             self.requests[name] += amount
         if nonzero is not None:

@@ -24,8 +24,8 @@ from .columns import Ints, NodeColumn, grown
 # --- Terms of affinity --------------------------------------------------------------------------------------
 # A term selects pods by namespaces and labels; its topology key says in which domain they count. A term
 # without namespaces means the namespace of the pod that carries it. Some releases let it select namespaces by
-# their labels too. Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in
-# predicates/metadata.go.
+# their labels too. Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties
+# in predicates/metadata.go.
 
 
 _T = TypeVar("_T")
@@ -152,7 +152,8 @@ def target_of(template: Template, term: PodAffinityTerm) -> Target:
 
 
 def targeted_by(template: Template, role: str, *, every: bool, key: str | None = None) -> PodsTargeted:
-    """The pods that every, or else any, term of *role* matches; with *key* only terms of that topology key."""
+    """The pods that every, or else any, term of *role* matches; with *key* only terms of that topology
+    key."""
     terms = (term for term, _ in terms_of(template, role) if key is None or term.topology_key == key)
     targets = frozenset(target_of(template, term) for term in terms)
     return PodsTargeted(targets, every or len(targets) == 1)
@@ -194,7 +195,8 @@ class TermCarriers:
 
 
 def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
-    """The terms of *role* that pods of *template* carry and how often each; none if one of them is invalid."""
+    """The terms of *role* that pods of *template* carry and how often each; none if one of them is
+    invalid."""
     carried = template.notes.get(_CARRIERS[role])
     if carried is None:
         terms = terms_of(template, role) if unreadable(template, role) is None else ()
@@ -237,7 +239,8 @@ class TermIndex(Generic[_T]):
         self._about = {template: about for template, about in self._about.items() if template in in_use}
 
     def about(self, template: Template) -> Sequence[tuple[TermCarriers, _T]]:
-        """The terms that match pods of *template*, including all that depend on the labels of its namespace."""
+        """The terms that match pods of *template*, including all that depend on the labels of its
+        namespace."""
         about = self._about.get(template)
         if about is None:
             about = self._about[template] = TermsAbout()

@@ -174,7 +174,8 @@ ASSUMED_POD_TTL = 30.0
 
 @attrs.define(eq=False, repr=False)
 class NodeInfo:
-    """A node and its pods. The node is None if its pods were added before it, or remain after it was deleted."""
+    """A node and its pods. The node is None if its pods were added before it, or remain after it was
+    deleted."""
 
     name: str
     node: Node | None = None

@@ -387,7 +387,8 @@ def _listed(kind: type[Kind], group: str = "namespace") -> Listing[Kind]:
 
 @attrs.define(eq=False, repr=False)
 class Listings:
-    """One listing for each kind, without what is assumed of volumes and claims: the volume binder has that."""
+    """One listing for each kind, without what is assumed of volumes and claims: the volume binder has
+    that."""
 
     volumes: Listing[PersistentVolume] = _listed(PersistentVolume)
     claims: Listing[PersistentVolumeClaim] = _listed(PersistentVolumeClaim)

@@ -62,12 +62,14 @@ class Extender(Protocol):
         """The *nodes* that remain."""
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
-        """Node -> score times the extender's weight. Several extenders are asked at once, each in a thread."""
+        """Node -> score times the extender's weight. Several extenders are asked at once, each in a
+        thread."""
 
     def process_preemption(
         self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn
     ) -> dict[str, Victims]:
-        """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
+        """The remaining candidates in ascending order of name, each with the victims that the extender
+        chose."""
 
 
 def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:

@@ -52,7 +52,8 @@ framework."""
 
 
 class Flow(Protocol):
-    """The steps that differ between the two generations of the scheduler. *cycle* comes from :meth:`begin`."""
+    """The steps that differ between the two generations of the scheduler. *cycle* comes from
+    :meth:`begin`."""
 
     @property
     def order(self) -> Order: ...
@@ -81,7 +82,8 @@ class Flow(Protocol):
 
     @property
     def quick_paths(self) -> Mapping[str, Any]:
-        """schedulerName -> how its decisions are read off boards; releases without profiles have one, for ""."""
+        """schedulerName -> how its decisions are read off boards; releases without profiles have one, for
+        ""."""
 
     # --- one cycle, in this order ---
 
@@ -98,7 +100,8 @@ class Flow(Protocol):
 
     @property
     def quick(self) -> Callable[[Any], int | None]:
-        """A function from a cycle to the row of its host, read off a board; None if the cycle has to be run."""
+        """A function from a cycle to the row of its host, read off a board; None if the cycle has to be
+        run."""
 
     def filter(self, cycle: Any) -> Details:
         """The nodes where the pod fits, and the failures on the others. Raises :class:`FilterError`."""

@@ -290,7 +290,8 @@ class ConstraintState:
     """Request -> the value that no other device may have."""
 
     def add(self, request: str, alternative: str, model: DeviceModel) -> bool:
-        """Count a device for *request*, or for one of its alternatives, if it may come; gives whether it may."""
+        """Count a device for *request*, or for one of its alternatives, if it may come; gives whether it
+        may."""
         if not self._concerns(request, alternative):
             return True
         value = self.value_of(model)

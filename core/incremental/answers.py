@@ -54,7 +54,8 @@ Still = tuple[int, int, int]
 
 
 class Unanswerable(Exception):
-    """A predicate has an error for some row: this cycle must find out node by node whether the error counts."""
+    """A predicate has an error for some row: this cycle must find out node by node whether the error
+    counts."""
 
 
 @attrs.frozen(eq=False)

@@ -291,7 +291,8 @@ class Boards:
         self.answers.forget(in_use)
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
-        """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
+        """The row scores of *pod*, which it shares with all templates that these rules cannot tell from
+        it."""
         keys = (
             [self.answers.key(rule, pod) for rule in plan.near],
             [self.answers.key(rule, pod) for rule, _ in plan.worth],

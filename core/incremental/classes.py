@@ -126,7 +126,8 @@ class AskedRow:
 
 
 class ScoresOfClasses(msgspec.Struct, eq=False):
-    """Raw scores by class; *codes*: the values of a column; *sizes*: how many feasible nodes each class has."""
+    """Raw scores by class; *codes*: the values of a column; *sizes*: how many feasible nodes each class
+    has."""
 
     scores: Sequence[int]
     codes: Sequence[int]
@@ -257,8 +258,8 @@ class RowView:
         return ClassTest(clause, None, self.sum(clause.sum), present)
 
     def score(self, far_score: FarScore, moves: bool, cycle: Cycle) -> ClassScore:
-        """The scores of *far_score*; *moves*: its answer changes with pods. Raises NoScale where its reduce step
-        has no scale."""
+        """The scores of *far_score*; *moves*: its answer changes with pods. Raises NoScale where its reduce
+        step has no scale."""
         reduction = far_score.reduction
         column = None
         if far_score.rule.reduce is not None and reduction is None:
@@ -288,9 +289,8 @@ class Classes:
     """The classes of one template. By class: ``size``, ``keys``, ``fits``, ``fixed[slot]``, ``sums[place]``.
 
     Invariants: the sizes add up to the rows that are open and fit by themselves; ``of_row`` has the class of
-    each of them as of what was followed; each list of places has every place of its class; ``best`` and ``count`` are
-    right as long as ``is_judged``.
-    """
+    each of them as of what was followed; each list of places has every place of its class; ``best`` and
+    ``count`` are right as long as ``is_judged``."""
 
     table: NodeTable
     near: RowScores
@@ -500,7 +500,8 @@ class Classes:
     # --- judging --------------------------------------------------------------------------------------------
 
     def judge(self, cycle: Cycle, *, scores: bool) -> None:
-        """Find the classes that fit and, with *scores*, the best of them. Raises NoScale and PriorityError."""
+        """Find the classes that fit and, with *scores*, the best of them. Raises NoScale and
+        PriorityError."""
         which = list(self.live)
         size = self.size
         for test in self._tests:

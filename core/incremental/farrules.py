@@ -109,7 +109,8 @@ class FarRules:
         return every
 
     def reduced(self, cycle: Cycle, score: FarScore, rows: Rows) -> Scores:
-        """The scores of *score* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
+        """The scores of *score* for the feasible *rows*, in visiting order: int64[k]. Raises
+        PriorityError."""
         nodes = Batch(cycle.table, rows)
         raw = score.raw(nodes)
         reduce = score.rule.reduce

@@ -113,7 +113,8 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
 
 
 def check_fits(order: Rows, fits: Mask, count: int, classes: Any, cycle: Cycle) -> None:
-    """Raise StaleError unless who fits by *board*, and how many rows each class has, is what its rules say."""
+    """Raise StaleError unless who fits by *board*, and how many rows each class has, is what its rules
+    say."""
     with uncached(cycle) as fresh:
         expected = np.zeros(fresh.table.size, np.bool_)
         expected[order] = True

@@ -23,7 +23,8 @@ Remembered = tuple[tuple[Listings, int], Answer]
 
 @attrs.frozen(repr=False)
 class OwnerSelector:
-    """A service's or controller's selector as it counts pods; equal selectors of different owners are equal."""
+    """A service's or controller's selector as it counts pods; equal selectors of different owners are
+    equal."""
 
     selector: Map[str] | LabelSelector
     matches: Matcher = attrs.field(eq=False)

@@ -176,7 +176,8 @@ class DomainIndex:
         )
 
     def counted(self, query: Query, key: str, table: NodeTable) -> CountTerm:
-        """The pods of *query* in these domains, which are by label *key*; those of ``absent`` rows left out."""
+        """The pods of *query* in these domains, which are by label *key*; those of ``absent`` rows left
+        out."""
         return CountTerm(
             table.census.counter(query),
             1,
@@ -376,7 +377,8 @@ def _by_name(target: Target, cycle: Cycle) -> Target:
 
 
 def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable) -> bool:
-    """Whether any pod of the *terms*, whatever its weight, is on a row of *table* that has the topology key."""
+    """Whether any pod of the *terms*, whatever its weight, is on a row of *table* that has the topology
+    key."""
     labels = table.labels
     return any(
         counter.total and key in labels and counter.domains(key, labels).any() for counter, key, _ in terms

@@ -42,7 +42,8 @@ DEFAULTS = Map({CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.o
 
 @cache
 def is_extended_resource(name: str) -> bool:
-    """Whether *name* is an extended resource: outside ``kubernetes.io``, with a domain, and valid in a quota."""
+    """Whether *name* is an extended resource: outside ``kubernetes.io``, with a domain, and valid in a
+    quota."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
     return not is_valid_label_key(f"requests.{name}")
@@ -309,7 +310,8 @@ def _pod_requests(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
 
 
 def _nonzero_in_place(pod: Pod, pod_requests: Map[Quantity]) -> Requests:
-    """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
+    """The defaults are for what neither the pod nor any container asks for, where the pod asks for
+    anything."""
     defaults = DEFAULTS
     if pod_requests:
         requested = {**total_of(pod.spec, requests_of), **pod_requests, **pod.spec.overhead}

@@ -266,7 +266,8 @@ class Entry(msgspec.Struct, eq=False):
 
     @property
     def pod(self) -> Pod:
-        """The pod on its node. It is copied when it is first asked for: most pods that are placed never are."""
+        """The pod on its node. It is copied when it is first asked for: most pods that are placed never
+        are."""
         if self._host:
             self._pod = self._pod.bound_to(self._host)
             self._host = ""
@@ -289,7 +290,8 @@ def take_out(entries: list[Entry], entry: Entry) -> bool:
 
 
 def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
-    """The host ports that the containers ask for, with *sidecars* these too; other init containers have none."""
+    """The host ports that the containers ask for, with *sidecars* these too; other init containers have
+    none."""
     before = [container for container in pod.spec.init_containers if container.is_sidecar] if sidecars else ()
     for container in (*before, *pod.spec.containers):
         for port in container.ports:

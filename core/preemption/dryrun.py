@@ -245,7 +245,8 @@ class OverlayTrial:
     def of(
         cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None
     ) -> OverlayTrial:
-        """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
+        """The rows without their potential victims. *incoming*: as for
+        :meth:`~..arrays.overlay.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
         priority = cycle.pod.priority
         overlay.remove_all(
@@ -324,8 +325,8 @@ def reprieve(trial: Trial) -> Mask:
 
 # --- Outcomes, kept from attempt to attempt -----------------------------------------------------------------
 # Only rows that changed are tried again. Where sums alone show where a pod fits, the outcome on a row follows
-# from the row's own pods, the pods nominated to its node, the node objects and the budgets. Pods of one template
-# and priority share it, whatever happens on other rows.
+# from the row's own pods, the pods nominated to its node, the node objects and the budgets. Pods of one
+# template and priority share it, whatever happens on other rows.
 
 
 Environment = tuple[int, int, int]
@@ -527,7 +528,8 @@ class ClaimUsers:
                 self._put(node, (entry.pod for number, entry in current.items() if number not in previous))
 
     def filtered(self, cycle: Cycle, nominations: Nominations, rows: Iterable[int]) -> None:
-        """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to them."""
+        """The nodes of *rows* were filtered for the pod of *cycle*, with the pods that are nominated to
+        them."""
         self.follow()
         for row in rows if nominations else ():
             node = self.table.names[row]

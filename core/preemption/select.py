@@ -206,8 +206,8 @@ def victims_beside(
 
 # --- Refusals, kept from attempt to attempt -----------------------------------------------------------------
 # A pod that fits nowhere is tried again and again, and mostly nothing that its rules read has changed in
-# between. Where cached answers say all that counts (see quick.Detour), its reasons are counted again only where
-# an answer of a rule moved.
+# between. Where cached answers say all that counts (see quick.Detour), its reasons are counted again only
+# where an answer of a rule moved.
 
 
 MOST_KEPT = 64
@@ -289,8 +289,8 @@ class UnschedulableCache:
         return cached if is_readable else None
 
     def _updated(self, cached: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
-        """The *cached* failures as they are now; None where the pod fits on some node, or where that has to be
-        found out."""
+        """The *cached* failures as they are now; None where the pod fits on some node, or where that has to
+        be found out."""
         path = self.quick_path
         path.order.one_pass()
         if not path.order.is_regular or path.order.revision != cached.order_revision:

@@ -421,7 +421,8 @@ class VolumeBinder:
         return np.where(replaced, by_driver, mask)
 
     def _migrated_nodes(self, plugin: str, nodes: Batch) -> Mask | None:
-        """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
+        """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none
+        does."""
         if not may_migrate(plugin, self.cells, self.gates):
             return None
         rows = [

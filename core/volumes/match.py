@@ -164,7 +164,8 @@ class VolumeMatcher:
         return numbers, failed
 
     def _assign(self, numbers: Ints, volume: PersistentVolume, wanting: Mask) -> Rows:
-        """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers which."""
+        """Give *volume* to the claim on those of the nodes *wanting* where that is possible; answers
+        which."""
         places = self.reach(volume)
         places = places[wanting[places]]
         if not len(places):

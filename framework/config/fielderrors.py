@@ -33,7 +33,8 @@ _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029
 
 
 def shown(value: Any) -> str:
-    """A value as field errors print it; ``()`` is a list that is absent, ``[]`` one that is there and empty."""
+    """A value as field errors print it; ``()`` is a list that is absent, ``[]`` one that is there and
+    empty."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):

@@ -1,1 +1,2 @@
-"""The steps of a cycle of the framework: PreFilter, Filter, PostFilter, Score, binding, and what they found."""
+"""The steps of a cycle of the framework: PreFilter, Filter, PostFilter, Score, binding, and what they
+found."""

@@ -253,7 +253,8 @@ class FrameworkBinding(BindingCycle):
     def _pre_bind(
         self, pod: Pod, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]
     ) -> Status | None:
-        """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`_reserve`."""
+        """PreBind of *plugins* only, in order; after a failure everything is undone as in
+        :meth:`_reserve`."""
         for plugin in plugins:
             status = plugin.pre_bind(pod, pod.spec.node_name, cycle)
             if _has_failed(status):

@@ -80,7 +80,8 @@ def _error(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> Score
 
 
 def pre_score(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[str]:
-    """The plugins that do not score the rows *feasible*, as their PreScore says. Raises :class:`ScoreError`."""
+    """The plugins that do not score the rows *feasible*, as their PreScore says. Raises
+    :class:`ScoreError`."""
     nodes = Batch(cycle.table, feasible)
     skipped = set()
     statuses = cycle.template.notes.setdefault(profile.pre_score_slot, {})

@@ -566,8 +566,8 @@ class _PolicyDraft(ProfileDraft):
 
 
 # --- plugin by plugin ---------------------------------------------------------------------------------------
-# The profile that a release makes of a Policy itself, written out for a configuration. Releases from 1.18 to 1.22
-# read both, and the profile is wanted before the upgrade that ends Policies.
+# The profile that a release makes of a Policy itself, written out for a configuration. Releases from 1.18 to
+# 1.22 read both, and the profile is wanted before the upgrade that ends Policies.
 
 
 def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:

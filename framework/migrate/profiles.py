@@ -277,8 +277,8 @@ class ProfileDraft:
         everywhere = _entries(plugins)
         disabled_scores = ["*"]
         if SELECTOR_SPREAD in self.weights:
-            # Upstream: validation refuses this plugin at every single extension point, but does not look under
-            # multiPoint.
+            # Upstream: validation refuses this plugin at every single extension point, but does not look
+            # under multiPoint.
             everywhere.append({"name": SELECTOR_SPREAD, "weight": self.weights[SELECTOR_SPREAD]})
             disabled_scores = [name for name in plugins if name in SCORERS and name not in scored]
         disabled = {

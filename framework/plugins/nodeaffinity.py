@@ -119,7 +119,8 @@ class NodeAffinityPlugin(Plugin):
         return None if is_asked or NodeAffinityPlugin.name not in self.cells.skips_scoring else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """The sum of the weights of the preferred terms that match, fields of the node among them: int64[n]."""
+        """The sum of the weights of the preferred terms that match, fields of the node among them:
+        int64[n]."""
         if fault := self._fault(pod):
             raise PriorityError(fault)
         if not self.cells.reads_preferred_fields:

@@ -574,7 +574,8 @@ class SoftCounts:
 
 
 class SpreadScale(msgspec.Struct):
-    """The scale by how crowded nodes are: *known* by the peers on the node and the code of the node's domain."""
+    """The scale by how crowded nodes are: *known* by the peers on the node and the code of the node's
+    domain."""
 
     known: dict[tuple[int, int], int]
     most: int

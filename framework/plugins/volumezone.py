@@ -112,8 +112,8 @@ class VolumeZone(Plugin):
 
 
 def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]:
-    """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError` for an unbound claim
-    whose class does not wait for its first consumer."""
+    """The volumes that *pod*'s claims are bound to, in order; raises :class:`VolumeError` for an unbound
+    claim whose class does not wait for its first consumer."""
     cells = cycle.release.framework
     for name in (volume.persistent_volume_claim for volume in pod.volumes):
         if name is None:

@@ -58,7 +58,8 @@ class Log:
             self._line(INFO, text, level)
 
     def news(self, text: str, severity: str = INFO) -> None:
-        """Something happened; left out if it was the last news: a replica that waits tries every few seconds."""
+        """Something happened; left out if it was the last news: a replica that waits tries every few
+        seconds."""
         if text != self._last_news:
             self._last_news = text
             self._line(severity, text, 0)

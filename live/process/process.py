@@ -106,7 +106,8 @@ LAST_EVENTS = 2.0
 
 @define(eq=False, kw_only=True)
 class Process:
-    """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
+    """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event
+    loop."""
 
     settings: RunSettings
     engine: Engine
@@ -218,8 +219,8 @@ class Process:
         await (schedule() if self.elector is None else self.elector.lead(schedule))
 
     def _ending(self, under_way: int, unbound: int, has_led: bool) -> str:
-        """The ends of the *under_way* pods that had a node and were not bound, *unbound* of them now, and of the
-        lease, if it *has_led*."""
+        """The ends of the *under_way* pods that had a node and were not bound, *unbound* of them now, and of
+        the lease, if it *has_led*."""
         words = "no pod was being bound"
         if under_way:
             verb = "was" if under_way == 1 else "were"

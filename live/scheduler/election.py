@@ -152,7 +152,8 @@ class LeaseTimes:
 
 
 def new_identity() -> str:
-    """The name of this process among the replicas: that of the host, and something that no other process has."""
+    """The name of this process among the replicas: that of the host, and something that no other process
+    has."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"
 
 

@@ -24,8 +24,8 @@ from ..process.metering import SchedulerMetrics
 from .events import Recorder, in_seconds
 
 # --- Requests -----------------------------------------------------------------------------------------------
-# Upstream: the typed clients of k8s.io/client-go; UpdatePodCondition in pkg/api/v1/pod/util.go, PatchPodStatus
-# in pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
+# Upstream: the typed clients of k8s.io/client-go; UpdatePodCondition in pkg/api/v1/pod/util.go,
+# PatchPodStatus in pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
 
 
 K = TypeVar("K", bound=KubeObject)

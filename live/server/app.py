@@ -469,7 +469,8 @@ class ExtenderApp:
 
     @property
     def seconds_behind(self) -> float:
-        """For how long the API server could not be followed, so that the cluster is as it was then; 0: it is."""
+        """For how long the API server could not be followed, so that the cluster is as it was then; 0: it
+        is."""
         return 0.0 if self.informers is None else self.informers.seconds_behind
 
     # --- the calls of a scheduler ---------------------------------------------------------------------------

@@ -119,8 +119,8 @@ class LabApp:
     async def _lines(
         self, first_part: Any, parts: AnswerParts, answer: asyncio.Future[Any], entered: AsyncExitStack
     ) -> AsyncIterator[bytes]:
-        """A line for each of *parts* from the *first_part* on, and one for the whole *answer*; *entered* is left
-        at the end."""
+        """A line for each of *parts* from the *first_part* on, and one for the whole *answer*; *entered* is
+        left at the end."""
         async with entered:
             try:
                 part = first_part

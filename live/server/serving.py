@@ -343,7 +343,8 @@ class Listening:
         return listener
 
     def tls(self) -> dict[str, Any]:
-        """The options for uvicorn. Raises :class:`ServeError` for files that are no certificate and its key."""
+        """The options for uvicorn. Raises :class:`ServeError` for files that are no certificate and its
+        key."""
         certificate = self.certificate
         client_ca = self.client_ca
         if certificate is None:
@@ -490,7 +491,8 @@ async def until_signal(
     worker: Worker,
     ready: Callable[[str, asyncio.Event], Coroutine[Any, Any, None]],
 ) -> int:
-    """Serve *app* until a signal ends it, and answer which one; *ready* goes on meanwhile, and gets the URL."""
+    """Serve *app* until a signal ends it, and answer which one; *ready* goes on meanwhile, and gets the
+    URL."""
     end, ended_by = end_at_signals()
     try:
         async with served(app, listening) as url:

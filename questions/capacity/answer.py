@@ -204,7 +204,8 @@ class CapacityQuestion:
 
 
 def asked(inputs: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Loaded]]) -> CapacityQuestion:
-    """The question to *inputs* for the templates that were *loaded*, each with the words for where it is from.
+    """The question to *inputs* for the templates that were *loaded*, each with the words for where it is
+    from.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
@@ -303,7 +304,8 @@ def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> Names:
 def _admitted(
     template: PodTemplate, objects: Sequence[KubeObject], priorities: bool
 ) -> tuple[PodTemplate, str | None]:
-    """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
+    """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or
+    None."""
     all_objects = (*objects, *template.objects)
     pod = with_limits(template.pod, limit_ranges(all_objects, template.pod.namespace))
     admission = admit([pod, *template.objects, *template.claims], objects, priorities=priorities)

@@ -218,7 +218,8 @@ def _revision(annotations: Mapping[str, str]) -> int:
 
 
 def numbers_for(template: PodTemplate, keys_in_use: Collection[str]) -> Iterator[int]:
-    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are *keys_in_use*."""
+    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are
+    *keys_in_use*."""
     prefix = f"{template.pod.namespace}/{template.name}-"
     used = {key.removeprefix(prefix) for key in keys_in_use if key.startswith(prefix)}
     return (number for number in count() if str(number) not in used)

@@ -101,7 +101,8 @@ READERS: Mapping[str, Callable[..., Trace]] = {
 
 
 def ask(name: str, *files: PathLike) -> ImportResult:
-    """Read the trace *name*, whose *files* these are. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """Read the trace *name*, whose *files* these are. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`."""
     trace = READERS[name](*files)
     return ImportResult(trace.document(), trace.dropped)
 

@@ -422,7 +422,8 @@ class KnownRules:
 
 @attrs.frozen(eq=False)
 class StateRules:
-    """The rules of *state*; *start* is what the lab was started with, and has all that a page does not send."""
+    """The rules of *state*; *start* is what the lab was started with, and has all that a page does not
+    send."""
 
     start: SchedulerSpec
     state: LabState

@@ -447,7 +447,8 @@ class KindNotTaken(Record):
 
 
 class PodsWithoutNode(Record):
-    """The pods that find no node: with any mix that was tried, or with the one that leaves the fewest pods."""
+    """The pods that find no node: with any mix that was tried, or with the one that leaves the fewest
+    pods."""
 
     count: Count
     pods: Annotated[tuple[PodWithoutNode, ...], Meta(max_length=MOST_LISTED)]
@@ -590,7 +591,8 @@ def nodes_to_add(
 
 
 def _daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
-    """The pods that the DaemonSets of *scenario* run on a node of *kind*, with the names of their DaemonSets."""
+    """The pods that the DaemonSets of *scenario* run on a node of *kind*, with the names of their
+    DaemonSets."""
     manifests, _ = each_once(scenario.daemon_sets)
     described = {identity_of(manifest)[1:] for manifest in manifests}
     everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)

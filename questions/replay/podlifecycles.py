@@ -234,7 +234,8 @@ class PodLifecycles(Driver):
             self.waiting_on_permit -= 1
 
     def is_futile(self, life: PodLifecycle) -> bool:
-        """Whether a pod was rejected again and again, and nothing but such waits and their ends is to come."""
+        """Whether a pod was rejected again and again, and nothing but such waits and their ends is to
+        come."""
         is_same = life.rejected_at == self.state.lasting_changes
         return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.waiting_on_permit
 

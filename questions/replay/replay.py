@@ -106,7 +106,8 @@ class ExternalEvents:
     # --- nodes ----------------------------------------------------------------------------------------------
 
     def drain(self, node: Node) -> None:
-        """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets say."""
+        """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets
+        say."""
         self._change(node, "NodeDrained", (*node.spec.taints, UNSCHEDULABLE), unschedulable=True)
         for life in self._pods_on(node.name):
             if not stays_with_node(life.original):
@@ -300,7 +301,8 @@ class ChurnWorkload:
         self.outside.create(item)
 
     def _create_pods(self, operation: Operation) -> float:
-        """The pods come at once or one by one; the next operation waits for all of them unless *skip_wait*."""
+        """The pods come at once or one by one; the next operation waits for all of them unless
+        *skip_wait*."""
         seconds = 0.0
         for number in range(operation.count):
             if number and operation.per_second:

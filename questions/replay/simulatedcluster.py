@@ -211,8 +211,8 @@ def shares_of(part: Floats, whole: Any) -> Floats:
 
 
 def _misfits(requests: Ints, room: Ints) -> Mask:
-    """bool[k, N]: which of the pods that ask for *requests* do not fit on which of the nodes with *room*, which
-    is never below 0."""
+    """bool[k, N]: which of the pods that ask for *requests* do not fit on which of the nodes with *room*,
+    which is never below 0."""
     misfits: Mask = np.any(requests[:, None] > room.T, axis=2)
     return misfits
 
@@ -266,7 +266,8 @@ class ReplayCounts:
         self._areas += ledger.totals * seconds
 
     def mean_use(self, resources: Sequence[str]) -> dict[str, float]:
-        """The share of each of *resources* that was in use, averaged over time; empty if no time has passed."""
+        """The share of each of *resources* that was in use, averaged over time; empty if no time has
+        passed."""
         if self._areas is None:
             return {}
         shares = shares_of(*self._areas).tolist()

@@ -270,7 +270,8 @@ class SimulationResult(Result):
 
     @property
     def nodes(self) -> tuple[Row, ...]:
-        """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
+        """A row a node at the end: its pods, and of each resource what is requested and what is
+        allocatable."""
         return tuple(node_table(self.shown_nodes, alone=False).records())
 
     @cached_property

@@ -125,9 +125,9 @@ POD_COLUMNS = columns_of(
     """,
     OUTCOMES,
 )
-"""The columns of tables, named by a field of :class:`ScoredPod`, in their order: ``requests`` is a column for each
-resource, ``decision`` the number of the pod's last one, and the message is in short tables where any pod has
-one. CSV and custom columns have all fields as they are."""
+"""The columns of tables, named by a field of :class:`ScoredPod`, in their order: ``requests`` is a column for
+each resource, ``decision`` the number of the pod's last one, and the message is in short tables where any pod
+has one. CSV and custom columns have all fields as they are."""
 
 
 class EvictionRecord(Record):

@@ -403,7 +403,8 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> 
 
 
 def _policy(source: Any) -> Policy | None:
-    """A Policy, its JSON form or its file as a Policy. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    """A Policy, its JSON form or its file as a Policy. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`."""
     if not isinstance(source, str | os.PathLike):
         return read_policy(source) if isinstance(source, Mapping) else source
     policy = read_policy_file(Path(source)).policy

@@ -244,8 +244,8 @@ def lead(
 
 @attrs.define(eq=False, repr=False, slots=False)
 class FollowingSide:
-    """A side that decides on the states of another one, *leader*: in each step, or in single ones about which it
-    is asked."""
+    """A side that decides on the states of another one, *leader*: in each step, or in single ones about which
+    it is asked."""
 
     spec: SideSpec
     scenario: Scenario
@@ -334,8 +334,8 @@ Effect = Literal["fact", "earlier decision", "unknown"]
 FEW = 40
 """Up to that many decisions are looked at one by one."""
 ONE_IN = 4
-"""So are up to one in that many steps, where several facts fit: a decision that is asked about costs three times
-as much as a step, and a step that is only carried out a sixth of it."""
+"""So are up to one in that many steps, where several facts fit: a decision that is asked about costs three
+times as much as a step, and a step that is only carried out a sixth of it."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
 """For this many decisions of a step the views of both releases are compared, which say the rule and its

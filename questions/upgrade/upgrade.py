@@ -445,7 +445,8 @@ class Upgrade:
     def trial(
         self, number: int, leader: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS
     ) -> UpgradeTrial:
-        """The side *number* beside the one before it on the states of *leader*; what is known of their steps."""
+        """The side *number* beside the one before it on the states of *leader*; what is known of their
+        steps."""
         spec = self.specs[number]
         (fitting, others) = self.facts(number)
         older = FollowingSide(self.specs[number - 1], self.scenario, leader, own_steps=list(before.steps))

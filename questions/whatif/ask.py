@@ -200,8 +200,8 @@ were asked for."""
 
 
 def what_would_help(scheduled: ScheduledPod, simulation: Simulation, tell: Tell) -> HelpFound:
-    """The changes that would help the pod; *simulation* is a new one of *scheduled*. *tell* is called with each
-    family of changes before it is tried.
+    """The changes that would help the pod; *simulation* is a new one of *scheduled*. *tell* is called with
+    each family of changes before it is tried.
 
     The observer learns of each change that helps as soon as it is found, before it is known what it does to
     the other pods. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the

@@ -45,7 +45,8 @@ Changes = Iterator[Change]
 
 
 def corrected(context: WhatIfContext) -> Changes:
-    """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
+    """The pod with everything put right that nothing in the cluster is called, and with each of these
+    alone."""
     changes = [*_corrected_labels(context), *_corrected_taints_and_resources(context)]
     edits = tuple(edit for change in changes for edit in change.edits)
     together = (

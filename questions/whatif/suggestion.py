@@ -305,7 +305,8 @@ class WhatIfContext:
 
     @property
     def pin(self) -> str | None:
-        """The value of the label by which a nodeSelector means the wanted node alone; None if there is none."""
+        """The value of the label by which a nodeSelector means the wanted node alone; None if there is
+        none."""
         node = None if self.want is None else self.engine.node(self.want)
         value = None if node is None else node.labels.get(HOSTNAME)
         if value and sum(other_node.labels.get(HOSTNAME) == value for other_node in self.nodes()) == 1:

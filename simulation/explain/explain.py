@@ -512,7 +512,8 @@ class Subject:
         )
 
     def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
-        """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
+        """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are
+        scheduled."""
         reason = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.node_name
         scheduler_name = self.pod.scheduler_name

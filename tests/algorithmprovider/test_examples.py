@@ -56,7 +56,8 @@ def test_spelled_out_defaults_are_the_defaults(folder, version):
 
 
 def test_openshift_3_needs_its_gate(folder):
-    """OpenShift 3's Policy names predicates that the default gates remove; its service affinity never runs."""
+    """OpenShift 3's Policy names predicates that the default gates remove; its service affinity never
+    runs."""
     data = policy_document(folder / "openshift-3.json").data
     assert "CheckNodeMemoryPressure" in (check(data, RELEASES["1.12"]).refused or "")
     assert check(data, RELEASES["1.12"], "TaintNodesByCondition=false").never_run == ("Region",)

@@ -1,4 +1,5 @@
-"""The API server as a pure, synchronous function: a request in, a status, headers and JSON out, or a watch."""
+"""The API server as a pure, synchronous function: a request in, a status, headers and JSON out, or a
+watch."""
 
 import base64
 import json

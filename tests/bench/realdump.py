@@ -37,8 +37,8 @@ LOW = "@LOW@"
 TEMPLATES = Path(__file__).with_suffix(".yaml").read_text().split("---\n")
 """A node, a pod, its ReplicaSet and Service, and what some pods ask for."""
 TABLES = yaml.safe_load(TEMPLATES[5])
-"""The sizes of pods, the pools of nodes, and ``wishes``: of a hundred applications those below the number, and
-not below the one before it -> what they ask for."""
+"""The sizes of pods, the pools of nodes, and ``wishes``: of a hundred applications those below the number,
+and not below the one before it -> what they ask for."""
 
 
 @attrs.frozen

@@ -72,7 +72,8 @@ def test_the_keyboard_goes_from_node_to_node(subject, page_file, visit):
 
 @tiled
 def test_a_name_marks_nodes(subject, page_file, visit):
-    """A search marks the nodes of that name, and those with a pod of that name, and says how many there are."""
+    """A search marks the nodes of that name, and those with a pod of that name, and says how many there
+    are."""
     page = visit(page_file.as_uri())
     data = map_data(page)
     told = page.locator("[data-part=map] .told")

@@ -1,4 +1,5 @@
-"""Every page in a browser: quiet, readable without scripts, in the dark, on a telephone and on a wide screen."""
+"""Every page in a browser: quiet, readable without scripts, in the dark, on a telephone and on a wide
+screen."""
 
 from itertools import pairwise
 

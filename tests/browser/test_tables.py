@@ -89,7 +89,8 @@ def _open_and_close(table):
 
 @few
 def test_a_link_holds_the_state(subject, page_file, visit, tmp_path):
-    """Search and order are in the link; who opens it sees the same rows, and CSV has them all, in that order."""
+    """Search and order are in the link; who opens it sees the same rows, and CSV has them all, in that
+    order."""
     for table in fresh_tables_of(visit.look(page_file.as_uri()))[:2]:
         table.search.fill(table.rows.first.locator("td").first.inner_text().replace("+", "").split()[0][:3])
         table.sort(0)

@@ -93,7 +93,8 @@ def test_a_name_in_use_is_not_taken(ask, write):
 
 
 def test_copies_of_a_pod_of_the_cluster(ask):
-    """A pod of the cluster need not be written to a file first, and a workload of it has its kind before it."""
+    """A pod of the cluster need not be written to a file first, and a workload of it has its kind before
+    it."""
     shop = {"cluster": str(ROOT / "examples/cluster"), "template": None}
     assert " 35 instance(s) of the pod storefront-" in ask("--pod", "like:deploy/storefront", **shop).out
     found = ask("--pod", "like:storefront", **shop, status=2)

@@ -122,7 +122,8 @@ def test_an_unknown_name_is_refused():
 
 
 def test_a_wrong_document_is_seen():
-    """The check can fail: a missing field, a wrong type and an unknown field are faults, each with its place."""
+    """The check can fail: a missing field, a wrong type and an unknown field are faults, each with its
+    place."""
     line = {"pod": "shop/web", "host": None, "error": None, "preemption": None, "retry": False, "final": True}
     assert faults("simulate-line", line) == []
     assert faults("simulate-line", {**line, "host": 7}) == [

@@ -97,7 +97,8 @@ def test_a_template_in_use_stays(release):
 
 
 def test_answers_follow_counters_that_began_anew():
-    """What is kept of templates that stay is right after counters that nobody may ask for again were dropped."""
+    """What is kept of templates that stay is right after counters that nobody may ask for again were
+    dropped."""
     engine = engine_for("1.16", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
     service = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "web"}}))

@@ -29,7 +29,8 @@ def test_a_picture_is_what_the_script_draws(name):
 
 
 def test_no_picture_has_no_script():
-    """Each picture of the documentation is drawn by a script: docs/pictures.py, or another one that names it."""
+    """Each picture of the documentation is drawn by a script: docs/pictures.py, or another one that names
+    it."""
     drawn = {f"{name}.svg" for name in pictures.PICTURES} | {"growth.svg"}
     found = {
         path.name

@@ -53,7 +53,8 @@ def test_every_rule_has_a_formula_and_no_other_has():
 
 @pytest.mark.parametrize("made", [examples.of_predicate, examples.of_priority, examples.of_plugin])
 def test_what_a_rule_lacks_is_told_in_words(made, monkeypatch):
-    """Where a new rule has no formula or no example yet, the error names the table, its file and the guide."""
+    """Where a new rule has no formula or no example yet, the error names the table, its file and the
+    guide."""
     said = r'^NoSuchRule has no entry in EXAMPLES of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
     with pytest.raises(MissingWordsError, match=said):
         made("NoSuchRule")

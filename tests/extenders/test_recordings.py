@@ -97,7 +97,8 @@ def decoded(kind, manifest):
 
 
 def original(objects, kind, sent):
-    """The object of which *sent* is what an extender saw, with what the scheduler itself had changed since."""
+    """The object of which *sent* is what an extender saw, with what the scheduler itself had changed
+    since."""
     metadata = sent["metadata"]
     found = decoded(kind, objects[kind, metadata["name"], metadata["resourceVersion"]])
     if kind == "Pod":

@@ -37,7 +37,8 @@ def test_a_component_configuration_counts_and_options_override_it(root):
 
 
 def test_it_makes_the_same_scheduler_each_time():
-    """Two engines of one spec share nothing that changes: the draw of a tie-break begins at the same place."""
+    """Two engines of one spec share nothing that changes: the draw of a tie-break begins at the same
+    place."""
     spec = SchedulerSpec.of(options_of({"tie_break": "random", "seed": 5})).read()
     first = spec.engine()
     second = spec.engine()

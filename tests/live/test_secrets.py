@@ -167,7 +167,8 @@ def test_files_that_are_broken(content, folder, capsys):
     ],
 )
 def test_every_command(words, name, folder, refusing, capsys):
-    """Every command that takes a kubeconfig ends with one line for credentials that cannot be used, at once."""
+    """Every command that takes a kubeconfig ends with one line for credentials that cannot be used, at
+    once."""
     config = kubeconfig(folder, {"server": refusing}, USERS[name])
     text = said(words, config, capsys)
     assert MARK not in text

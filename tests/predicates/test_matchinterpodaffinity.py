@@ -73,7 +73,8 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"lone": None}
 
     def test_a_nominated_pod_that_names_a_node_counts_for_the_pods_own_terms(self):
-        """Upstream asks whether the spec of the added pod names a node, which that of a nominated pod may do."""
+        """Upstream asks whether the spec of the added pod names a node, which that of a nominated pod may
+        do."""
         cycle, trial = self.trial(wants(term(), app="b"), A, B)
         trial.add(cycle.templates.entry(peer("n", "a"), nominated=True), 0)
         assert self.verdicts(cycle, trial) == {"a": None, "b": "affinity"}

@@ -6,7 +6,8 @@ import attrs
 
 @attrs.frozen
 class Ask:
-    """One request: how many devices, of which it takes the indexes that match. ``count`` None: all of them."""
+    """One request: how many devices, of which it takes the indexes that match. ``count`` None: all of
+    them."""
 
     count: int
     matches: tuple

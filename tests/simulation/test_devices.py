@@ -89,7 +89,8 @@ def told():
 
 
 def test_claims_are_made_from_templates(files, told):
-    """Each pod that waits gets claims of its own from its templates; the record says which devices they got."""
+    """Each pod that waits gets claims of its own from its templates; the record says which devices they
+    got."""
     found = told("simulate", files("cluster.yaml", *CLUSTER, *map(pod, "pqr"), pod("s")))
     allocations = [cycle.get("allocations") for cycle in found["decisions"]]
     assert allocations == [

@@ -133,7 +133,8 @@ def test_the_limit_of_a_plugin_in_the_tree(release):
 
 @pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
 def test_who_has_the_volume(release):
-    """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its own."""
+    """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its
+    own."""
     there = volume(
         "pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"]
     )

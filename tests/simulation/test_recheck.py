@@ -14,7 +14,8 @@ STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}}
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.34"])
 def test_as_the_rules_say(release):
-    """A pod with a selector, one too large, and none of those that fit, are static or are on their own way."""
+    """A pod with a selector, one too large, and none of those that fit, are static or are on their own
+    way."""
     cluster = Cluster(
         [
             node("a", cpu="4", labels={"disk": "ssd"}),

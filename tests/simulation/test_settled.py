@@ -1,4 +1,5 @@
-"""A dump is of a cluster that runs: what is counted does not depend on the order in which its nodes are read."""
+"""A dump is of a cluster that runs: what is counted does not depend on the order in which its nodes are
+read."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,5 @@
-"""What users of conform stumbled over: files that are not what they should be, and families without a case."""
+"""What users of conform stumbled over: files that are not what they should be, and families without a
+case."""
 
 import gzip
 import json

@@ -278,7 +278,8 @@ class TestConfigurations:
 
     @pytest.mark.parametrize("release", ["1.16", "1.20"])
     def test_a_check_lists_every_fault(self, release):
-        """policy check names the file, the entry and what it got, of all that is wrong, in text and in JSON."""
+        """policy check names the file, the entry and what it got, of all that is wrong, in text and in
+        JSON."""
         extenders = [
             {"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0},
             *({"urlPrefix": one, "bindVerb": "b"} for one in "yz"),

@@ -1,4 +1,5 @@
-"""Answers that help: which selector, term or taint fails, the typo before anything else, and what is missing."""
+"""Answers that help: which selector, term or taint fails, the typo before anything else, and what is
+missing."""
 
 import pytest
 import yaml

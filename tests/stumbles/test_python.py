@@ -307,7 +307,8 @@ WRONG = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_types_are_told(what, example):
-    """A value of a wrong type gets one line that says what was expected and what came; it is a TypeError too."""
+    """A value of a wrong type gets one line that says what was expected and what came; it is a TypeError
+    too."""
     call, message = WRONG[what]
     with pytest.raises(WrongTypeError) as caught:
         call(example)

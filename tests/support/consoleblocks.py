@@ -59,7 +59,8 @@ def examples_of(page):
 
 
 def main():
-    """Print what the examples of the pages print now: ``python -m tests.support.consoleblocks docs/PAGE.md``."""
+    """Print what the examples of the pages print now: ``python -m tests.support.consoleblocks
+    docs/PAGE.md``."""
     for path in sys.argv[1:]:
         for example in examples_of(Path(path).read_text()):
             status, text = example.run()

@@ -1,4 +1,5 @@
-"""Small clusters to empty nodes of, and a replay of a plan through a scheduler that knows nothing of drains."""
+"""Small clusters to empty nodes of, and a replay of a plan through a scheduler that knows nothing of
+drains."""
 
 import random
 
@@ -127,7 +128,8 @@ TOLERATIONS = ([], [], [], [], [{"operator": "Exists"}])
 
 
 def cluster_of(seed, *, nodes=5):
-    """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and budgets."""
+    """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and
+    budgets."""
     rng = random.Random(seed)
     found = []
     for number in range(nodes):
@@ -160,7 +162,8 @@ def _pod_by_lot(rng, number, nodes):
 
 
 def settled(objects, release, **options):
-    """The cluster after its waiting pods were scheduled, which evicts none, without those that fit nowhere."""
+    """The cluster after its waiting pods were scheduled, which evicts none, without those that fit
+    nowhere."""
     cluster = Cluster(objects, defaults=False)
     hosts = {
         found.pod.key: found.host

@@ -11,5 +11,6 @@ the base of all tables."""
 
 
 def examples(factor, **other):
-    """Settings with *factor* times as many examples as the profile has, rounded up; *other*: more settings."""
+    """Settings with *factor* times as many examples as the profile has, rounded up; *other*: more
+    settings."""
     return settings(max_examples=math.ceil(settings.default.max_examples * factor), **other)

@@ -35,7 +35,8 @@ def tree(path):
 
 @cache
 def nodes(module):
-    """All nodes of a syntax tree: many checks look at them, and to walk a tree takes as long as to read it."""
+    """All nodes of a syntax tree: many checks look at them, and to walk a tree takes as long as to read
+    it."""
     return tuple(ast.walk(module))
 
 

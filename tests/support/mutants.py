@@ -19,8 +19,8 @@ from tests.support.house import ROOT
 
 
 class Mutant(NamedTuple):
-    """One fault of ``mutants.yaml``: in *file* *text* stands once and becomes *fault*; *tests*, files, folders
-    and tests below ``tests``, have to fail."""
+    """One fault of ``mutants.yaml``: in *file* *text* stands once and becomes *fault*; *tests*, files,
+    folders and tests below ``tests``, have to fail."""
 
     says: str
     file: str
@@ -53,7 +53,8 @@ def copied(folder):
 
 
 def is_found(mutant, copy):
-    """Whether the tests of its room fail, or never end, with *mutant* in *copy*, which is as before afterwards."""
+    """Whether the tests of its room fail, or never end, with *mutant* in *copy*, which is as before
+    afterwards."""
     file = copy / mutant.file
     before = file.read_text()
     file.write_text(before.replace(mutant.text, mutant.fault))

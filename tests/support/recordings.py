@@ -118,7 +118,8 @@ def without_times(query):
 
 @attrs.define
 class Script:
-    """A transport that answers as recorded, when it was recorded, and holds each request to the recorded one."""
+    """A transport that answers as recorded, when it was recorded, and holds each request to the recorded
+    one."""
 
     exchanges: list
     masked: object

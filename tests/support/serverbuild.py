@@ -1,4 +1,5 @@
-"""Extender servers for tests, in process: from few words to an application, and calls of it without sockets."""
+"""Extender servers for tests, in process: from few words to an application, and calls of it without
+sockets."""
 
 import asyncio
 import json

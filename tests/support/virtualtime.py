@@ -1,4 +1,5 @@
-"""An asyncio loop on virtual time: where all tasks wait, the clock jumps to the next timer. No test sleeps."""
+"""An asyncio loop on virtual time: where all tasks wait, the clock jumps to the next timer. No test
+sleeps."""
 
 import asyncio
 import selectors

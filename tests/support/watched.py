@@ -1,4 +1,5 @@
-"""Stand-ins for what a rule is given, that note whatever the rule looks at without declaring it in ``reads``."""
+"""Stand-ins for what a rule is given, that note whatever the rule looks at without declaring it in
+``reads``."""
 
 from types import SimpleNamespace
 

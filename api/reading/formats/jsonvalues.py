@@ -89,7 +89,8 @@ Parsed = tuple[Any, Repeats]
 decoded: Callable[[bytes | str], Any] = msgspec.json.Decoder().decode
 encoded: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
-"""The errors that these two raise; older versions of msgspec have errors of their own, newer ones ValueErrors."""
+"""The errors that these two raise; older versions of msgspec have errors of their own, newer ones
+ValueErrors."""
 
 
 def json_values(content: bytes, where: str, line: int | None = None) -> Iterator[Parsed]:
@@ -133,7 +134,8 @@ def quick_value(content: bytes) -> tuple[Any] | None:
 
 
 def holds_each_once(content: bytes, value: Any) -> bool:
-    """Whether *value*, which was read of *content*, has all that this says: no object in it has a key twice."""
+    """Whether *value*, which was read of *content*, has all that this says: no object in it has a key
+    twice."""
     return not may_hide_commas(content) and content.count(b",") == encoded(value).count(b",")
 
 

@@ -319,7 +319,8 @@ def page_html(view: View, about: About) -> str:
 
 
 def page_sections(sections: Sequence[Section]) -> list[PageSection]:
-    """The sections of a page that have anything to show; one without a heading goes on with the one before."""
+    """The sections of a page that have anything to show; one without a heading goes on with the one
+    before."""
     titled = []
     for section in sections:
         if section.title:

@@ -57,11 +57,11 @@ _RESOURCES = "GeneralPredicates PodFitsResources NodeResourcesFit"
 
 
 def refusing_rule(message: str, our_reasons: Iterable[str], known_rules: Collection[str]) -> str | None:
-    """The rule behind the reason that *message* has more often than *our_reasons*, the reasons of the nodes that we
-    refuse too; None: unknown.
+    """The rule behind the reason that *message* has more often than *our_reasons*, the reasons of the nodes
+    that we refuse too; None: unknown.
 
-    Of several names it is the first one that is among *known_rules*, the rules that we have, or else the last one,
-    of the newest releases.
+    Of several names it is the first one that is among *known_rules*, the rules that we have, or else the last
+    one, of the newest releases.
 
     >>> message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector."
     >>> refusing_rule(message, ["Insufficient cpu"], ["MatchNodeSelector"])

@@ -1,4 +1,5 @@
-"""What the containers of a pod need together, and who counts it: quotas, limit ranges, and pictures of nodes."""
+"""What the containers of a pod need together, and who counts it: quotas, limit ranges, and pictures of
+nodes."""
 
 import yaml
 

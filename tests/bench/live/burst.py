@@ -1,4 +1,5 @@
-"""Two replicas and many pods at once: whether the leader keeps its lease, and how far apart its renewals are."""
+"""Two replicas and many pods at once: whether the leader keeps its lease, and how far apart its renewals
+are."""
 
 import time
 

@@ -65,7 +65,8 @@ class Site:
         return Real(self.folder / name, self.kubernetes)
 
     def real(self):
-        """The programs of Kubernetes. Raises :class:`~.programs.MissingProgramsError` where there are none."""
+        """The programs of Kubernetes. Raises :class:`~.programs.MissingProgramsError` where there are
+        none."""
         if self.kubernetes is None:
             raise MissingProgramsError(
                 "this scenario runs kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE"

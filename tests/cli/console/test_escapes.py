@@ -1,4 +1,5 @@
-"""Names and messages of others on a terminal: nothing in them is obeyed, and no name makes a line of its own."""
+"""Names and messages of others on a terminal: nothing in them is obeyed, and no name makes a line of its
+own."""
 
 import csv
 import io

@@ -34,7 +34,8 @@ def ends_with(monkeypatch, error, *arguments):
 
 
 def test_a_defect(ending, tmp_path, monkeypatch, capsys):
-    """A defect is status 3: two lines that say so, and a file with what ran, the version and the traceback."""
+    """A defect is status 3: two lines that say so, and a file with what ran, the version and the
+    traceback."""
     assert ends_with(monkeypatch, KeyError("nope")) == 3
     first, second = capsys.readouterr().err.splitlines()
     (file,) = tmp_path.glob("kubeclassic-defect-*.txt")

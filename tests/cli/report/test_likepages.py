@@ -17,7 +17,8 @@ def titles(table):
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 def test_reasons(release):
-    """The reasons of explain have the same columns in the same order; the page adds whether evictions help."""
+    """The reasons of explain have the same columns in the same order; the page adds whether evictions
+    help."""
     view = explain(CLUSTER, "analytics/yearly-report", release).view()
     shown, (page, *_) = (
         [one for one in view.tables_of(form) if one.name == "reasons"] for form in ("table", "page")

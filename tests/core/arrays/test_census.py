@@ -14,7 +14,8 @@ INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values:
 
 
 def matching(app):
-    """The pods with *app* in namespace default; for app c no label pair is told that would narrow the search."""
+    """The pods with *app* in namespace default; for app c no label pair is told that would narrow the
+    search."""
     selector = LabelSelector(match_labels=strings({"app": app}))
     matches = compile_selector(selector)
     pairs = selector.match_labels.items() if app != "c" else ()

@@ -10,7 +10,8 @@ LARGE = {"cpu": "3", "memory": "1Gi", "example.com/gpu": "1"}
 
 
 def cycle():
-    """A cycle for a large pod, with a node that is empty, one that holds two cpus, and one that has no gpu."""
+    """A cycle for a large pod, with a node that is empty, one that holds two cpus, and one that has no
+    gpu."""
     gpu = {"example.com/gpu": "2"}
     nodes = [node("empty", allocatable=gpu), node("used", allocatable=gpu), node("plain")]
     return engine(*nodes, pod("p", on="used", cpu="2")).begin(pod("new", requests=LARGE))

@@ -1,4 +1,5 @@
-"""What the predicates together say of nodes: the first one that objects counts, unless all are always asked."""
+"""What the predicates together say of nodes: the first one that objects counts, unless all are always
+asked."""
 
 import attrs
 import numpy as np

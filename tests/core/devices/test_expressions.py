@@ -142,7 +142,8 @@ SHAPES = st.sampled_from(
 @given(shape=SHAPES, atoms=st.lists(ATOMS, min_size=2, max_size=2))
 @examples(4)
 def test_whatever_a_selector_gives(shape, atoms):
-    """A selector matches, does not, or has an error of the decision; a claim of one user ends no scheduler."""
+    """A selector matches, does not, or has an error of the decision; a claim of one user ends no
+    scheduler."""
     with contextlib.suppress(DeviceSelectorError):
         assert compiled(shape.format(*atoms)).matches(make()) in (True, False)
 

@@ -23,7 +23,8 @@ def crowded(nodes):
 
 @attrs.define(eq=False)
 class Trial:
-    """A cluster of nine nodes, a cache of answers, and a predicate that notes which rows it is asked about."""
+    """A cluster of nine nodes, a cache of answers, and a predicate that notes which rows it is asked
+    about."""
 
     reads: Reads
     check: object = crowded

@@ -1,4 +1,5 @@
-"""Classes of rows: equal rows are in one, and the host that is read off them is that of a look at all rows."""
+"""Classes of rows: equal rows are in one, and the host that is read off them is that of a look at all
+rows."""
 
 import numpy as np
 import pytest
@@ -69,7 +70,8 @@ def incoming(number, kind):
 @examples(0.5)
 @given(steps=st.lists(STEP, max_size=30))
 def test_hosts_are_those_of_a_look_at_all_rows(release, steps):
-    """Pods of three kinds come and go: a scheduler with classes, verified, places them as one without does."""
+    """Pods of three kinds come and go: a scheduler with classes, verified, places them as one without
+    does."""
     with pytest.MonkeyPatch.context() as patch, verifying():
         by_classes = cluster(release)
         by_rows = cluster(release)

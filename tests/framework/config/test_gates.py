@@ -130,7 +130,8 @@ def test_each_gate_that_is_asked_is_spoken_of(release):
 
 
 def test_settled_gates():
-    """A gate that is gone because its feature is always there is on; one whose feature is gone is not there."""
+    """A gate that is gone because its feature is always there is on; one whose feature is gone is not
+    there."""
     found = resolved_gates(NEWEST)
     assert found["MinDomainsInPodTopologySpread"]
     assert found["CSIMigrationGCE"]

@@ -156,7 +156,8 @@ def claim(name, kind="local", volume="", *, mode="ReadWriteOnce", phase="", **sp
 
 
 def volume(name, kind="local", claim_name="", *, host="", labels=None, **spec):
-    """A volume of class *kind*, of a claim if its name is given, and on node *host* alone if that is given."""
+    """A volume of class *kind*, of a claim if its name is given, and on node *host* alone if that is
+    given."""
     spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem", **spec}
     spec.setdefault("capacity", {"storage": "1Gi"})
     if claim_name:

@@ -1,4 +1,5 @@
-"""What 1.17 to 1.26 say of selectors that cannot be read, and decide with gates that are not as by default."""
+"""What 1.17 to 1.26 say of selectors that cannot be read, and decide with gates that are not as by
+default."""
 
 import pytest
 import yaml

@@ -1,4 +1,5 @@
-"""What is worked out by value of a label, or kept from cycle to cycle, is what the plugins say node by node."""
+"""What is worked out by value of a label, or kept from cycle to cycle, is what the plugins say node by
+node."""
 
 import numpy as np
 import pytest

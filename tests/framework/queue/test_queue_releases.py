@@ -182,7 +182,8 @@ def test_events_are_forgotten():
 
 
 def test_an_update_while_a_pod_is_tried():
-    """With hints such a pod does not enter the queue a second time; the update counts when its attempt fails."""
+    """With hints such a pod does not enter the queue a second time; the update counts when its attempt
+    fails."""
     bench = Bench.of("1.34")
     item = bench.tried(named("p"))
     bench.router.put(named("p", tolerations=[{"operator": "Exists"}]))

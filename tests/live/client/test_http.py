@@ -50,7 +50,8 @@ async def answering(answer):
 
 
 def seen_by(work, wanted=""):
-    """The headers that a server sees while *work* is done with its address; with a token it refuses others."""
+    """The headers that a server sees while *work* is done with its address; with a token it refuses
+    others."""
     seen = []
     with serving(make_app(StoreTransport(Store(NEW_SERVER)), seen, wanted)) as address:
         work(address)
@@ -118,7 +119,8 @@ def plugin(folder, expires=None):
 
 
 def plugged(folder, **more):
-    """The access of a kubeconfig with such a plugin, in which *more* is said otherwise; no server is there."""
+    """The access of a kubeconfig with such a plugin, in which *more* is said otherwise; no server is
+    there."""
     return read_kubeconfig(
         kubeconfig(folder, {"server": "http://127.0.0.1:1"}, {"exec": {**plugin(folder), **more}})
     )

@@ -78,7 +78,8 @@ def rooms_in(recorded):
 
 @attrs.define(eq=False)
 class Steered(LiveScheduler):
-    """A scheduler that takes, among equally good nodes, the one that the original took: there it was chance."""
+    """A scheduler that takes, among equally good nodes, the one that the original took: there it was
+    chance."""
 
     hosts: dict = attrs.field(factory=dict)
     rooms: dict = attrs.field(factory=dict)

@@ -51,7 +51,8 @@ PLAIN = Listening(port=0)
     [(well, well, [200, 200, 200]), (ill, well, [503, 503, 503]), (well, ill, [200, 200, 503])],
 )
 def test_health(leads, listed, statuses):
-    """A leader that could not end is ill; who has not listed all objects is not ready. Reasons are withheld."""
+    """A leader that could not end is ill; who has not listed all objects is not ready. Reasons are
+    withheld."""
 
     async def story(url):
         async with httpx.AsyncClient(base_url=url, timeout=60) as client:

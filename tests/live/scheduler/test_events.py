@@ -123,7 +123,8 @@ async def test_a_refusal_is_final(code):
 
 
 async def test_one_at_a_time_and_no_more_than_wait():
-    """A slow server gets one event at a time; what does not find room is counted, and told once for a burst."""
+    """A slow server gets one event at a time; what does not find room is counted, and told once for a
+    burst."""
     under_way = [0, 0]
 
     def slow(request):

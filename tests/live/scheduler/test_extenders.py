@@ -126,7 +126,8 @@ def test_an_extender_that_fails(release):
 
 @each_release
 def test_an_extender_binds(release):
-    """The extender with a bind verb binds the pods that it is interested in, and the API server the others."""
+    """The extender with a bind verb binds the pods that it is interested in, and the API server the
+    others."""
     config = ExtenderConfig(
         url_prefix="http://e", bind_verb="bind", managed_resources=(ManagedResource("example.com/gpu"),)
     )

@@ -90,7 +90,8 @@ def _runs(asked):
 
 @each_scenario
 def test_our_calls_are_the_originals(release, version, scenario, shared):
-    """For each pod the same calls in the same order, with the same bodies but for UIDs, versions and times."""
+    """For each pod the same calls in the same order, with the same bodies but for UIDs, versions and
+    times."""
     _, asked = played(scenario_file(shared, version, scenario), release)
     assert by_pod(asked.asked) == by_pod(asked.calls)
 

@@ -119,7 +119,8 @@ async def test_parts_with_predicates(release):
 
 
 async def test_points_with_profiles():
-    """Each extension point of a cycle is measured with its status and profile, and so are those of bindings."""
+    """Each extension point of a cycle is measured with its status and profile, and so are those of
+    bindings."""
     async with at("1.27") as site:
         found = await scheduled(site)
     by_point = counts(found, "scheduler_framework_extension_point_duration_seconds")

@@ -1,4 +1,5 @@
-"""Pods that Permit plugins make wait, in the live scheduler: allowed, rejected, too late, deleted, preempted."""
+"""Pods that Permit plugins make wait, in the live scheduler: allowed, rejected, too late, deleted,
+preempted."""
 
 import asyncio
 

@@ -91,7 +91,8 @@ async def test_a_stop_lets_bindings_end(release, holder):
 
 @each_electing
 async def test_a_lost_lease_ends_it(release):
-    """A leader that cannot renew its lease ends with an error, and binds nothing once another one may lead."""
+    """A leader that cannot renew its lease ends with an error, and binds nothing once another one may
+    lead."""
     bound_at = []
     async with at(release) as site:
         loop = asyncio.get_running_loop()

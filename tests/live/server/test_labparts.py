@@ -63,7 +63,8 @@ class Caller:
 
 
 def test_parts_come_first():
-    """Each change that helps has a line of its own before the line of the whole answer, in which it is too."""
+    """Each change that helps has a line of its own before the line of the whole answer, in which it is
+    too."""
     caller = Caller()
     asyncio.run(caller.ask())
     *parts, answer = caller.lines

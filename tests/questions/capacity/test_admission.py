@@ -328,7 +328,8 @@ AMOUNTS = st.fixed_dictionaries({name: st.integers(1, 5) for name in ("cpu", "me
     ),
 )
 def test_quotas_against_arithmetic(request_, init, there, quotas):
-    """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken off."""
+    """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken
+    off."""
     more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
     bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
     known = [

@@ -128,7 +128,8 @@ def test_other_wrong_inputs_are_told(tmp_path):
     ],
 )
 def test_counts_and_names_of_rows_are_checked(tmp_path, lines, told):
-    """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""
+    """A row without a count does not vanish, a huge count is no week of work, and no object replaces
+    another."""
     columns = rows.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
     with pytest.raises(ManifestError, match=told):
         rows.read_table(write(tmp_path, "t.csv", "task,n\n" + lines), columns)

@@ -17,7 +17,8 @@ JOB = PodWithoutNode("default/job", "found no node")
 
 @attrs.define
 class FakeTrials:
-    """Trials of which is known from the beginning which mixes do; *job*: a pod that finds a node with no mix."""
+    """Trials of which is known from the beginning which mixes do; *job*: a pod that finds a node with no
+    mix."""
 
     good: set
     job: bool = False

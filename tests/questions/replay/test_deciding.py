@@ -40,7 +40,8 @@ def judged(made, pod):
 
 @both
 def test_the_scheduler_decides(release):
-    """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by itself."""
+    """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by
+    itself."""
     made = three(release)
     found = []
     made.cluster.observers = [found.append]

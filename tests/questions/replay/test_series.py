@@ -11,7 +11,8 @@ from tests.support.replaybuild import at, played, replay, there
 
 
 def rows(every, until=None):
-    """The time series of a pod that comes at 5, waits for one that runs until 12.5, and runs for 10 seconds."""
+    """The time series of a pod that comes at 5, waits for one that runs until 12.5, and runs for 10
+    seconds."""
     made = replay(
         *there(node("a", cpu="2", memory="4Gi", pods="10")),
         at(2.5, pod("one", cpu="2"), runs=10),

@@ -58,7 +58,8 @@ def items(content):
     "text", [GOOD, json.dumps(json.loads(GOOD), indent=4), BARE, '{"kind": "List", "items": []}', COMPACT]
 )
 def test_lists_are_split(text, monkeypatch):
-    """The items of a list, in any layout and through any window, are those that the standard library reads."""
+    """The items of a list, in any layout and through any window, are those that the standard library
+    reads."""
     for window in (1, 50, 1 << 20):
         monkeypatch.setattr(jsonvalues, "_WINDOW", window)
         assert items(text.encode()) == json.loads(text)["items"]
