@@ -83,6 +83,20 @@ def test_too_much_is_as_good_as_full():
     assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
 
 
+def test_the_number_of_pods_is_no_share():
+    """Scores by ``pods`` count nothing, wherever it stands among the resources."""
+    new = pod("new", requests={"cpu": "1", "memory": "1Gi"})
+    nodes = [node(name, cpu=cpu, memory="4Gi") for name, cpu in (("big", "4"), ("small", "2"))]
+
+    def scored(*names):
+        resources = [{"name": name, "weight": 1} for name in names]
+        return raw(fit(scoringStrategy={"type": "LeastAllocated", "resources": resources}), new, *nodes)
+
+    for names in (("cpu",), ("cpu", "memory"), (GPU, "memory")):
+        assert scored("pods", *names) == scored(*names, "pods") == scored(*names)
+    assert scored("pods") == {"big": 0, "small": 0}
+
+
 def test_a_balance_that_64_bits_do_not_hold():
     """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of
     nothing."""
