@@ -576,6 +576,7 @@ def search(
     if profile.algorithm.has_effects or cycle.claim_users is not None:
         before = () if first is None else (first,)
         _leave_effects(cycle, nominations, verdict, visiting[: found.consumed], before)
+    details.feasible_rows, error = _until_error(found) if verdict.has_errors else (found.feasible, None)
     if (
         has_failed
         and first not in found.visited
@@ -584,7 +585,6 @@ def search(
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
-    details.feasible_rows, error = _until_error(found) if verdict.has_errors else (found.feasible, None)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
     return (start + len(details.feasible_rows) + diagnosis.size) % places, error
 
