@@ -39,10 +39,12 @@ class RequestedAmounts:
     """The amount of each that the pod takes: int64[len(resources), 1]."""
 
     @classmethod
-    def of(cls, pod: Template, resources: tuple[str, ...], too_many: Reason) -> RequestedAmounts:
-        """The needs of *pod* where *resources* are checked; *too_many*: the reason against a node that has no
-        place for another pod."""
-        amounts = np.array([1, *[pod.requests.get(name, 0) for name in resources]], np.int64)
+    def of(
+        cls, requests: Mapping[str, int], resources: tuple[str, ...], too_many: Reason
+    ) -> RequestedAmounts:
+        """The needs of a pod with *requests* where *resources* are checked; *too_many*: the reason against a
+        node that has no place for another pod."""
+        amounts = np.array([1, *[requests.get(name, 0) for name in resources]], np.int64)
         return cls((PODS, *resources), _reasons(resources, too_many), amounts.reshape(-1, 1))
 
 
@@ -77,9 +79,11 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
         # ignored.
         managed = cycle.algorithm.ignored_resources if cycle.has_metadata else ()
         checked = tuple(
-            name for name in checked_resources(pod) if name not in managed or not is_extended_resource(name)
+            name
+            for name in checked_resources(pod.requests)
+            if name not in managed or not is_extended_resource(name)
         )
-        sought = pod.notes[slot] = RequestedAmounts.of(pod, checked, insufficient(PODS))
+        sought = pod.notes[slot] = RequestedAmounts.of(pod.requests, checked, insufficient(PODS))
     counted = nodes.counted(sought.resources)
     # Upstream: the sum wraps around at 2**63.
     if nodes.rows is None:
@@ -89,10 +93,10 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
     return Failures.by_row(sought.reasons, requested > nodes.limits_of(sought.resources))
 
 
-def checked_resources(pod: Template) -> tuple[str, ...]:
+def checked_resources(requests: Mapping[str, int]) -> tuple[str, ...]:
     """The resources to look at, in the order of the reasons, scalars by name; none for a pod that requests
     nothing."""
-    scalars = sorted(pod.requests.keys() - set(NATIVE))
+    scalars = sorted(requests.keys() - set(NATIVE))
     # Upstream: if anything is requested, even 0 of a scalar, a node that is overcommitted in a native
     # resource fails too.
-    return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
+    return (*NATIVE, *scalars) if scalars or any(requests.values()) else ()

@@ -26,6 +26,8 @@ MAX_INT64 = 2**63 - 1
 _NANO = -9
 _MAX_DIGITS = 18
 _MAX_EXPONENT = 4096
+_ONE_STEP = (1, 2, 3, 6, 9)
+"""Powers of ten that the original multiplies by at once."""
 
 _SYNTAX = re.compile(r"([+-]?+)0*+([0-9]*+)(?:(\.)([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)", re.ASCII)
 _LONGEST = 4200
@@ -141,7 +143,8 @@ class Quantity:
     def milli_value(self) -> int:
         """The amount in thousandths, rounded away from zero, an int64.
 
-        What does not fit is 0 for a short quantity and wraps for one of more than 18 digits.
+        What does not fit wraps for a quantity of more than 18 digits, and for a short one that one
+        multiplication makes; else it is 0.
         """
         return self._at_scale(-3)
 
@@ -171,8 +174,10 @@ class Quantity:
         if self._scale < scale:
             return round_away(self._unscaled, 10 ** (scale - self._scale))
         exact: int = self._unscaled * 10 ** (self._scale - scale)
-        # Upstream: a short quantity too large for int64 counts as nothing.
-        return exact if -MAX_INT64 <= exact <= MAX_INT64 else 0
+        if -MAX_INT64 <= exact <= MAX_INT64:
+            return exact
+        # Upstream: a short quantity too large for int64 counts as nothing, unless one multiplication would do.
+        return wrap_int64(exact) if self._scale - scale in _ONE_STEP else 0
 
     def __add__(self, other: Quantity) -> Quantity:
         if not isinstance(other, Quantity):

@@ -244,11 +244,11 @@ class Batch:
 
     def allocatables(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`allocatable` of each of *resources*: int64[len(resources), n]."""
-        return self._of_each(resources, self.limits[1:])
+        return self._of_each(resources, self.limits[1:], with_pods=False)
 
     def limits_of(self, resources: tuple[str, ...]) -> Ints:
         """As :meth:`allocatables`, where the first of *resources* is ``pods``."""
-        return self._of_each(resources, self.limits)
+        return self._of_each(resources, self.limits, with_pods=True)
 
     @Lazy
     def limits(self) -> Ints:
@@ -257,11 +257,11 @@ class Batch:
             return self.table.limits[:, : self.n]
         return self.table.limits.take(self.rows, axis=1)
 
-    def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
-        """The *amounts* of each of *resources*, out of those of all resources, with or without pods:
-        int64[len(resources), n]."""
-        places = self.table.places.kept
-        at, absent = places.get(resources) or places.setdefault(resources, self._places(resources))
+    def _of_each(self, resources: tuple[str, ...], amounts: Ints, *, with_pods: bool) -> Ints:
+        """The *amounts* of each of *resources*, out of those of all resources, *with_pods* as the first of
+        both or not: int64[len(resources), n]."""
+        places, key = self.table.places.kept, (resources, with_pods)
+        at, absent = places.get(key) or places.setdefault(key, self._places(resources, with_pods))
         if isinstance(at, slice):
             return amounts[at]
         values: Ints = amounts.take(at, axis=0)
@@ -269,10 +269,11 @@ class Batch:
             values[absent] = 0
         return values
 
-    def _places(self, resources: tuple[str, ...]) -> tuple[slice | Rows, list[int]]:
-        """The places of *resources* in the table, -1 for those that it lacks; and which these are."""
+    def _places(self, resources: tuple[str, ...], with_pods: bool) -> tuple[slice | Rows, list[int]]:
+        """The places of *resources* in the table, -1 for those that it lacks; and which these are. Only
+        *with_pods* the first of them has a place as ``pods``."""
         index_of = self.table.resources
-        if resources[:1] == (PODS,):
+        if with_pods:
             indexes = [0, *(index_of.get(resource, -2) + 1 for resource in resources[1:])]
         else:
             indexes = [index_of.get(resource, -1) for resource in resources]
@@ -312,11 +313,11 @@ class Batch:
 
     def requesteds(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
-        return self._of_each(resources, self.sums[FIRST_RESOURCE:])
+        return self._of_each(resources, self.sums[FIRST_RESOURCE:], with_pods=False)
 
     def counted(self, resources: tuple[str, ...]) -> Ints:
         """As :meth:`requesteds`, where the first of *resources* is ``pods``: the number of pods."""
-        return self._of_each(resources, self.sums[POD_COUNT:])
+        return self._of_each(resources, self.sums[POD_COUNT:], with_pods=True)
 
     @property
     def nonzeros(self) -> Ints:

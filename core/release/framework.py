@@ -127,6 +127,9 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     fit_checks_requested: bool = False
     """NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native
     resources)."""
+    requests_wrap: bool = False
+    """A pod whose containers together request more than 64 bits hold requests a negative amount where room is
+    checked (no: nothing)."""
     too_small_is_unresolvable: bool = False
     """Removing pods cannot help on a node that is too small even when it is empty."""
     fit_scores_containers: bool = False

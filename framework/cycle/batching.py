@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ...api.objects import DEFAULT_SCHEDULER, NodeSelectorTerm, Volume
 from ...core.decision import Details, judge
 from ...priorities.imagelocality import normalized_image_name
-from ..plugin import OURS, Batch, FrameworkCycle, Rows, Scores, StateKey, Template
+from ..plugin import OURS, Batch, FrameworkCycle, Rows, Scores, StateKey, Template, is_scalar_resource
 from ..profile import Profile
 
 GATE = "OpportunisticBatching"
@@ -66,7 +66,8 @@ def _requests(plugin: Any, pod: Template) -> Hashable:
         plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource")
     ):
         return UNSIGNED
-    return frozenset(item for item in pod.requests.items() if item[1])
+    # Upstream: a scalar of zero is a request of its own, unlike none; of cpu and the like it is not.
+    return frozenset(item for item in pod.requests.items() if item[1] or is_scalar_resource(item[0]))
 
 
 def _images(plugin: Any, pod: Template) -> Hashable:

@@ -578,6 +578,7 @@ def search(
     if profile.algorithm.has_effects or cycle.claim_users is not None:
         visited_first = () if hinted_row is None else (hinted_row,)
         _leave_effects(cycle, nominations, verdict, visiting[: result.consumed], visited_first)
+    details.feasible_rows, error = _before_error(result) if verdict.has_errors else (result.feasible, None)
     if (
         has_failed
         and hinted_row not in result.visited
@@ -586,7 +587,6 @@ def search(
         diagnosis.failed_first = hinted_row
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
-    details.feasible_rows, error = _before_error(result) if verdict.has_errors else (result.feasible, None)
     places = diagnosis.node_count if cells.index_of_all_nodes else len(order)
     return (start + len(details.feasible_rows) + diagnosis.size) % places, error
 
@@ -594,7 +594,7 @@ def search(
 def _leave_effects(
     cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, nominated: Sequence[int]
 ) -> None:
-    """Leaves the effects of filtering the nodes of *rows* in this order, first those of *visited_first* once
+    """Leaves the effects of filtering the nodes of *rows* in this order, first those of *nominated* once
     more."""
     run_effects(cycle, verdict, rows)
     if cycle.claim_users is not None:

@@ -3,7 +3,7 @@ would the node be?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from functools import cache, cached_property, partial, reduce
 from operator import add
 from typing import Any
@@ -298,8 +298,11 @@ class NodeResourcesFit(_ScoresDevices):
             return Failures.where(SIDECARS_ARE_OFF.as_reasons(), nodes.every())
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
+            requests = pod.requests
+            if not self.cells.requests_wrap:
+                requests = {name: max(amount, 0) for name, amount in requests.items()}
             sought = pod.notes[self.sought_slot] = RequestedAmounts.of(
-                pod, self._checked(pod), reason(self.cells.too_many_pods_text)
+                requests, self._checked(requests), reason(self.cells.too_many_pods_text)
             )
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
         # 1.16 does.
@@ -330,16 +333,16 @@ class NodeResourcesFit(_ScoresDevices):
                 lacking = split.reshape(-1, lacking.shape[1])
         return Failures.by_row(reasons, lacking)
 
-    def _checked(self, pod: Template) -> tuple[str, ...]:
+    def _checked(self, requests: Mapping[str, int]) -> tuple[str, ...]:
         # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
         # if they are not left out.
         cells = self.cells
         names = []
-        for name in checked_resources(pod):
+        for name in checked_resources(requests):
             if name in NATIVE:
-                if not cells.fit_checks_requested or pod.requests.get(name, 0) > 0:
+                if not cells.fit_checks_requested or requests.get(name, 0) > 0:
                     names.append(name)
-            elif pod.requests[name] != 0 or cells.checks_zero_scalars:
+            elif requests[name] != 0 or cells.checks_zero_scalars:
                 is_named = name in self.args.ignored_resources
                 is_ignored = is_named or name.partition("/")[0] in self.args.ignored_resource_groups
                 if not (is_ignored and is_extended_resource(name)):

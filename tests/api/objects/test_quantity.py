@@ -149,10 +149,17 @@ def test_resource_lists_are_stored_in_thousandths():
 # --- Overflow -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["10P", "9223372036854776k", "1e30", "1E4096"])
+@pytest.mark.parametrize("text", ["10P", "1e16", "1e30", "1E4096"])
 def test_short_quantities_become_nothing(text):
     """A short quantity whose thousandths do not fit 64 bits counts as 0."""
     assert Quantity.parse(text).milli_value() == 0
+
+
+@pytest.mark.parametrize("text, steps", [("9223372036854776", 3), ("9223372036854776k", 6)])
+def test_short_quantities_wrap_where_one_multiplication_does(text, steps):
+    """What is beyond 64 bits is lost where the original multiplies once to get the thousandths."""
+    assert Quantity.parse(text).milli_value() == wrap_int64(9223372036854776 * 10**steps) != 0
+    assert (Quantity.parse("1e18") + Quantity.parse("1")).milli_value() == 3875820019684213736
 
 
 def test_long_quantities_wrap():

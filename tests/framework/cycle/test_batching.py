@@ -68,6 +68,8 @@ def test_the_top_of_a_heap(totals):
         ({"tolerations": [{"operator": "Exists"}]}, False),
         ({"nodeSelector": {}}, False),
         ({"volumes": [DISK]}, False),
+        ({"requests": {"example.com/foo": "0"}}, False),
+        ({"requests": {"ephemeral-storage": "0"}}, True),
         (yaml.safe_load("{volumes: [{name: config, configMap: {name: one}}]}"), True),
         (yaml.safe_load("{volumes: [{name: room, emptyDir: {}}]}"), False),
     ],

@@ -65,6 +65,17 @@ def test_where_the_next_search_starts(release, start):
     assert made.flow.order.start == start
 
 
+@pytest.mark.parametrize("release", ["1.27", "1.36"])
+@pytest.mark.parametrize("nominated, start", [(None, 0), ("b", 1)])
+def test_where_the_next_search_starts_after_an_error(release, nominated, start):
+    """The nominated node was looked at, although the search ended before it came to it again."""
+    profile = {"plugins": {"preFilter": disabled("NodeResourcesFit")}}
+    nodes = [node("a"), node("b", unschedulable=True), node("c")]
+    made = scheduler(*nodes, profile=profile, release=release)
+    assert "not found" in (made.schedule(pod("p", nominated=nominated)).error or "")
+    assert made.flow.order.start == start
+
+
 @pytest.mark.parametrize(
     "release, text",
     [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],

@@ -83,6 +83,45 @@ def test_too_much_is_as_good_as_full():
     assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
 
 
+def test_the_number_of_pods_is_no_share():
+    """Scores by ``pods`` count nothing, wherever it stands among the resources."""
+    new = pod("new", requests={"cpu": "1", "memory": "1Gi"})
+    nodes = [node(name, cpu=cpu, memory="4Gi") for name, cpu in (("big", "4"), ("small", "2"))]
+
+    def scored(*names):
+        resources = [{"name": name, "weight": 1} for name in names]
+        return raw(fit(scoringStrategy={"type": "LeastAllocated", "resources": resources}), new, *nodes)
+
+    for names in (("cpu",), ("cpu", "memory"), (GPU, "memory")):
+        assert scored("pods", *names) == scored(*names, "pods") == scored(*names)
+    assert scored("pods") == {"big": 0, "small": 0}
+
+
+@pytest.mark.parametrize(
+    "release, more, hosts",
+    [
+        ("1.26", {}, ["n", "n"]),
+        ("1.27", {}, ["n", "n"]),
+        ("1.26", {"cpu": "1"}, ["n", "n"]),
+        ("1.27", {"cpu": "1"}, ["n", None]),
+        ("1.36", {"cpu": "1"}, ["n", "n"]),
+    ],
+)
+def test_containers_that_64_bits_do_not_hold(release, more, hosts):
+    """Such a pod takes less than nothing on its node, and from 1.27 on asks for nothing. 1.27 looks at memory
+    all the same if it asks for anything else."""
+    requests = [{"memory": str(2**63 - 1)}, {"memory": "2", **more}]
+    containers = [{"name": f"c{at}", "resources": {"requests": one}} for at, one in enumerate(requests)]
+    made = scheduler(release, node("n", cpu="8", memory="16Gi"))
+    found = []
+    for name in ("one", "two"):
+        new = pod(name, containers=containers)
+        found.append(made.schedule(new).host)
+        if found[-1]:
+            made.assume(new, found[-1])
+    assert found == hosts
+
+
 def test_a_balance_that_64_bits_do_not_hold():
     """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of
     nothing."""
