@@ -205,8 +205,7 @@ OTHER_NODE = "on another node"
 
 
 def headline(answer: ComparisonDocument) -> Iterator[str]:
-    """The verdict, and how many decisions differ; in mode free the first one, from which others may
-    follow."""
+    """The verdict, and how many decisions differ; in mode free the first, from which others follow."""
     yield f"{verdict(answer)}."
     count = len(answer.differences)
     counts = f"{answer.mode}: {count_of(answer.pods, 'pod')}, {count_of(answer.decisions, 'decision')}"
@@ -294,8 +293,7 @@ def _pod_outcomes(answer: ComparisonDocument) -> PodOutcomes:
 
 
 def _node_map(answer: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
-    """A side for each configuration with a cluster of its own; in mode locked there is one cluster for
-    all."""
+    """A side for each configuration with a cluster of its own; in mode locked all share one."""
     nodes = {node.node: node for end in ends for node in end.nodes}
     sides = []
     for at, end in enumerate(ends):
