@@ -74,8 +74,10 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache, *, keeps_ghosts: bool) 
     laid_out_table = NodeTable(table.zone_key, table.ignores_storage)
     visited = rows.tolist()
     names: dict[str, None] = {}
-    for row in visited:
+    for place, row in enumerate(visited):
         name = table.names[row]
+        if name in names:
+            laid_out_table.repeats.setdefault(name, []).append(place)
         while name in names:
             name += " "  # no node has such a name
         names[name] = None

@@ -170,8 +170,7 @@ class Batch:
 
     def named(self, name: str) -> Mask:
         """The node called *name*."""
-        mask: Mask = self.indexes == self.table.row_of.get(name, -1)
-        return mask
+        return np.isin(self.indexes, self.table.rows_of(name))
 
     def _view(self, column: NodeColumn[Any]) -> ColumnView[Any]:
         return ColumnView(column, self._of(column.codes))

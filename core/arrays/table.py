@@ -70,6 +70,8 @@ class NodeTable:
     size: int = 0
     """Rows handed out so far, free ones included."""
     row_of: dict[str, int] = attrs.Factory(dict)
+    repeats: dict[str, list[int]] = attrs.Factory(dict)
+    """The further rows of a node that a list of nodes has more than once."""
     names: list[str] = attrs.Factory(list)
     nodes: list[Node | None] = attrs.Factory(list)
     pods: list[list[Entry]] = attrs.Factory(list)
@@ -193,6 +195,11 @@ class NodeTable:
     def row_count(self) -> int:
         """Rows in use: upstream's number of NodeInfos in the snapshot."""
         return len(self.row_of)
+
+    def rows_of(self, name: str) -> list[int]:
+        """The rows of the node *name*."""
+        row = self.row_of.get(name)
+        return [] if row is None else [row, *self.repeats.get(name, ())]
 
     def row(self, name: str) -> int:
         """The row of *name*, a new one without node where it has none."""

@@ -403,12 +403,8 @@ def nominated(cycle: Cycle, nodes: Batch, nominations: Nominations) -> Nominated
 
 def _places(nodes: Batch, name: str) -> list[int]:
     """The indexes of node *name* in the batch; none if it has no node object."""
-    row = nodes.table.row_of.get(name)
-    if row is None or not nodes.table.has_node[row]:
-        return []
-    if nodes.rows is None:
-        return [row]
-    return np.flatnonzero(nodes.rows == row).tolist()
+    rows = [row for row in nodes.table.rows_of(name) if nodes.table.has_node[row]]
+    return rows if nodes.rows is None else np.flatnonzero(np.isin(nodes.rows, rows)).tolist()
 
 
 @attrs.define(eq=False, repr=False)

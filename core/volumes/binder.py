@@ -426,9 +426,10 @@ class VolumeBinder:
         if not may_migrate(plugin, self.cells, self.gates):
             return None
         rows = [
-            nodes.table.row_of.get(csi_node.name, -1)
+            row
             for csi_node in self.listings.csi_nodes
             if plugin in csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
+            for row in nodes.table.rows_of(csi_node.name)
         ]
         return np.isin(nodes.indexes, rows) if rows else None
 

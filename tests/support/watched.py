@@ -71,8 +71,8 @@ _WRITTEN = {
 
 TABLE = _needing(
     free="size resources places zone_key",
-    node="row_of names nodes limits allocatable max_pods has_node used labels taints conditions pressures unschedulable zone avoid "
-    "attachable images recounted deleted_rows has_nodeless has_huge node_derived changed",
+    node="row_of rows_of repeats names nodes limits allocatable max_pods has_node used labels taints conditions pressures "
+    "unschedulable zone avoid attachable images recounted deleted_rows has_nodeless has_huge node_derived changed",
     requests="sums",
     ports="ports",
     pods="pods volumes",

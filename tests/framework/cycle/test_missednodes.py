@@ -1,5 +1,5 @@
 """A list of nodes that misses one, and has another twice, as 1.17 makes it after a node's zone changed: what
-its cycle leaves behind. The original answered both cases so."""
+its cycle leaves behind. The original answered these cases so."""
 
 from kubeclassic.simulation.conform import USUAL, answer_case
 from tests.support.manifests import node, pod
@@ -34,3 +34,11 @@ def test_counts_of_volumes_outlast_the_cycle():
     pods = [pod("much", cpu="9"), pod("disks", cpu="1m", volumes=volumes), pod("plain", cpu="1m")]
     scores = cycles(*pods, gates={"BalanceAttachedNodeVolumes": True}, **{"attachable-volumes-aws-ebs": "4"})
     assert scores[2]["priorities"]["NodeResourcesBalancedAllocation"] == {"a": 94, "b": 98, "c": 99}
+
+
+def test_a_nominated_pod_counts_on_both_copies():
+    """b, which is in the list twice, has room for *later*, but for *high*, which waits for it."""
+    low = [pod(f"low-{name}", on=name, cpu="2", priority=rank) for rank, name in enumerate("bac")]
+    high, later = (pod(name, cpu=cpu, priority=9) for name, cpu in (("high", "3"), ("later", "2")))
+    (_, new, *_) = cycles(high, later, there=low)
+    assert (new["feasible"], new["failed"]) == (["a"], {"b": ["Insufficient cpu"]})
