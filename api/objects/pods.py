@@ -24,7 +24,7 @@ from .metadata import (
     shortcut,
 )
 from .owners import PreemptionPolicy
-from .quantity import Int32, Int64
+from .quantity import Int32, Int64, Quantity
 from .storage import ClaimTemplate, ResourceRequirements, VolumeSource
 
 # --- Nodes --------------------------------------------------------------------------------------------------
@@ -157,6 +157,24 @@ class EphemeralVolumeSource(HashedPart):
 class EmptyDirVolumeSource(HashedPart):
     """Its data is on the node, and is lost with the pod."""
 
+    medium: str = ""
+    size_limit: Quantity | None = None
+
+
+class HostPathVolumeSource(HashedPart):
+    path: str = ""
+    type: str = ""
+
+
+class NFSVolumeSource(HashedPart):
+    server: str = ""
+    path: str = ""
+    read_only: bool = False
+
+
+class ProjectedVolumeSource(HashedPart):
+    """Its sources are left out: those of the token volume that admission adds are alike in all pods."""
+
 
 class ImageVolumeSource(HashedPart):
     """An image whose files are the volume, in newer releases."""
@@ -165,14 +183,17 @@ class ImageVolumeSource(HashedPart):
 
 
 class Volume(VolumeSource):
-    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks
-    at."""
+    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, one that only tells pods
+    apart where they come in batches, or what no rule looks at."""
 
     name: str = ""
     claim: PersistentVolumeClaimVolumeSource | None = field(default=None, name="persistentVolumeClaim")
     ephemeral_source: EphemeralVolumeSource | None = field(default=None, name="ephemeral")
     empty_dir: EmptyDirVolumeSource | None = None
     image: ImageVolumeSource | None = None
+    host_path: HostPathVolumeSource | None = None
+    nfs: NFSVolumeSource | None = None
+    projected: ProjectedVolumeSource | None = None
 
     @property
     def persistent_volume_claim(self) -> str | None:

@@ -72,6 +72,7 @@ def test_the_top_of_a_heap(totals):
         ({"requests": {"ephemeral-storage": "0"}}, True),
         (yaml.safe_load("{volumes: [{name: config, configMap: {name: one}}]}"), True),
         (yaml.safe_load("{volumes: [{name: room, emptyDir: {}}]}"), False),
+        (yaml.safe_load("{volumes: [{name: logs, hostPath: {path: /var/log}}]}"), False),
     ],
 )
 def test_pods_that_are_equal(other, is_equal):
@@ -79,6 +80,26 @@ def test_pods_that_are_equal(other, is_equal):
     made = run()
     assert len(feasible(made, full("one"))) == 3
     assert len(feasible(made, full("two", **other))) == (1 if is_equal else 2)
+
+
+@pytest.mark.parametrize(
+    "one, two",
+    [
+        ("hostPath: {path: /a}", "hostPath: {path: /b}"),
+        ("hostPath: {path: /a}", "hostPath: {path: /a, type: Directory}"),
+        ("emptyDir: {}", "emptyDir: {medium: Memory}"),
+        ("emptyDir: {sizeLimit: 1Gi}", "emptyDir: {sizeLimit: 2Gi}"),
+        ("nfs: {server: a, path: /}", "nfs: {server: b, path: /}"),
+        ("projected: {sources: []}", "configMap: {name: a}"),
+    ],
+)
+def test_sources_of_volumes_that_differ(one, two):
+    """The signature has all of a source, also where no rule looks at it."""
+    for second, count in ((one, 1), (two, 2)):
+        made = run()
+        for number, (source, feasible_count) in enumerate([(one, 3), (second, count)]):
+            volumes = yaml.safe_load(f"[{{name: v, {source}}}]")
+            assert len(feasible(made, full(str(number), volumes=volumes))) == feasible_count
 
 
 @pytest.mark.parametrize(
