@@ -411,11 +411,18 @@ class DeviceSearch:
             ]
             for claim in self.asking
         ]
-        # Where something leaves its marks, what comes later depends on the way that led there.
         self._options = [option for requests in self.wanted for options in requests for option in options]
-        takes_all = any(option.all_devices is not None for option in self._options)
+        takes_all = [
+            any(option.all_devices is not None for options in requests for option in options)
+            for requests in self.wanted
+        ]
+        # Where something leaves its marks, what comes later depends on the way that led there. Mode All takes
+        # its devices in order, so it also counts which of them were taken before.
         self._may_skip = not (
-            (takes_all and not self.cells.all_gives_back)
+            (any(takes_all) and not (self.cells.all_gives_back and self.cells.alternatives_apart))
+            or any(
+                takes and constraints for takes, constraints in zip(takes_all, self._constraints, strict=True)
+            )
             or (self.cells.keeps_counters and any(pool.counters for pool in self.pools))
             or any(constraint.is_compared for claim in self._constraints for constraint in claim)
         )

@@ -146,6 +146,15 @@ def test_a_constraint():
         taken(found, device_claim("c", exactly("All"), constraints=[same("numa")]))
 
 
+def test_a_constraint_after_a_choice():
+    """The same error where another claim has the last device. With the first one, which is like it, mode All
+    has no way to go on, and goes back."""
+    found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
+    claims = device_claim("one", exactly(1)), device_claim("all", exactly("All"), constraints=[same("numa")])
+    with pytest.raises(AllocationError, match=f"cannot add device {DRIVER}/n/b"):
+        taken(found, *claims)
+
+
 def held(*names, **more):
     """The status of a claim that has the devices called so."""
     results = [{"request": "r0", "driver": DRIVER, "pool": "n", "device": name, **more} for name in names]
@@ -170,6 +179,14 @@ def test_what_another_constraint_refuses_is_not_counted():
     assert taken(
         devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])
     ) == [["b", "c"]]
+
+
+@pytest.mark.parametrize("release, wanted", [("1.35", [["b", "c", "d", "a"]]), ("1.36", None)])
+def test_mode_all_after_a_choice(release, wanted):
+    """Up to 1.35 mode All goes on as the first alternative, for which the first device is enough: r0 has to
+    leave that one, though all are alike."""
+    found = devices(GPU, a_slice("n", *"abcd"), release=release)
+    assert taken(found, device_claim("c", exactly(3), either(exactly(1, "false"), exactly("All")))) == wanted
 
 
 def test_a_class_that_changes():
