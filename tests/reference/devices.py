@@ -4,6 +4,10 @@ holds is the answer."""
 import attrs
 
 
+class AgainstAllError(Exception):
+    """A claim wants all devices together, and this device does not go with the others."""
+
+
 @attrs.frozen
 class Ask:
     """One request: how many devices, of which it takes the indexes that match. ``count`` None: all of
@@ -33,11 +37,10 @@ def _assignments(claims, claim, request, chosen, free, alike):
 
 def _devices(ask, claim, chosen, free, alike):
     """Every way to choose the devices for *ask*."""
-    left = len(ask.matches) if ask.count is None else ask.count
-    if ask.count is None and not left:
+    if ask.count is None and not ask.matches:
         return
     ways = [chosen]
-    for place in range(left):
+    for place in range(len(ask.matches) if ask.count is None else ask.count):
         options = ask.matches if ask.count is not None else [ask.matches[place]]
         ways = [
             (*way, (claim, one)) for way in ways for one in options if _may(ask, claim, way, one, free, alike)
@@ -51,4 +54,7 @@ def _may(ask, claim, chosen, device, free, alike):
         return False
     if not ask.admin and not free[device]:
         return False
-    return alike([one for owner, one in chosen if owner == claim] + [device])
+    go_together = alike([one for owner, one in chosen if owner == claim] + [device])
+    if not go_together and ask.count is None:
+        raise AgainstAllError(claim, device)
+    return go_together

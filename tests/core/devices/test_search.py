@@ -1,5 +1,7 @@
 """The search for devices: held to all assignments on small pools, and what the releases do in corners."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import yaml
@@ -12,7 +14,7 @@ from kubeclassic.core.release import with_gates
 from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from tests.reference.devices import Ask, first_fit
+from tests.reference.devices import AgainstAllError, Ask, first_fit
 from tests.support.build import node
 from tests.support.devicebuild import (
     DRIVER,
@@ -74,13 +76,11 @@ CLAIMS = st.lists(
 @given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS, release=st.sampled_from(["1.34", "1.36"]))
 def test_the_first_of_all_assignments(pool, claims, release):
     """Claims get the first assignment in depth-first order that holds, or none where no assignment does."""
-    together = [
-        wanted and not any(ask[0] == "All" for request in requests for ask in request)
-        for requests, wanted in claims
-    ]
+    together = [wanted for _, wanted in claims]
     found = devices(*cluster(pool), release=release, DRAConsumableCapacity=True)
     asked = [made(f"c{i}", requests, together[i]) for i, (requests, _) in enumerate(claims)]
-    wanted = first_fit(
+    first = partial(
+        first_fit,
         [[[as_ask(one, pool) for one in request] for request in requests] for requests, _ in claims],
         [free for _, _, free in pool],
         [
@@ -88,6 +88,13 @@ def test_the_first_of_all_assignments(pool, claims, release):
             for one in together
         ],
     )
+    try:
+        wanted = first()
+    except AgainstAllError as error:
+        claim, one = error.args
+        with pytest.raises(AllocationError, match=f"/c{claim}, .*/d{one} "):
+            found.allocate(asked, 0)
+        return
     lists = (
         None
         if wanted is None
