@@ -8,102 +8,30 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from attrs import Factory, define, evolve, field, frozen
 
 from ...api.objects import (
-    CapacityRequestPolicy,
     Device,
     DeviceAsk,
     DeviceAttribute,
-    DeviceCapacity,
     DeviceClass,
     DeviceConstraint,
     DeviceRequest,
     ExactDeviceRequest,
-    Quantity,
     ResourceClaim,
-    round_away,
 )
 from ..cluster.listings import DeviceId, ResourceClaims
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
-from .pools import CounterId, DeviceModel, Pool, PoolDevice
+from .pools import Amounts, CounterId, DeviceModel, Pool, PoolDevice, has_room, taken_by
 
 # --- The requests of claims, checked before the search ------------------------------------------------------
 # Each has its class, its number of devices, and its devices for mode All. Upstream: the first part of
 # Allocate, and validateDeviceRequest, in structured/internal/experimental/allocator_experimental.go.
-
-
-# --- shared capacities --------------------------------------------------------------------------------------
-
-# Capacities of devices that several claims share: how much a request takes of each, and whether that is left.
-# Upstream: consumable_capacity.go in structured/internal/experimental. Amounts are in billionths.
-
-Amounts = Mapping[str, int]
-"""Capacity -> how much of it."""
-_ONE = 10**9
-
-
-def has_room(device: Device, request: DeviceAsk, used: Iterable[Amounts | None]) -> bool:
-    """Whether *device* has as much left as *request* would take, beside what is *used* of it. Without shares
-    nothing else is used."""
-    requested = {} if request.capacity is None else request.capacity.requests
-    if not requested.keys() <= device.capacity.keys():
-        return False
-    users = [amounts for amounts in used if amounts]
-    for name, amount in taken_by(request, device).items():
-        capacity = device.capacity[name]
-        if (
-            _violates(amount, capacity.request_policy)
-            or amount + sum(amounts.get(name, 0) for amounts in users) > capacity.value.nanos
-        ):
-            return False
-    return True
-
-
-def taken_by(request: DeviceAsk, device: Device) -> dict[str, int]:
-    """The amounts of each capacity of *device* that *request* takes."""
-    requested = {} if request.capacity is None else request.capacity.requests
-    return {
-        name: _consumed_amount(requested.get(name), capacity) for name, capacity in device.capacity.items()
-    }
-
-
-def _consumed_amount(requested: Quantity | None, capacity: DeviceCapacity) -> int:
-    policy = capacity.request_policy
-    if requested is None:
-        return (capacity.value if policy is None or policy.default is None else policy.default).nanos
-    if policy is None:
-        return requested.nanos
-    limits = policy.valid_range
-    if limits is None or limits.min is None:
-        return next((value.nanos for value in policy.valid_values if requested <= value), requested.nanos)
-    if requested < limits.min:
-        return limits.min.nanos
-    if not limits.step:
-        return requested.nanos
-    least = limits.min.value()
-    step = limits.step.value()
-    return (least - (least - requested.value()) // step * step) * _ONE
-
-
-def _violates(amount: int, policy: CapacityRequestPolicy | None) -> bool:
-    if policy is None or (policy.default is not None and amount == policy.default.nanos):
-        return False
-    limits = policy.valid_range
-    if limits is None:
-        return bool(policy.valid_values) and all(amount != value.nanos for value in policy.valid_values)
-    if limits.max is not None and amount > limits.max.nanos:
-        return True
-    least = 0 if limits.min is None else limits.min.value()
-    return (
-        limits.step is not None
-        and bool(limits.step)
-        and (round_away(amount, _ONE) - least) % limits.step.value() != 0
-    )
 
 
 MOST_DEVICES = 32
@@ -412,19 +340,17 @@ class DeviceSearch:
             for claim in self.asking
         ]
         self._options = [option for requests in self.wanted for options in requests for option in options]
-        takes_all = [
-            any(option.all_devices is not None for options in requests for option in options)
-            for requests in self.wanted
-        ]
         # Where something leaves its marks, what comes later depends on the way that led there. Mode All takes
         # its devices in order, so it also counts which of them were taken before.
+        all_leaves_marks = not (self.cells.all_gives_back and self.cells.alternatives_apart)
         self._may_skip = not (
-            (any(takes_all) and not (self.cells.all_gives_back and self.cells.alternatives_apart))
-            or any(
-                takes and constraints for takes, constraints in zip(takes_all, self._constraints, strict=True)
+            any(
+                option.all_devices is not None and (all_leaves_marks or constraints)
+                for constraints, requests in zip(self._constraints, self.wanted, strict=True)
+                for option in chain.from_iterable(requests)
             )
             or (self.cells.keeps_counters and any(pool.counters for pool in self.pools))
-            or any(constraint.is_compared for claim in self._constraints for constraint in claim)
+            or any(constraint.is_compared for constraint in chain.from_iterable(self._constraints))
         )
 
     def run(self) -> Outcome | None:

@@ -31,17 +31,8 @@ from ..cluster.listings import DeviceId, Listings, held_by
 from ..pods import rebuilt_from
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
-from .devicesearch import (
-    DevicePlanner,
-    DeviceSearch,
-    Option,
-    Outcome,
-    SearchTimeout,
-    TakenDevice,
-    has_room,
-    tolerates,
-)
-from .pools import DeviceModels, Pool, PoolDevice, Pools, ReachedRows
+from .devicesearch import DevicePlanner, DeviceSearch, Option, Outcome, SearchTimeout, TakenDevice, tolerates
+from .pools import DeviceModels, Pool, PoolDevice, Pools, ReachedRows, has_room
 
 UNKNOWN = -1
 NONE = 0

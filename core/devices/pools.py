@@ -13,13 +13,18 @@ import numpy as np
 from attrs import Factory, define, frozen
 
 from ...api.objects import (
+    CapacityRequestPolicy,
     Device,
+    DeviceAsk,
     DeviceAttribute,
+    DeviceCapacity,
     JsonDict,
     Map,
     NodeSelector,
+    Quantity,
     ResourceSlice,
     ResourceSliceSpec,
+    round_away,
 )
 from ..arrays import NO_INTS, Batch, Ints, Mask, NodeTable
 from ..cluster.listings import DeviceId, Listings
@@ -509,3 +514,72 @@ class ReachedRows:
         if selector not in self._masks:
             self._masks[selector] = node_selector_mask(selector, Batch.everywhere(self.table))
         return self._masks[selector]
+
+
+# --- shared capacities --------------------------------------------------------------------------------------
+
+# Capacities of devices that several claims share: how much a request takes of each, and whether that is left.
+# Upstream: consumable_capacity.go in structured/internal/experimental. Amounts are in billionths.
+
+Amounts = Mapping[str, int]
+"""Capacity -> how much of it."""
+_ONE = 10**9
+
+
+def has_room(device: Device, request: DeviceAsk, used: Iterable[Amounts | None]) -> bool:
+    """Whether *device* has as much left as *request* would take, beside what is *used* of it. Without shares
+    nothing else is used."""
+    requested = {} if request.capacity is None else request.capacity.requests
+    if not requested.keys() <= device.capacity.keys():
+        return False
+    users = [amounts for amounts in used if amounts]
+    for name, amount in taken_by(request, device).items():
+        capacity = device.capacity[name]
+        if (
+            _violates(amount, capacity.request_policy)
+            or amount + sum(amounts.get(name, 0) for amounts in users) > capacity.value.nanos
+        ):
+            return False
+    return True
+
+
+def taken_by(request: DeviceAsk, device: Device) -> dict[str, int]:
+    """The amounts of each capacity of *device* that *request* takes."""
+    requested = {} if request.capacity is None else request.capacity.requests
+    return {
+        name: _consumed_amount(requested.get(name), capacity) for name, capacity in device.capacity.items()
+    }
+
+
+def _consumed_amount(requested: Quantity | None, capacity: DeviceCapacity) -> int:
+    policy = capacity.request_policy
+    if requested is None:
+        return (capacity.value if policy is None or policy.default is None else policy.default).nanos
+    if policy is None:
+        return requested.nanos
+    limits = policy.valid_range
+    if limits is None or limits.min is None:
+        return next((value.nanos for value in policy.valid_values if requested <= value), requested.nanos)
+    if requested < limits.min:
+        return limits.min.nanos
+    if not limits.step:
+        return requested.nanos
+    least = limits.min.value()
+    step = limits.step.value()
+    return (least - (least - requested.value()) // step * step) * _ONE
+
+
+def _violates(amount: int, policy: CapacityRequestPolicy | None) -> bool:
+    if policy is None or (policy.default is not None and amount == policy.default.nanos):
+        return False
+    limits = policy.valid_range
+    if limits is None:
+        return bool(policy.valid_values) and all(amount != value.nanos for value in policy.valid_values)
+    if limits.max is not None and amount > limits.max.nanos:
+        return True
+    least = 0 if limits.min is None else limits.min.value()
+    return (
+        limits.step is not None
+        and bool(limits.step)
+        and (round_away(amount, _ONE) - least) % limits.step.value() != 0
+    )
