@@ -342,12 +342,17 @@ class DeviceSearch:
         self._options = [option for requests in self.wanted for options in requests for option in options]
         # Where something leaves its marks, what comes later depends on the way that led there. Mode All takes
         # its devices in order, so it also counts which of them were taken before.
-        all_leaves_marks = not (self.cells.all_gives_back and self.cells.alternatives_apart)
         self._may_skip = not (
             any(
-                option.all_devices is not None and (all_leaves_marks or constraints)
+                option.all_devices is not None
+                and (
+                    constraints
+                    or not self.cells.all_gives_back
+                    or (len(options) > 1 and not self.cells.alternatives_apart)
+                )
                 for constraints, requests in zip(self._constraints, self.wanted, strict=True)
-                for option in chain.from_iterable(requests)
+                for options in requests
+                for option in options
             )
             or (self.cells.keeps_counters and any(pool.counters for pool in self.pools))
             or any(constraint.is_compared for constraint in chain.from_iterable(self._constraints))
