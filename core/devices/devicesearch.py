@@ -124,14 +124,12 @@ class DevicePlanner:
     def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
         self._matches_by_device.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
-        if self.cells.refuses_capacity and not self.cells.shares:
-            refused = [f"subrequest {sub.name}" for sub in alternatives if sub.capacity is not None]
-            if request.exactly is not None and request.exactly.capacity is not None:
-                refused.insert(0, f"request {request.name}")
-            if refused:
-                raise AllocationError(
-                    f"claim {claim.key}, {refused[0]}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
-                )
+        capacities = [ask.capacity for ask in (request.exactly, *alternatives) if ask is not None]
+        if self.cells.refuses_capacity and not self.cells.shares and any(capacities):
+            raise AllocationError(
+                f"claim {claim.key}, request {request.name}: has capacity requests,"
+                " but the DRAConsumableCapacity feature is disabled"
+            )
         asks: list[tuple[str, str, DeviceAsk]] = [(sub.name, request.name, sub) for sub in alternatives]
         asks = asks or [(request.name, "", request.exactly or ExactDeviceRequest())]
         # Upstream: which devices the second alternative matches is kept under the first one's number, up to

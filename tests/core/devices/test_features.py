@@ -178,7 +178,7 @@ def test_a_capacity_that_is_not_there():
     assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
     found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
     assert outcome(found, other) == ERROR
-    told = "^claim default/c, subrequest s1: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
+    told = "^claim default/c, request r0: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
     with pytest.raises(AllocationError, match=told):
         taken(found, device_claim("c", either(exactly(), other)))
 
