@@ -124,14 +124,14 @@ class DevicePlanner:
     def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
         self._matches_by_device.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
-        capacities = [ask.capacity for ask in (request.exactly, *alternatives) if ask is not None]
-        if self.cells.refuses_capacity and not self.cells.shares and any(capacities):
-            raise AllocationError(
-                f"claim {claim.key}, request {request.name}: has capacity requests,"
-                " but the DRAConsumableCapacity feature is disabled"
-            )
         asks: list[tuple[str, str, DeviceAsk]] = [(sub.name, request.name, sub) for sub in alternatives]
         asks = asks or [(request.name, "", request.exactly or ExactDeviceRequest())]
+        refused = [f"{'sub' if parent else ''}request {name}" for name, parent, ask in asks if ask.capacity]
+        if refused and self.cells.refuses_capacity and not self.cells.shares:
+            where = refused[0] if self.cells.refuses_capacity == "alternative" else f"request {request.name}"
+            raise AllocationError(
+                f"claim {claim.key}, {where}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
+            )
         # Upstream: which devices the second alternative matches is kept under the first one's number, up to
         # 1.35.
         return [

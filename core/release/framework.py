@@ -468,6 +468,7 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
 
 
 Room = Literal["requested", "again", "left"]
+RefusedCapacity = Literal["", "request", "alternative"]
 
 
 class DeviceCells(CellGroup, frozen=True, kw_only=True):
@@ -508,8 +509,9 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """A device with a taint goes to a request that tolerates it."""
     shares: bool = False
     """Devices may be shared, as their capacity allows, and requests say how much of it they want."""
-    refuses_capacity: bool = False
-    """Where devices are not shared, a request that says how much it wants is an error."""
+    refuses_capacity: RefusedCapacity = ""
+    """Where devices are not shared, a request that says how much it wants is an error, which names the request,
+    or the alternative."""
     keeps_counters: bool = False
     """A device that is turned down once it took its counters keeps them, and one that is shared takes
     none."""

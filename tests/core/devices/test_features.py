@@ -178,9 +178,16 @@ def test_a_capacity_that_is_not_there():
     assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
     found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
     assert outcome(found, other) == ERROR
-    told = "^claim default/c, request r0: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
+
+
+@pytest.mark.parametrize("release, named", [("1.34", "request r0"), ("1.36", "subrequest s1")])
+def test_capacity_without_the_gate(release, named):
+    """The error names the request, from 1.35 on the alternative."""
+    found = newest(a_slice("n", shared("x")), release=release, DRAConsumableCapacity=False)
+    asked = either(exactly(), exactly(capacity={"requests": {"memory": "1"}}))
+    told = f"^claim default/c, {named}: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
     with pytest.raises(AllocationError, match=told):
-        taken(found, device_claim("c", either(exactly(), other)))
+        taken(found, device_claim("c", asked))
 
 
 def test_distinct_values():
