@@ -315,11 +315,12 @@ class FrameworkFlow:
         profile = self._profile(cycle.pod)
         order = self.order
         engine = self.engine
+        whole_table = cycle.table
         listed = rows = order.rows()
         if not order.is_regular:
             # What is known of the nodes is of no use in this cycle.
             ghosts = engine.release.snapshot_keeps_ghosts
-            cycle.table = laid_out(engine.table, rows, engine.cache, keeps_ghosts=ghosts)
+            cycle.table = laid_out(whole_table, rows, engine.cache, keeps_ghosts=ghosts)
             cycle.answers = None
             rows = np.arange(len(rows))
         table = cycle.table
@@ -352,8 +353,7 @@ class FrameworkFlow:
             verdict,
         )
         if not order.is_regular:
-            engine.table.transient[:, listed] = table.transient[:, rows]
-            engine.table.has_transient |= table.has_transient
+            whole_table.take_transient(listed, table)
         if failed is not None:
             raise FilterError(failed)
         return details

@@ -28,7 +28,7 @@ from ..pods import (
     take_out,
 )
 from .census import Census, PodCount
-from .columns import ChangeLog, Derived, Ints, Mask, NodeColumn, RowsByValue, grown
+from .columns import ChangeLog, Derived, Ints, Mask, NodeColumn, Rows, RowsByValue, grown
 
 _T = TypeVar("_T")
 Statuses = tuple[tuple[str, str], ...]
@@ -271,6 +271,11 @@ class NodeTable:
         if (node := table.nodes[row]) is not None:
             images = {image: table.images[image][row] for image in table._images_of.get(row, ())}
             self.ghosts[name] = node, images, list(table.pods[row])
+
+    def take_transient(self, rows: Rows, table: NodeTable) -> None:
+        """Take over the counts of *table*, whose rows are *rows* here, in that order."""
+        self.transient[:, rows] = table.transient[:, : len(rows)]
+        self.has_transient |= table.has_transient
 
     @contextmanager
     def with_ghosts(self) -> Iterator[Ints]:
