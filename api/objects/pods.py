@@ -183,8 +183,10 @@ class ImageVolumeSource(HashedPart):
 
 
 class Volume(VolumeSource):
-    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, one that only tells pods
-    apart where they come in batches, or what no rule looks at."""
+    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at.
+
+    Of the last, the signatures of batches read host paths, NFS shares and projected volumes.
+    """
 
     name: str = ""
     claim: PersistentVolumeClaimVolumeSource | None = field(default=None, name="persistentVolumeClaim")

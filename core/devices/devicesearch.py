@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from attrs import Factory, define, evolve, field, frozen
@@ -353,7 +352,7 @@ class DeviceSearch:
                 for option in options
             )
             or (self.cells.keeps_counters and any(pool.counters for pool in self.pools))
-            or any(constraint.is_compared for constraint in chain.from_iterable(self._constraints))
+            or any(constraint.is_compared for claim in self._constraints for constraint in claim)
         )
 
     def run(self) -> Outcome | None:
