@@ -129,7 +129,12 @@ def framework_engine(
     profiles = build_profiles(
         config,
         registry_of(release) if registry is None else registry,
-        handle_of(config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols),
+        handle_of(
+            config,
+            requests=lambda pod: release.incoming(pod, config.gates),
+            counted=lambda pod: release.footprint(release.resized(pod, config.gates), config.gates),
+            max_pd_vols=max_pd_vols,
+        ),
     )
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.

@@ -36,7 +36,7 @@ from ..api.objects import (
 from ..core.cluster.listings import IMPLICIT
 from ..core.pods import PODS, Port, claim_keys, claim_name, host_ports, of_node
 from ..core.release import Requests
-from ..core.volumes import MIGRATED_PLUGINS, PLUGINS
+from ..core.volumes import MIGRATED_PLUGINS, PLUGINS, RBD, plugin_of
 from ..predicates.nodiskconflict import disks_conflict
 from ..predicates.novolumezoneconflict import zones_of
 
@@ -137,22 +137,22 @@ def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
     return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in requested
 
 
-def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: RequestsOf | None, nominated: bool) -> bool:
-    """A pod left its node, or became smaller there in something that the pod wants; with *requests* None
+def pod_leaves_room(pod: Pod, old: Any, new: Any, *, counted: RequestsOf | None, nominated: bool) -> bool:
+    """A pod left its node, or became smaller there in something that the pod wants; with *counted* None
     sizes do not change.
 
     With *nominated* a pod that was nominated to a node counts, too.
     """
     if new is None:
         return was_on_node(old, nominated)
-    if requests is None:
+    if counted is None:
         return False
     if new.uid == pod.uid:
         return True
-    before = requests(old)
-    after = requests(new)
+    before = counted(old)
+    after = counted(new)
     return bool(new.spec.node_name) and any(
-        number and before.get(name, 0) > after.get(name, 0) for name, number in requests(pod).items()
+        number and before.get(name, 0) > after.get(name, 0) for name, number in counted(pod).items()
     )
 
 
@@ -239,7 +239,9 @@ def pod_leaves_attachment(pod: Pod, old: Any, new: Any, *, nominated: bool) -> b
 
 
 def _inline_driver(volume: Volume) -> str | None:
-    return next((plugin.driver for plugin in PLUGINS.values() if plugin.inline(volume) is not None), None)
+    plugin = plugin_of(volume)
+    # Upstream: the releases in which limits have hints know no driver for disks of Ceph.
+    return None if plugin in (None, RBD) else PLUGINS[plugin].driver
 
 
 def limit_grows(pod: Pod, old: Any, new: Any) -> bool:

@@ -490,6 +490,8 @@ class Handle:
     """The same of its events."""
     requests: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
     """The requests of a pod, as the release counts them."""
+    counted: Callable[[Pod], Requests] = attrs.field(factory=lambda: functools.partial(exact_sums, gates={}))
+    """The same of a pod on a node, which may be resized."""
     devices: DeviceCells = attrs.Factory(DeviceCells)
     """The release's cells about devices."""
     listings: Listings | None = None

@@ -362,7 +362,7 @@ class NodeResourcesFit(_ScoresDevices):
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
         left = partial(
             pod_leaves_room,
-            requests=handle.requests if resizes else None,
+            counted=handle.counted if resizes else None,
             nominated=handle.queueing.nomination_ends,
         )
         room = partial(

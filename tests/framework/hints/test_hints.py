@@ -203,7 +203,7 @@ def test_room_of_what_is_asked_for_alone():
     for cpu, wakes in (("0", False), ("1", True)):
         pending = made("p", requests={"cpu": cpu, "memory": "1Gi"})
         assert (
-            hints.pod_leaves_room(pending, *smaller, requests=partial(exact_sums, gates={}), nominated=False)
+            hints.pod_leaves_room(pending, *smaller, counted=partial(exact_sums, gates={}), nominated=False)
             is wakes
         )
 

@@ -107,6 +107,12 @@ def test_pods_that_go():
     nominated = pod("q", volumes=[OF_CLAIM], nominated="n")
     assert hints.pod_leaves_attachment(PLAIN, gone, None, nominated=False)
     assert not hints.pod_leaves_attachment(PLAIN, pod("q", on="n"), None, nominated=True)
+    disks = {
+        "rbd": {"monitors": ["m"], "image": "i"},
+        "awsElasticBlockStore": {"volumeID": "aws://zone/no-volume"},
+    }
+    leaving = [pod("q", on="n", volumes=[{"name": "d", kind: disk}]) for kind, disk in disks.items()]
+    assert [hints.pod_leaves_attachment(PLAIN, old, None, nominated=True) for old in leaving] == [False, True]
     assert [
         hints.pod_leaves_attachment(PLAIN, nominated, None, nominated=counts) for counts in (False, True)
     ] == [False, True]
