@@ -34,6 +34,9 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """A node that goes is an event."""
     pod_changes: tuple[str, ...] = ()
     """The changes of a pod that are events of their own."""
+    any_update_wakes_all: bool = False
+    """Where a change of a pod on a node is not looked for among affine pods alone, it is an event of any
+    update."""
     any_event_moves: bool = False
     """Any event moves every parked pod (no: those that a plugin rejected which waits for it)."""
     fixed_events: bool = False
@@ -49,6 +52,9 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """A pod that loses the place that it was reserved is an event."""
     nomination_ends: bool = False
     """A pod that goes or changes its nominated node is an event for pods of no higher priority."""
+    tells_removal_from_binding: bool = False
+    """A pod that gets its node ends no nomination, and one that goes while it is assumed on a node is
+    forgotten there at once, which is an event."""
     drops_unwanted: bool = False
     """An event that no plugin waits for does not count as a move."""
     full_labels: bool = False

@@ -359,6 +359,8 @@ class FrameworkQueue(QueueBase):
         )
         for event in events:
             asks_all = self._asks_hints_of_pods or event.action is Action.UPDATE_POD_SCALE_DOWN
+            if asks_all and self.queueing.any_update_wakes_all:
+                event = ASSIGNED_POD_UPDATE
             self._move_for(event, self._parked.all() if asks_all else self._affine_pods(pod), old, pod)
 
     def _affine_pods(self, pod: Pod) -> list[QueuedPod]:
@@ -600,10 +602,22 @@ class FrameworkEvents(EventRouter):
             super()._tell_cache(old, new)
 
     def _tell_queue(self, old: Pod | None, new: Pod | None) -> None:
+        tells_apart = self._cells.tells_removal_from_binding
         if new is not None or old is None:
             super()._tell_queue(old, new)
-            if new is not None and old is not None and not self._is_echo(new):
+            if new is None or old is None:
+                return
+            if not self._is_echo(new):
                 self._nomination_ended(old, new.status.nominated_node_name)
+            elif tells_apart and new.is_terminating and not old.is_terminating:
+                self._assumed_pod_goes(new)
+            return
+        if tells_apart and old.key in self.pods:
+            super()._tell_queue(old, new)  # it got its node
+            return
+        if tells_apart and self.engine.is_assumed(old):
+            self.queue.delete(old)
+            self._assumed_pod_goes(old)
             return
         was_waiting = self.engine.flow.binding.removed(old)
         if was_waiting or self.engine.is_assumed(old):
@@ -615,6 +629,16 @@ class FrameworkEvents(EventRouter):
             self.queue.move_all(ASSIGNED_POD_DELETE, old=old)
         elif not was_waiting:
             self._nomination_ended(old, "")
+
+    def _assumed_pod_goes(self, pod: Pod) -> None:
+        """A pod goes while it is assumed on a node: what it takes there is free before its binding fails."""
+        engine = self.engine
+        assumed = engine.pod_state(pod)
+        if assumed is None:
+            return
+        if not engine.flow.binding.removed(pod):
+            engine.cache.forget(assumed.pod)
+        self.queue.move_all(ASSIGNED_POD_DELETE, old=assumed.pod)
 
     def _nomination_ended(self, old: Pod, now: str) -> None:
         """A pod was nominated to another node than *now*: pods of no higher priority, for which it counted

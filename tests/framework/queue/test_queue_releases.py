@@ -122,6 +122,71 @@ def test_a_nominated_pod_that_goes(priority, stays):
     assert bench.parts[2] == stays
 
 
+@since("1.35", first="1.33")
+def test_a_nominated_pod_that_gets_its_node(each, is_new):
+    """From 1.35 on that does not count as if it went."""
+    bench = Bench.of(each)
+    bench.router.put(node("n"))
+    nominated = named("nominated", status={"nominatedNodeName": "n"})
+    bench.tried(nominated)
+    bench.failed(named("p", requests={"cpu": "1"}))
+    bench.router.put(named("nominated", on="n", status={"nominatedNodeName": "n"}))
+    assert (bench.parts[2] == 1) is is_new
+
+
+@pytest.mark.parametrize("begins", [False, True])
+@since("1.35", first="1.33")
+def test_an_assumed_pod_that_goes(each, is_new, begins):
+    """From 1.35 on its place is free, and other pods are tried, as soon as its deletion *begins* or it is
+    gone."""
+    bench = Bench.of(each)
+    bench.router.put(node("n"))
+    assumed = bench.tried(named("assumed")).pod
+    assert bench.router.engine.assume(assumed, "n") is None
+    bench.failed(named("p", requests={"cpu": "1"}))
+    if begins:
+        bench.router.put(named("assumed", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}))
+    else:
+        bench.router.delete(assumed)
+    assert (bench.parts[2] == 0) is is_new
+    assert bench.router.engine.is_assumed(assumed) is not is_new
+
+
+@pytest.mark.parametrize("release", ["1.30", "1.31", "1.32", "1.36"])
+def test_a_smaller_pod(release):
+    """In 1.31 alone it wakes pods that wait for changed labels."""
+    bench = Bench.of(release)
+    bench.router.put(node("n"))
+    bench.router.put(named("big", on="n", labels={"app": "a"}, requests={"cpu": "2"}))
+    spread = {"maxSkew": 1, "topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "b"}}}
+    bench.failed(
+        named("p", topologySpreadConstraints=[{**spread, "whenUnsatisfiable": "DoNotSchedule"}]),
+        frozenset({"PodTopologySpread"}),
+    )
+    bench.router.put(named("big", on="n", labels={"app": "a"}, requests={"cpu": "1"}))
+    assert (bench.parts[2] == 0) is (release == "1.31")
+
+
+@pytest.mark.parametrize("memory, wakes", [("1Gi", True), ("4Gi", False)])
+def test_a_pod_whose_resize_is_over(memory, wakes):
+    """It leaves room where its status says that it holds less than before, whatever it asks for."""
+    bench = Bench.of("1.36")
+    bench.router.put(node("n"))
+    held = {"name": "c", "resources": {"requests": {"cpu": "1", "memory": "4Gi"}}}
+
+    def resized(amount):
+        status = {**held, "allocatedResources": {"cpu": "1", "memory": amount}}
+        status["resources"] = {"requests": status["allocatedResources"]}
+        return named(
+            "big", on="n", requests={"cpu": "1", "memory": "1Gi"}, status={"containerStatuses": [status]}
+        )
+
+    bench.router.put(resized("4Gi"))
+    bench.failed(named("p", requests={"memory": "2Gi"}))
+    bench.router.put(resized(memory))
+    assert (bench.parts[2] == 0) is wakes
+
+
 @since("1.28", first="1.27")
 def test_gated_pods_stay(each, is_new):
     """From 1.28 on events do not wake pods with scheduling gates, so their plugin is not asked."""
