@@ -185,8 +185,7 @@ def class_waits(pod: Pod, old: Any, new: Any) -> bool:
 def migration_changes(pod: Pod, old: Any, new: Any) -> bool:
     """A CSINode is new, or other plugins are migrated there. Upstream: isSchedulableAfterCSINodeChange."""
     return bool(
-        old is None
-        or old.metadata.annotations.get(MIGRATED_PLUGINS) != new.metadata.annotations.get(MIGRATED_PLUGINS)
+        old is None or old.annotations.get(MIGRATED_PLUGINS, "") != new.annotations.get(MIGRATED_PLUGINS, "")
     )
 
 

@@ -123,6 +123,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     backs_off_to_the_end: bool = False
     """A pod still backs off at the moment when its backoff ends; pods that failed by an error back off
     apart."""
+    updates_renominate: bool = False
+    """Without hints, a pod that its update lets be tried has the nomination in its status alone."""
     keeps_nominations: bool = False
     """A pod that is activated keeps its nomination (no: it gets that of its status)."""
     activates_tried_pods: bool = False

@@ -314,6 +314,8 @@ class FrameworkQueue(QueueBase):
         new = item.pod
         if not self._asks_hints_of_pods:
             super()._update_parked(item, old)
+            if self.queueing.updates_renominate and self._active.get(new.key) is item:
+                self.nominations.add(new, holder=item)
         else:
             self._parked.put(item)
             events = (event for event in self.changes(old, new) if self._is_helped(item, event, old, new))

@@ -48,6 +48,16 @@ def test_classes():
     assert [hints.class_waits(PLAIN, None, new) for new in (first, waits)] == [False, True]
 
 
+def test_migrated_plugins():
+    """A CSINode that is new or names other plugins counts; naming none is like not saying so."""
+    silent, empty, named = (
+        some("CSINode", "n", metadata={"annotations": annotations})
+        for annotations in ({}, *({hints.MIGRATED_PLUGINS: plugins} for plugins in ("", "kubernetes.io/rbd")))
+    )
+    cases = [(None, silent, True), (silent, empty, False), (silent, named, True), (named, named, False)]
+    assert all(hints.migration_changes(PLAIN, old, new) is helps for old, new, helps in cases)
+
+
 def capacity(amount, largest=None):
     """A report of storage."""
     sizes = {"capacity": amount, "maximumVolumeSize": largest}

@@ -122,6 +122,18 @@ def test_a_nominated_pod_that_goes(priority, stays):
     assert bench.parts[2] == stays
 
 
+@pytest.mark.parametrize("release", ["1.31", "1.32", "1.33"])
+def test_an_update_of_a_nominated_pod(release):
+    """In 1.33 without hints one that is then tried has the nomination in its status alone."""
+    bench = Bench.of(release, SchedulerQueueingHints=False)
+    nominated = bench.failed(named("p")).pod
+    bench.queue.nominate(nominated, "n")
+    bench.clock.now += 20 * SECOND
+    bench.router.put(named("p", tolerations=[{"operator": "Exists"}]))
+    assert bench.parts == (1, 0, 0)
+    assert bench.queue.nominations.node_of(nominated) == ("" if release == "1.33" else "n")
+
+
 @since("1.35", first="1.33")
 def test_a_nominated_pod_that_gets_its_node(each, is_new):
     """From 1.35 on that does not count as if it went."""
