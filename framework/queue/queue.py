@@ -318,8 +318,15 @@ class FrameworkQueue(QueueBase):
                 self.nominations.add(new, holder=item)
         else:
             self._parked.put(item)
-            events = (event for event in self.changes(old, new) if self._is_helped(item, event, old, new))
-            any(self._leave_parking(item, self.clock.now) is not None for event in events)
+            for event in self.changes(old, new):
+                place = None
+                if self._is_helped(item, event, old, new):
+                    place = self._leave_parking(item, self.clock.now)
+                else:
+                    # Upstream: also where an event before let it back off, and then it is in both places.
+                    self._parked.put(item)
+                if place == ACTIVE or (place is not None and self.pops_early):
+                    return
 
     @property
     def _asks_hints_of_pods(self) -> bool:

@@ -269,6 +269,18 @@ def test_an_update_while_a_pod_is_tried():
     assert bench.parts == (0, 1, 0)
 
 
+@pytest.mark.parametrize("pops_early", [False, True])
+def test_two_changes_at_once(pops_early):
+    """A parked pod whose first change lets it back off, while the second one does not help it, is in both
+    places, but where pods are popped early."""
+    bench = Bench.of("1.36", SchedulerPopFromBackoffQ=pops_early)
+    spread = {"maxSkew": 1, "topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "a"}}}
+    wanted = {"topologySpreadConstraints": [{**spread, "whenUnsatisfiable": "DoNotSchedule"}]}
+    bench.failed(named("p", requests={"cpu": "2"}, **wanted), frozenset({"PodTopologySpread"}))
+    bench.router.put(named("p", labels={"app": "a"}, requests={"cpu": "1"}, **wanted))
+    assert bench.parts == ((0, 1, 0) if pops_early else (0, 1, 1))
+
+
 def test_a_pod_whose_victims_are_deleted():
     """It is gated meanwhile, and an event that comes later frees it."""
     bench = Bench.of("1.34")
