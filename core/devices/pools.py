@@ -353,6 +353,10 @@ class Pools:
             for at, device in enumerate(device_slice.spec.devices)
         ]
         fault = _first_repeated(device.id[2] for device in devices)
+        if fault:
+            # Upstream: whether a device matches is remembered by its name.
+            first = {device.id: device for device in reversed(devices)}
+            devices = [device for device in devices if device is first[device.id]]
         counters = dict[CounterId, int]()
         elsewhere = list[PoolDevice]()
         if not self.cells.leaves_counted_devices and whole_pools and not is_incomplete and not fault:

@@ -267,6 +267,12 @@ def test_an_invalid_pool(release, errs):
         assert taken(found, asked) == [["b"]]
 
 
+def test_the_first_device_of_a_name():
+    """In 1.32 the first device of a name answers for all of that name in its pool."""
+    found = devices(GPU, a_slice("n", "a", device("a", model="a"), pool="p"), release="1.32")
+    assert taken(found, device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))) is None
+
+
 def test_the_node_selector_of_the_result():
     """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are
     joined."""
