@@ -163,7 +163,8 @@ class Pool:
     is_incomplete: bool
     """Not all of its slices are there."""
     invalid: str
-    """The name of a device that is in it twice, or another fault; empty: it is valid."""
+    """The name of a device that is in it twice, or another fault; empty: it is valid. In releases that ask for
+    *whole_pools* nobody looks for faults of incomplete ones."""
     counters: Mapping[CounterId, int] = Factory(dict)
     """The amount of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()
@@ -352,7 +353,9 @@ class Pools:
             if not (whole_pools and device_slice.spec.shared_counters)
             for at, device in enumerate(device_slice.spec.devices)
         ]
-        fault = _first_repeated(device.id[2] for device in devices)
+        fault = ""
+        if not (whole_pools and is_incomplete):
+            fault = _first_repeated(device.id[2] for device in devices)
         if fault:
             # Upstream: whether a device matches is remembered by its name.
             first = {device.id: device for device in reversed(devices)}

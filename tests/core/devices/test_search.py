@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.core.devices.claimjudging import AllocationError
-from kubeclassic.core.devices.nodedevices import FOUND, NONE, TOO_LATE, Devices
+from kubeclassic.core.devices.nodedevices import FOUND, INVALID, NONE, TOO_LATE, Devices
 from kubeclassic.core.release import with_gates
 from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.flow import framework_engine
@@ -271,6 +271,13 @@ def test_the_first_device_of_a_name():
     """In 1.32 the first device of a name answers for all of that name in its pool."""
     found = devices(GPU, a_slice("n", "a", device("a", model="a"), pool="p"), release="1.32")
     assert taken(found, device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))) is None
+
+
+@pytest.mark.parametrize("count, outcome", [(1, INVALID), (2, NONE)])
+def test_an_incomplete_pool_is_not_checked(count, outcome):
+    """From 1.35 on a pool that misses slices is not invalid, whatever the others hold."""
+    found = devices(GPU, a_slice("n", "a", "a", count=count), release="1.36")
+    assert found.outcomes([device_claim("c", exactly())], np.array([0])).tolist() == [outcome]
 
 
 def test_the_node_selector_of_the_result():
