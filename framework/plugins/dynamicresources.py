@@ -287,7 +287,7 @@ class DynamicResources(Plugin):
             )
         return [*state.unallocated, state.variants[device_resources]]
 
-    score_concerns = concerns
+    score_concerns = score_devices = concerns
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """Prefer nodes where the first alternatives of requests are free."""

@@ -344,6 +344,19 @@ def test_pods_from_one_template_share_what_is_known_of_them():
     assert engine.templates.of(claiming("p", "from u")) is not one
 
 
+def test_each_is_scored_by_its_own_claims():
+    """A pod is scored by its claims, not by those of an earlier pod from the same template."""
+    numa = f'device.attributes["{DRIVER}"].numa'
+    pools = [a_slice(name, device("g0", numa=at), device("g1", numa=2)) for at, name in enumerate("ab")]
+    asked = {"p": either(exactly(1, f"{numa} == 0"), exactly()), "q": exactly()}
+    claims = [
+        device_claim(f"{name}-c", one, metadata=owned_by("Pod", name, f"uid-{name}"))
+        for name, one in asked.items()
+    ]
+    run = Run(scheduler(*NODES, *pools, GPU, *claims, release="1.36"))
+    assert [run.cycle(claiming(name, "from t", c0=f"{name}-c")).host for name in asked] == ["a", "b"]
+
+
 def _needing(new, cpu):
     """The same pod with a request."""
     return pod(new.name, cpu=cpu, uid=new.uid, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])
