@@ -394,6 +394,8 @@ class FrameworkFlow:
             result = run_post_filter(
                 cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs
             )
+            for step in cycle.post_filter.afterwards if cycle.post_filter is not None else ():
+                step()
             diagnosis.post_filter = result.message
             decision.preemption = result.plan
             decision.nominated = result.nominated

@@ -206,6 +206,8 @@ class PostFilterContext:
     shortlists: bool
     """Preemption ends with as many candidates as its arguments say."""
     runs: DryRuns
+    afterwards: list[Callable[[], object]] = attrs.field(init=False, factory=list)
+    """What is done once all plugins were asked."""
 
     @property
     def layout(self) -> PodLayout:

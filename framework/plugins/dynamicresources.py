@@ -354,7 +354,10 @@ class DynamicResources(Plugin):
         state = cycle.notes.get(_STATE) or _State()
         if not state.claims:
             return unschedulable(NO_CLAIMS)
+        assert cycle.post_filter is not None
         claims = cycle.listings.resource_claims
+        # Upstream: plugins that come later see the devices as they were in PreFilter.
+        afterwards = cycle.post_filter.afterwards
         rows: list[int] = []
         if found.search is not None:
             verdict = found.search.verdict
@@ -367,10 +370,10 @@ class DynamicResources(Plugin):
             users = claim.status.reserved_for
             if not users or (len(users) == 1 and users[0].uid == cycle.pod.uid):
                 status = replace(claim.status, allocation=None, reserved_for=(), devices=())
-                claims.write(claim, replace(claim, status=status))
+                afterwards.append(partial(claims.write, claim, replace(claim, status=status)))
                 return unschedulable("deallocation of ResourceClaim completed")
         if state.special is not None and not is_in_memory(state.special):
-            claims.write(state.special, None)
+            afterwards.append(partial(claims.write, state.special, None))
             return unschedulable("deletion of ResourceClaim completed")
         return unschedulable("still not schedulable")
 

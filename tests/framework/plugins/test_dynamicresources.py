@@ -148,6 +148,18 @@ def test_a_claim_out_of_reach_is_given_back():
         assert bool(engine.listings.resource_claims.holders) == (users == ("q",))
 
 
+def test_preemption_sees_the_devices_as_they_were():
+    """Devices that a claim gives back are no reason to preempt in the same cycle."""
+    engine = scheduler(
+        *(node("a", cpu="4"), node("b", cpu="4"), pod("v", on="b", cpu="4"), GPU),
+        *(SLICES[0], a_slice("b", "g0", "g1"), allocated("c", "b"), device_claim("d", exactly(2))),
+    )
+    claims = [{"name": f"c{number}", "resourceClaimName": name} for number, name in enumerate("cd")]
+    decision = engine.schedule(pod("p", cpu="2", priority=1, resourceClaims=claims))
+    assert "deallocation" in (decision.error or "")
+    assert (decision.nominated, engine.listings.resource_claims.holders) == ("", {})
+
+
 def test_looking_changes_nothing():
     """A decision that is only looked at gives no claim back."""
     engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b"))
