@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from ..api.objects import Node, Pod
-from .arrays import Batch, Clause, DescribedBatch, Failures, NodeTable, PodCount, Scores, Sums
+from .arrays import Batch, Clause, DescribedBatch, Failures, NodeTable, PodCount, Rows, Scores, Sums
 from .arrays import Reduction as Reduction
 from .binding import Binder
 from .cluster.cache import Cache
@@ -322,6 +322,8 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     cache: Cache
     """For rules that read upstream's pod or node lister, which has objects that the snapshot in ``table``
     lacks."""
+    listed: Callable[[], Rows] | None = None
+    """Gives the rows of the snapshot's list of nodes, in its order; None where rules do not read it."""
     answers: Answers | None = None
     """Answers of earlier cycles; None if they must not be used."""
     described: Sequence[Node] | None = None

@@ -290,6 +290,7 @@ class FrameworkFlow:
             binder=self.binder,
             templates=engine.templates,
             cache=engine.cache,
+            listed=self.order.rows,
             details=details,
             answers=self.quick_paths[profile.scheduler_name].boards.answers if engine.memory_bytes else None,
             node_count=engine.cache.node_count,
@@ -328,6 +329,7 @@ class FrameworkFlow:
             cycle.table = laid_out(whole_table, rows, engine.cache, keeps_ghosts=ghosts)
             cycle.answers = None
             rows = np.arange(len(rows))
+            cycle.listed = partial(np.arange, len(rows))
         table = cycle.table
         table.shared_names = True
         diagnosis = Diagnosis(table.names, rows, profile.algorithm.release.framework, order.is_regular)

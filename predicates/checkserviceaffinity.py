@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from itertools import islice
 
 import attrs
 import numpy as np
@@ -118,17 +117,19 @@ class _Peers:
             counter = cycle.table.census.counter(query)
             table = cycle.table
             cache = cycle.cache
-            # All nodes that, in the cache, have such pods.
-            rows = np.flatnonzero(counter.rows).tolist()
-            peer_nodes = {table.names[row] for row in rows if row not in table.deleted_rows}
-            if len(cache.infos) > cache.node_count:
-                for name, info in cache.infos.items():
-                    if info.node is None and any(counter.of(entry.template) for entry in info.pods):
-                        peer_nodes.add(name)
-            # First by their places in the list of nodes, which has no deleted ones, or by name.
-            names = heapq.nsmallest(2, peer_nodes)
-            if peer_nodes and cycle.release.framework.first_peer_by_list:
-                names = list(islice(filter(peer_nodes.__contains__, cache.order.tree.one_round()), 2))
+            rows = np.flatnonzero(counter.rows)
+            if cycle.listed is not None and cycle.release.framework.first_peer_by_list:
+                # First by their places in the list of nodes, which has no deleted ones.
+                listed = cycle.listed()
+                names = [table.names[row] for row in listed[np.isin(listed, rows)][:2].tolist()]
+            else:
+                # Or by name, of all nodes that, in the cache, have such pods.
+                peer_nodes = {table.names[row] for row in rows.tolist() if row not in table.deleted_rows}
+                if len(cache.infos) > cache.node_count:
+                    for name, info in cache.infos.items():
+                        if info.node is None and any(counter.of(entry.template) for entry in info.pods):
+                            peer_nodes.add(name)
+                names = heapq.nsmallest(2, peer_nodes)
             peers = cycle.notes[_PEERS] = cls(counter, *[*names, None, None][:2])
         return peers
 

@@ -99,7 +99,8 @@ VOLUME_LISTINGS = (
 )
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
-    free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described"
+    free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described",
+    cluster="listed",
 )
 
 
