@@ -268,7 +268,8 @@ class FrameworkFlow:
             )
             if refused is not None:
                 return Decision(pod, error=refused, plugins=NONE)
-        if not engine.cache.node_count:
+        if not engine.node_count:
+            self.order.snapshot.refresh()  # nodes that come back are new to it
             return Decision(pod, error=NO_NODES, nominated="", plugins=NONE)
         return None
 

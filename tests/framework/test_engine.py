@@ -29,6 +29,19 @@ def test_a_zone_change_alone_does_not_reorder():
     assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
 
 
+def test_nodes_that_come_back_are_listed_anew():
+    """A pod that was tried while there was no node has seen them gone."""
+    nodes = [node("a"), node("b")]
+    engine = scheduler(*nodes)
+    feed = EventFeed(engine)
+    assert decided(engine, pod("p")).feasible == ["a", "b"]
+    for gone in nodes:
+        feed.delete(gone)
+    assert decided(engine, pod("p")).error == "no nodes available to schedule pods"
+    feed.put_all(reversed(nodes))
+    assert decided(engine, pod("p")).feasible == ["b", "a"]
+
+
 @pytest.mark.parametrize("percentage", [50, 100])
 def test_remembered_answers_change_nothing(percentage):
     """Without details the decisions and the starts are those of the whole cycle."""
