@@ -324,9 +324,12 @@ class Cache:
             raise CacheError(f"pod {pod.uid} is not added to scheduler cache, so cannot be updated")
         if state.node_name != pod.spec.node_name:
             raise CacheError(f"pod {pod.uid} updated on a different node than previously added to")
+        is_forgotten = self.forgets_with_node and state.node_name not in self.infos
         if self._take(state):
             # Upstream: where it is not found, the update ends with an error that is only logged.
-            state.pod, state.entry = pod, self._put_bound(pod)
+            state.pod = pod
+            if not is_forgotten:
+                state.entry = self._put_bound(pod)
 
     def remove(self, pod: Pod) -> None:
         """A bound pod is deleted."""

@@ -205,6 +205,19 @@ def test_a_pod_that_was_there_first_and_left():
     assert refreshed(made) == {"a": (True, [])}
 
 
+@pytest.mark.parametrize("release, pods", [("1.17", ["p"]), ("1.18", []), ("1.19", []), ("1.20", ["p"])])
+def test_a_pod_that_changes_after_its_node_went(release, pods):
+    """In 1.18 and 1.19 it stays forgotten, so that the node comes back without it."""
+    made = engine_for(release, {})
+    feed = EventFeed(made)
+    feed.put_all([node("a"), pod("p", on="a")])
+    refreshed(made)
+    feed.delete(node("a"))
+    feed.put(pod("p", on="a", labels={"changed": "yes"}))
+    feed.put(node("a"))
+    assert refreshed(made) == {"a": (True, pods)}
+
+
 def test_the_set_of_nodes_has_a_version():
     """It moves when a row comes or goes, not when a pod does."""
     made = scheduler(node("a"), pod("p", on="a"))
