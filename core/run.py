@@ -94,6 +94,8 @@ class EventFeed:
         current = self.known(item)
         if isinstance(item, Node) and self._zone(current) != self._zone(new):
             note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
+            if self.engine.cache.forgets_with_node:
+                note(self.engine.snapshot.restore, self.engine.snapshot.saved())
         if isinstance(item, DeviceClass):
             # What a class gave before another one took it does not follow from the classes that are there.
             classes = self.engine.listings.device_classes

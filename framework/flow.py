@@ -268,8 +268,14 @@ class FrameworkFlow:
             )
             if refused is not None:
                 return Decision(pod, error=refused, plugins=NONE)
+        snapshot = self.order.snapshot
+        if engine.release.forgets_pods_with_node or not engine.node_count:
+            snapshot.refresh()  # without nodes, too: those that come back are new to it
+            if snapshot.fault:
+                self.order.rows()
+                fault, snapshot.fault = snapshot.fault, ""
+                return Decision(pod, error=fault, plugins=NONE)
         if not engine.node_count:
-            self.order.snapshot.refresh()  # nodes that come back are new to it
             return Decision(pod, error=NO_NODES, nominated="", plugins=NONE)
         return None
 

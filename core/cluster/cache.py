@@ -242,6 +242,8 @@ class Cache:
     """The number of nodes in the node lister."""
     forgets_with_node: bool = False
     """A deleted node is forgotten with its pods, which are missed when they change or go."""
+    placeholders: set[str] = attrs.Factory(set)
+    """With *forgets_with_node*: the names without a node that had pods. Upstream keeps an entry for each."""
     images_revision: int = 0
     """Moves when some node has other images than before."""
     _states: dict[str, PodState] = attrs.Factory(dict)
@@ -374,14 +376,15 @@ class Cache:
         info = self.infos.get(state.node_name)
         entry = state.entry
         if info is None:
-            return True  # the node was forgotten
+            return state.node_name not in self.placeholders  # the node was forgotten
         is_last = bool(info.pods) and info.pods[-1] is entry
         if not take_out(info.pods, entry):
             return False
         info.is_reordered |= not is_last
         info.used_ports.difference_update(entry.template.ports)
         self._note_change(info.name, CacheChange(entry, -1))
-        self._drop_if_empty(info)
+        if self._drop_if_empty(info) and self.forgets_with_node:
+            self.placeholders.add(info.name)
         return True
 
     # --- nodes ----------------------------------------------------------------------------------------------
@@ -469,11 +472,14 @@ class Cache:
         info = self.infos.get(name)
         if info is None:
             info = self.infos[name] = NodeInfo(name)
+            self.placeholders.discard(name)
         return info
 
-    def _drop_if_empty(self, info: NodeInfo) -> None:
-        if not info.pods and info.node is None:
+    def _drop_if_empty(self, info: NodeInfo) -> bool:
+        is_empty = not info.pods and info.node is None
+        if is_empty:
             del self.infos[info.name]
+        return is_empty
 
     def _note_change(self, name: str, change: CacheChange) -> None:
         self.changes.setdefault(name, []).append(change)

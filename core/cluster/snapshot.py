@@ -7,7 +7,7 @@ Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -18,6 +18,11 @@ from ..arrays import NO_ROWS, ImageStates, NodeTable, Rows
 from ..pods import SPARE, rebuilt_from
 from ..release.framework import ReadsByCursor
 from .cache import Cache, CacheChange, NodeInfo
+
+INCONSISTENT = (
+    "snapshot state is not consistent, length of NodeInfoList={listed} not equal to length of nodes in tree={nodes} "
+    ", length of NodeInfoMap={entries}, length of nodes in cache={cached}, trying to recover"
+)
 
 
 @attrs.define(eq=False, repr=False)
@@ -37,6 +42,14 @@ class Snapshot:
     :attr:`NodeTable.ghosts`."""
     version: int = 0
     """With *drops_nodeless*: moves when the set of nodes changes."""
+    fault: str = ""
+    """The error with which the next cycle ends, as the list of nodes was not made anew when one went. Upstream:
+    where nodes are forgotten with their pods, the snapshot is cleared only while it has more entries than the
+    cache, and that has some without a node, too."""
+    _left: set[str] = attrs.Factory(set)
+    """The deleted nodes that the snapshot still has an entry for."""
+    _listed: int = 0
+    """The number of nodes in the list."""
     _images_at: dict[str, int] = attrs.Factory(dict)
     """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table``
     counts them late."""
@@ -52,6 +65,7 @@ class Snapshot:
         cache.changes = {}
         if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
+        known_names = changes.keys() & self.table.row_of.keys() if cache.forgets_with_node else ()
         if not changes.keys() <= self.table.row_of.keys():
             self._add_rows(changes)
         infos = cache.infos
@@ -78,6 +92,8 @@ class Snapshot:
                 self._catch_up(name, info)
         if self._waiting:
             self._give_nodes()
+        if changes and cache.forgets_with_node:
+            self._check_list(known_names, changes)
         if self.table.ghosts:
             self._forget_ghosts()
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(cache.infos):
@@ -103,6 +119,36 @@ class Snapshot:
                 # Pods may be older than the changes, also those that left with one of them.
                 self._stale.update(name for name in new if infos[name].pods or len(changes[name]) > 1)
                 self.version += len(new)
+
+    def _check_list(self, known_names: Collection[str], changes: Iterable[str]) -> None:
+        """Find out whether the list is made anew, and if not, whether it has to be: then there is a
+        :attr:`fault`. *known_names*: the names with *changes* that had a row."""
+        rows = self.table.row_of
+        infos, placeholders = self.cache.infos, self.cache.placeholders
+        came = {name for name in changes if name in rows and name not in known_names}
+        is_anew = not came <= self._left
+        self._left -= came
+        self._left.update(name for name in known_names if name not in rows)
+        entries, cached = len(rows) + len(self._left), len(infos) + len(placeholders)
+        if entries > cached:
+            is_anew = True
+            self.version += 1
+            gone = sorted(name for name in self._left if name not in infos and name not in placeholders)
+            self._left.difference_update(gone[: entries - cached])
+        nodes = self.cache.node_count
+        if not is_anew and self._listed != nodes:
+            self.version += 1
+            self.fault = INCONSISTENT.format(listed=self._listed, nodes=nodes, entries=entries, cached=cached)
+        self._listed = nodes
+
+    def saved(self) -> set[str]:
+        """The entries of deleted nodes, for :meth:`restore`."""
+        return set(self._left)
+
+    def restore(self, left: set[str]) -> None:
+        """What was tried since the entries were :meth:`saved` is taken back, and no fault comes of it."""
+        self.refresh()
+        self._left, self.fault = left, ""
 
     def _give_nodes(self) -> None:
         waiting = self._waiting

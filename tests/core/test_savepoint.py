@@ -139,3 +139,17 @@ class TestSavepoint:
             assert [one.name for one in engine.nominations.on("a")] == ["q", "r"]
             assert engine.nominations.node_of(pods[0]) == ""
         assert [one.name for one in engine.nominations.on("a")] == ["p", "q", "r"]
+
+
+def test_a_node_that_is_only_tried_gone_leaves_no_error():
+    """In 1.19, where a pod is on an unknown node, the cycle after a node went fails; a trial's end is no such
+    event."""
+    run = new_run("1.19")
+    run.put(waiting("lost", on="unknown"))
+    run.cycle(pod("before"))
+    for step in (lambda: run.delete(in_zone("b", "y")), lambda: run.put(in_zone("d", "z"))):
+        with run.savepoint():
+            step()
+            run.cycle(pod("tried"))
+        with run.savepoint():
+            assert run.cycle(pod("after")).error is None

@@ -8,6 +8,7 @@ from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.run import EventFeed, Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.plugin import Code, Handle, Plugin, WaitingPod, WaitingPods, unschedulable
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 
@@ -27,6 +28,27 @@ def test_a_zone_change_alone_does_not_reorder():
     assert decided(engine, pod("p")).feasible == before
     EventFeed(engine).put(node("d1", labels={ZONE: "d"}))
     assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
+
+
+@pytest.mark.parametrize("release, errs", [("1.17", False), ("1.18", True), ("1.19", True), ("1.20", False)])
+def test_a_list_that_was_not_made_anew(release, errs):
+    """In 1.18 and 1.19 a pod on an unknown node makes the cycle fail that first sees a node gone, and the
+    one that sees it back."""
+    engine = engine_for(release, {"percentageOfNodesToScore": 100})
+    feed = EventFeed(engine)
+    feed.put_all([node("a"), node("b"), pod("lost", on="unknown")])
+    assert decided(engine, pod("p")).feasible == ["a", "b"]
+    text = (
+        "snapshot state is not consistent, length of NodeInfoList=%d not equal to length of nodes in tree=%d "
+        ", length of NodeInfoMap=2, length of nodes in cache=%d, trying to recover"
+    )
+    for change, counts in ((feed.delete, (2, 1, 2)), (feed.put, (1, 2, 3))):
+        change(node("b"))
+        assert decided(engine, pod("p")).error == (text % counts if errs else None)
+        assert decided(engine, pod("p")).error is None
+    feed.delete(pod("lost", on="unknown"))
+    feed.delete(node("b"))
+    assert (decided(engine, pod("p")).error is not None) == errs
 
 
 def test_nodes_that_come_back_are_listed_anew():
