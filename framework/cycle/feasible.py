@@ -575,10 +575,10 @@ def search(
     result = details.search = diagnosis.search = visit(
         verdict, visiting, profile.algorithm.wanted(len(order))
     )
+    details.feasible_rows, error = _before_error(result) if verdict.has_errors else (result.feasible, None)
     if profile.algorithm.has_effects or cycle.claim_users is not None:
         visited_first = () if hinted_row is None else (hinted_row,)
         _leave_effects(cycle, nominations, verdict, visiting[: result.consumed], visited_first)
-    details.feasible_rows, error = _before_error(result) if verdict.has_errors else (result.feasible, None)
     if (
         has_failed
         and hinted_row not in result.visited
@@ -623,5 +623,6 @@ def _before_error(result: SearchResult) -> tuple[Rows, str | None]:
         if text is not None:
             result.visited = result.visited[:at]
             result.fits = result.fits[:at]
+            result.consumed = at + 1
             return result.feasible, text
     return result.feasible, None
