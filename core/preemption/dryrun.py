@@ -283,12 +283,13 @@ class OverlayTrial:
         return self._judge(np.flatnonzero(mask)).fits
 
     def _judge(self, at: Rows) -> Verdict:
-        """Judge all rows; effects are left on those of *at* alone. The dry run always stops at the first
-        failing predicate."""
+        """Judge all rows; effects are left on those of *at* alone. Of predicates the dry run always stops at
+        the first that fails, of plugins where the search does."""
         if self._waiting is None:
             self._waiting = nominated(self.cycle, self.overlay, self.nominations)
+        check_all = self.cycle.algorithm.check_all and self.cycle.release.policies is not None
         verdict = judge_twice(
-            self.cycle, self.overlay, self.nominations, check_all=False, nominated_pods=self._waiting
+            self.cycle, self.overlay, self.nominations, check_all=check_all, nominated_pods=self._waiting
         )
         run_effects(self.cycle, verdict, at)
         return verdict

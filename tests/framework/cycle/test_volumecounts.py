@@ -37,3 +37,12 @@ def test_an_error_leaves_none_on_the_nodes_after_it():
     claim = {"name": "claim", "persistentVolumeClaim": {"claimName": "c"}}
     bad = pod("bad", cpu="1m", volumes=[*disks("x", "y"), claim])
     assert balance(bad, pod("plain", cpu="1m"), there=[IMMEDIATE, UNBOUND]) == {"a": 96, "b": 99}
+
+
+def test_a_dry_run_asks_all_plugins_where_the_search_does():
+    """With alwaysCheckAllPredicates the count on a is that without the victim, though no room is made."""
+    policy = {"kind": "Policy", "apiVersion": "v1"}
+    low = pod("low", on="a", cpu="1m", volumes=disks("w", "x"), priority=0)
+    pods = pod("high", cpu="2", priority=9, volumes=disks("y", "z")), pod("plain", cpu="1m")
+    assert balance(*pods, there=[low], policy={**policy, "alwaysCheckAllPredicates": True})["a"] == 96
+    assert balance(*pods, there=[low], policy=policy)["a"] == 98
