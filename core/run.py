@@ -101,6 +101,8 @@ class EventFeed:
             classes = self.engine.listings.device_classes
             note(classes.restore, dict(classes.by_resource))
         if current is not None:
+            if isinstance(item, Node) and new is None and self.engine.cache.forgets_with_node:
+                note(self.engine.cache.give_back, item.name, self.engine.cache.infos[item.name].pods)
             note(self.put, current)
         elif new is not None:
             note(self.delete, new)

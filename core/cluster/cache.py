@@ -424,6 +424,14 @@ class Cache:
         self.order.remove(node.name, self.zone_key(node.labels))
         self._forget_images(node)
 
+    def give_back(self, name: str, entries: Iterable[Entry]) -> None:
+        """The node called *name* was only tried gone: *entries*, with which it was forgotten, are on it
+        again."""
+        for entry in entries:
+            state = self._states.get(entry.pod.uid)
+            if state is not None and state.entry is entry:
+                self._put(entry, name)
+
     def node(self, name: str) -> Node | None:
         """The node called *name*, as the lister has it."""
         info = self.infos.get(name)

@@ -11,7 +11,7 @@ from tests.support.build import manifest, node, obj, pod
 from tests.support.examples import examples
 from tests.support.towns import scheduler
 
-RELEASES = ("1.12", "1.14", "1.16", "1.27", "1.34")
+RELEASES = ("1.12", "1.14", "1.16", "1.19", "1.27", "1.34")
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
