@@ -228,6 +228,8 @@ class FrameworkFlow:
         if self.batches is not None:
             self.on_choice = self.batches.store
         engine = self.engine
+        if engine.release.framework.nomination_outlasts_tries:
+            self.nominated_after = None
         # With it no cycle is left out: what is tried in one counts in the next.
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
             self.claim_users = ClaimUsers(engine.table)
@@ -276,7 +278,7 @@ class FrameworkFlow:
                 fault, snapshot.fault = snapshot.fault, ""
                 return Decision(pod, error=fault, plugins=NONE)
         if not engine.node_count:
-            return Decision(pod, error=NO_NODES, nominated="", plugins=NONE)
+            return Decision(pod, error=NO_NODES, nominated=self.nominated_after, plugins=NONE)
         return None
 
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:

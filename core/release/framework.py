@@ -239,7 +239,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     samples_candidates: bool = True
     """Preemption ends when it has found enough candidates."""
     nomination_outlasts_tries: bool = False
-    """A pod keeps its nomination where nodes were tried in vain."""
+    """A pod keeps its nomination where nodes were tried in vain, and where its cycle ends in an error."""
     clears_itself: bool = False
     """Where no node can be helped, the pod is among those that lose their nomination, even if it has none."""
     unresolvable_ends_wait: bool = True

@@ -10,7 +10,15 @@ from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.plugin import Code, Handle, Plugin, WaitingPod, WaitingPods, unschedulable
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
-from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
+from tests.support.frameworkbuild import (
+    binding_methods,
+    decided,
+    disabled,
+    document,
+    enabled,
+    placed,
+    scheduler,
+)
 
 ZONE = "topology.kubernetes.io/zone"
 GONE = yaml.safe_load(
@@ -83,6 +91,21 @@ def test_only_missing_nodes_are_named():
     new = pod("p", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": GONE}})
     decision = decided(scheduler(node("a")), new)
     assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
+
+
+@pytest.mark.parametrize("release, version, kept", [("1.22", "v1beta2", True), ("1.23", "v1beta3", False)])
+def test_the_nomination_after_an_error(release, version, kept):
+    """Up to 1.22 a pod keeps it when its cycle ends in an error, also in that no node is there."""
+    profile = document({"plugins": {"preFilter": disabled("NodeResourcesFit")}}, version=version)
+    run = Run(engine_for(release, {"profile": profile}))
+    new = pod("p", nominated="a")
+    run.nominate(new, "a")
+    assert run.cycle(new).error == "no nodes available to schedule pods"
+    assert run.engine.nominations.node_of(new) == ("a" if kept else "")
+    run.put(node("a"))
+    run.nominate(new, "a")
+    assert "PreFilterNodeResourcesFit" in run.cycle(new).error
+    assert run.engine.nominations.node_of(new) == ("a" if kept else "")
 
 
 def test_a_missing_pre_filter_is_an_error_of_filter():
