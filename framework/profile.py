@@ -5,6 +5,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import partial, wraps
@@ -65,9 +66,16 @@ from .plugin import (
 # So both generations share one cycle and one cache.
 
 
+def _missed(text: str | None, error: str, cells: FrameworkCells) -> str | None:
+    """*text*, by which a plugin misses what was not left for it, as the release says it."""
+    if text is None or not cells.reads_in_error:
+        return text
+    return re.sub("^(?:failed to read|reading) ", f"{error} reading ", text)
+
+
 def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predicate:
     """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too."""
-    error_text = None if pre_filters else plugin.without_pre_filter
+    error_text = None if pre_filters else _missed(plugin.without_pre_filter, "error", cells)
     clauses = None if error_text is not None else getattr(plugin, "filter_clauses", None)
     is_ours = type(plugin).__module__.startswith(OURS)
     # Upstream's plugins with clauses see to it themselves that a node has one reason.
@@ -94,9 +102,9 @@ def as_predicate(plugin: Any, pre_filters: bool, cells: FrameworkCells) -> Predi
     )
 
 
-def as_priority(plugin: Any, pre_scores: bool) -> Priority:
+def as_priority(plugin: Any, pre_scores: bool, cells: FrameworkCells) -> Priority:
     """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
-    error_text = None if pre_scores else plugin.without_pre_score
+    error_text = None if pre_scores else _missed(plugin.without_pre_score, "Error", cells)
 
     def fails(pod: Template, nodes: Batch, cycle: Any) -> Scores:
         raise PriorityError(error_text or "")
@@ -459,7 +467,10 @@ class _Builder:
             (self.plugin_by_name[rule], rule in points[self.plugin_by_name[rule].scores_after], weights[rule])
             for rule in points["score"]
         ]
-        priorities = [(as_priority(plugin, is_prepared), weight) for plugin, is_prepared, weight in scorers]
+        cells = self.handle.cells
+        priorities = [
+            (as_priority(plugin, is_prepared, cells), weight) for plugin, is_prepared, weight in scorers
+        ]
         algorithm = Algorithm(
             release=release,
             gates=self.config.gates,

@@ -333,6 +333,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The error of a Score plugin."""
     normalize_error: str = 'running Normalize on Score plugins: plugin "{plugin}" failed with: {text}'
     """The error of a plugin that normalizes scores."""
+    reads_in_error: bool = False
+    """What PreFilter or PreScore did not leave is missed with an "error reading" (no: in the plugin's own words)."""
     range_error: str = "applying score defaultWeights on Score plugins: "
     """The beginning of the error for a score out of range."""
     # --- texts ----------------------------------------------------------------------------------------------

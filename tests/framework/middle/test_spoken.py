@@ -4,7 +4,12 @@ default."""
 import pytest
 import yaml
 
+from kubeclassic.core.run import EventFeed
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.build import node, pod
+from tests.support.frameworkbuild import disabled, document
 from tests.support.releasewalk import answer
 from tests.support.volumebuild import EPHEMERAL, bound, using, volume
 
@@ -76,3 +81,26 @@ def test_ephemeral_volumes_without_the_gate(release):
     text = "volume v0 is a generic ephemeral volume, but that feature is disabled in kube-scheduler"
     assert found["error"] == f'running PreFilter plugin "VolumeBinding": {text}'
     assert answer(release, [node("n")], [using("p", EPHEMERAL)], gates=off)["host"] == "n"
+
+
+@pytest.mark.parametrize(
+    "release, version, filters, scores",
+    [
+        ("1.18", "v1alpha2", "error reading", "Error reading"),
+        ("1.19", "v1beta1", "error reading", "Error reading"),
+        ("1.20", "v1beta1", "reading", "failed to read"),
+    ],
+)
+def test_what_was_not_prepared(release, version, filters, scores):
+    """How a plugin misses what its PreFilter or PreScore, which is disabled, should have left."""
+    for point, plugin, text in (
+        ("preFilter", "NodePorts", f'{filters} "PreFilterNodePorts"'),
+        ("preFilter", "PodTopologySpread", f'{filters} "PreFilterPodTopologySpread"'),
+        ("preScore", "TaintToleration", f'{scores} "PreScoreTaintToleration"'),
+        ("preScore", "PodTopologySpread", 'error reading "PreScorePodTopologySpread"'),
+    ):
+        given = document({"plugins": {point: disabled(plugin)}}, version=version)
+        engine = framework_engine(read_configuration(given, release=FRAMEWORK_RELEASES[release]))
+        EventFeed(engine).put_all(TWO)
+        error = engine.schedule(pod("new")).error
+        assert error.endswith(f": {text} from cycleState: not found")

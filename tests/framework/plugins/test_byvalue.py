@@ -84,7 +84,7 @@ def plain_scores(by, cycle, rows):
 
 def kept_scores(by, cycle, rows):
     """The same by way of what is kept for the whole table."""
-    rule = as_cacheable(as_priority(by, True), by, True)
+    rule = as_cacheable(as_priority(by, True, by.cells), by, True)
     raw = rule.score(cycle.template, Batch(cycle.table), cycle).take(rows)
     return (
         list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle))
@@ -96,7 +96,7 @@ def kept_scores(by, cycle, rows):
 def declared_scores(by, cycle, rows):
     """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows;
     none where it declares none."""
-    rule = as_cacheable(as_priority(by, True), by, True)
+    rule = as_cacheable(as_priority(by, True, by.cells), by, True)
     pod = cycle.template
     nodes = Batch(cycle.table, rows)
     declared = rule.sums and rule.sums(pod, cycle)
