@@ -84,7 +84,9 @@ class QuickPath:
             return Detour.NO_CACHE
         if not self.is_cacheable:
             return Detour.RULES
-        if self.nominations.by_node:
+        nominated = self.nominations.by_node
+        # A pod whose nomination has ended is nominated to no node, and keeps none.
+        if nominated and nominated.keys() != {""}:
             return Detour.NOMINATIONS
         if self.asks_extenders is not None and self.asks_extenders(cycle.pod):
             return Detour.EXTENDERS

@@ -193,6 +193,16 @@ def test_it_stays_where_room_is_being_made():
     assert after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
 
+@pytest.mark.parametrize("name, quick", [("", 1), ("a", 0)])
+def test_an_ended_nomination_keeps_no_node(name, quick):
+    """A pod that is nominated to no node does not keep others from being decided by what is known."""
+    engine = scheduler(node("a"), node("b"))
+    engine.nominations.add(pod("waiting"), name)
+    engine.schedule(pod("p"), details=False)
+    (path,) = engine.flow.quick_paths.values()
+    assert path.taken == quick
+
+
 def test_it_ends_where_nothing_helps():
     """A pod without possible victims loses its nomination."""
     assert after(scheduler(), node("a", cpu="1")) == ""
