@@ -52,6 +52,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """A pod that loses the place that it was reserved is an event."""
     nomination_ends: bool = False
     """A pod that goes or changes its nominated node is an event for pods of no higher priority."""
+    passes_over_assumed: bool = True
+    """An update of a pod that is assumed on a node is none for the queue, whatever has changed."""
     tells_removal_from_binding: bool = False
     """A pod that gets its node ends no nomination, and one that goes while it is assumed on a node is
     forgotten there at once, which is an event."""

@@ -664,7 +664,7 @@ class FrameworkEvents(EventRouter):
             )
 
     def _is_echo(self, pod: Pod) -> bool:
-        return self.engine.is_assumed(pod)
+        return self.engine.is_assumed(pod) and (self._cells.passes_over_assumed or super()._is_echo(pod))
 
 
 def queue_for(

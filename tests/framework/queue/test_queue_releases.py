@@ -164,6 +164,19 @@ def test_an_assumed_pod_that_goes(each, is_new, begins):
     assert bench.router.engine.is_assumed(assumed) is not is_new
 
 
+@since("1.22")
+def test_an_assumed_pod_that_changes(each, is_new):
+    """Up to 1.21 it is queued once more, but not if only its annotations are others."""
+    bench = Bench.of(each)
+    bench.router.put(node("n"))
+    assumed = bench.tried(named("assumed")).pod
+    assert bench.router.engine.assume(assumed, "n") is None
+    bench.router.put(named("assumed", metadata={"annotations": {"a": "1"}}))
+    assert bench.parts == (0, 0, 0)
+    bench.router.put(named("assumed", labels={"a": "1"}))
+    assert (bench.parts == (0, 0, 0)) is is_new
+
+
 @pytest.mark.parametrize("release", ["1.30", "1.31", "1.32", "1.36"])
 def test_a_smaller_pod(release):
     """In 1.31 alone it wakes pods that wait for changed labels."""
