@@ -146,7 +146,7 @@ class Snapshot:
         return set(self._left)
 
     def restore(self, left: set[str]) -> None:
-        """What was tried since the entries were :meth:`saved` is taken back, and no fault comes of it."""
+        """The entries are those that were :meth:`saved`, and no fault comes of what was tried since."""
         self.refresh()
         self._left, self.fault = left, ""
 

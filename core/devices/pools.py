@@ -164,7 +164,7 @@ class Pool:
     """Not all of its slices are there."""
     invalid: str
     """The name of a device that is in it twice, or another fault; empty: it is valid. In releases that ask for
-    *whole_pools* nobody looks for faults of incomplete ones."""
+    *whole_pools* incomplete ones are not checked."""
     counters: Mapping[CounterId, int] = Factory(dict)
     """The amount of each counter, in billionths."""
     elsewhere: Sequence[PoolDevice] = ()

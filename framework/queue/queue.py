@@ -628,7 +628,7 @@ class FrameworkEvents(EventRouter):
             self.queue.delete(old)
             self._assumed_pod_goes(old)
             return
-        was_waiting = self.engine.flow.binding.removed(old)
+        was_waiting = self._stops_waiting(old)
         if was_waiting or self.engine.is_assumed(old):
             # The volumes that it was to get are given back with its reservation.
             self.queue.delete(old)
@@ -639,13 +639,17 @@ class FrameworkEvents(EventRouter):
         elif not was_waiting:
             self._nomination_ended(old, "")
 
+    def _stops_waiting(self, pod: Pod) -> bool:
+        """Reject *pod* if it waits on Permit; answers whether it does."""
+        return self.engine.flow.binding.removed(pod)
+
     def _assumed_pod_goes(self, pod: Pod) -> None:
         """A pod goes while it is assumed on a node: what it takes there is free before its binding fails."""
         engine = self.engine
         assumed = engine.pod_state(pod)
         if assumed is None:
             return
-        if not engine.flow.binding.removed(pod):
+        if not self._stops_waiting(pod):
             engine.cache.forget(assumed.pod)
         self.queue.move_all(ASSIGNED_POD_DELETE, old=assumed.pod)
 
