@@ -64,7 +64,8 @@ from .plugin import (
     has_ephemeral_claims,
 )
 from .profile import Profile, Registry, build_profiles, handle_of
-from .queue.queue import FrameworkEvents, FrameworkQueue, queue_for
+from .queue.handlers import FrameworkEvents
+from .queue.queue import FrameworkQueue, queue_for
 from .registry import registry_of
 
 

@@ -15,7 +15,7 @@ from tests.support.program import ROOT, heavy_modules, program, ran
 HELPS = ["", "--help", "--version", "import openb --help", *(f"{name} --help" for name in COMMANDS)]
 NOT_TO_SIMULATE = (
     "framework.plugins",
-    "framework.queue.queue",
+    "framework.queue.handlers",
     "framework.queue.queue",
     "framework.hints",
     "core.devices",

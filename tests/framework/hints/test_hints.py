@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kubeclassic.core.pods.requests import exact_sums
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework import hints
-from kubeclassic.framework.queue.queue import FrameworkEvents, FrameworkQueue
+from kubeclassic.framework.queue.handlers import FrameworkEvents
+from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 from tests.support.examples import examples

@@ -5,7 +5,7 @@ import pytest
 from kubeclassic.core.queue.backoff import Clock, nanoseconds
 from kubeclassic.core.release import QueueingCells
 from kubeclassic.framework.queue.events import Action, node_changes
-from kubeclassic.framework.queue.queue import FrameworkEvents
+from kubeclassic.framework.queue.handlers import FrameworkEvents
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import scheduler
 

@@ -7,7 +7,8 @@ from kubeclassic.core.queue.backoff import SECOND, Clock, nanoseconds
 from kubeclassic.framework.plugin import unresolvable
 from kubeclassic.framework.plugins.schedulinggates import SchedulingGates
 from kubeclassic.framework.queue.events import Action
-from kubeclassic.framework.queue.queue import FrameworkEvents, FrameworkQueue
+from kubeclassic.framework.queue.handlers import FrameworkEvents
+from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.framework.queue.registrations import Registrations
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.simulation.conform import engine_for
