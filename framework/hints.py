@@ -137,21 +137,25 @@ def class_gives(pod: Pod, old: Any, new: Any, *, requests: RequestsOf) -> bool:
     return (old.spec.extended_resource_name or "") != (explicit or "") and explicit in requested
 
 
-def pod_leaves_room(pod: Pod, old: Any, new: Any, *, counted: RequestsOf | None, nominated: bool) -> bool:
+def pod_leaves_room(
+    pod: Pod, old: Any, new: Any, *, counted: RequestsOf | None, nominated: bool, compares_own: bool
+) -> bool:
     """A pod left its node, or became smaller there in something that the pod wants; with *counted* None
     sizes do not change.
 
-    With *nominated* a pod that was nominated to a node counts, too.
+    With *nominated* a pod that was nominated to a node counts, too; with *compares_own* what the pod itself no
+    longer asks for does not.
     """
     if new is None:
         return was_on_node(old, nominated)
     if counted is None:
         return False
-    if new.uid == pod.uid:
+    is_own = new.uid == pod.uid
+    if is_own and not compares_own:
         return True
     before = counted(old)
     after = counted(new)
-    return bool(new.spec.node_name) and any(
+    return bool(is_own or new.spec.node_name) and any(
         number and before.get(name, 0) > after.get(name, 0) for name, number in counted(pod).items()
     )
 

@@ -94,6 +94,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """Upstream's plugins that cannot say yet whether an event may help a pod."""
     comparing_hints: tuple[str, ...] = ()
     """The plugins whose hints compare a node with what it was."""
+    compares_own_requests: bool = False
+    """To the hint of NodeResourcesFit a pod's own requests are smaller only in what it still asks for."""
     wider_pod_hints: bool = False
     """To hints of InterPodAffinity and PodTopologySpread nominated pods are like those on nodes; to the
     former also count the pod's own labels, and pods that go which avoided it."""

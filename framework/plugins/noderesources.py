@@ -364,6 +364,7 @@ class NodeResourcesFit(_ScoresDevices):
             pod_leaves_room,
             counted=handle.counted if resizes else None,
             nominated=handle.queueing.nomination_ends,
+            compares_own=handle.queueing.compares_own_requests,
         )
         room = partial(
             node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given

@@ -213,8 +213,7 @@ class FrameworkEvents(EventRouter):
         """A pod goes while it is assumed on a node: what it takes there is free before its binding fails."""
         engine = self.engine
         assumed = engine.pod_state(pod)
-        if assumed is None:
-            return
+        assert assumed is not None
         if not self._stops_waiting(pod):
             engine.cache.forget(assumed.pod)
         self.queue.move_all(ASSIGNED_POD_DELETE, old=assumed.pod)

@@ -364,8 +364,11 @@ class FrameworkQueue(QueueBase):
 
     def _affine_pods(self, pod: Pod) -> list[QueuedPod]:
         by_name = self.queueing.any_event_moves
+        namespaces = (
+            self.namespaces if self.templates.gates.get("PodAffinityNamespaceSelector", True) else None
+        )
         affine = self._parked.that_want(
-            lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, self.namespaces)
+            lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, namespaces)
         )
         if not self.queueing.spread_is_woken:
             return affine
@@ -433,9 +436,9 @@ def _profile_of(item: QueuedPod) -> str:
     return item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
 
-def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
+def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace] | None) -> bool:
     """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no
-    term does."""
+    term does. *namespaces*: those that selectors are asked about; None: selectors add none."""
     matches = False
     try:
         for term in item.terms:
@@ -444,9 +447,9 @@ def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
             if not term.namespaces and term.namespace_selector is None:
                 in_namespace = other.namespace == item.pod.namespace
             else:
-                space = namespaces.get(other.namespace)
-                in_namespace = other.namespace in term.namespaces or by_labels(
-                    {} if space is None else space.labels
+                space = None if namespaces is None else namespaces.get(other.namespace)
+                in_namespace = other.namespace in term.namespaces or (
+                    namespaces is not None and by_labels({} if space is None else space.labels)
                 )
             matches |= in_namespace and by_name(other.labels)
     except SelectorError:

@@ -165,6 +165,17 @@ def test_an_assumed_pod_that_goes(each, is_new, begins):
     assert bench.router.engine.is_assumed(assumed) is not is_new
 
 
+@pytest.mark.parametrize("is_on", [False, True])
+def test_a_namespace_selector(is_on):
+    """Without its gate it adds no namespace in which a pod wakes those that want to be near."""
+    bench = Bench.of("1.21", PodAffinityNamespaceSelector=is_on)
+    near = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {}}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}}
+    bench.failed(named("p", affinity=affinity), frozenset({"InterPodAffinity"}))
+    bench.router.put(named("other", on="n", namespace="far"))
+    assert (bench.parts[2] == 0) is is_on
+
+
 @since("1.22")
 def test_an_assumed_pod_that_changes(each, is_new):
     """Up to 1.21 it is queued once more, but not if only its annotations are others."""
