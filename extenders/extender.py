@@ -29,6 +29,8 @@ from .overhttp import Post
 Json = Any
 T = TypeVar("T")
 FAULT = "reply: got "
+ENDLESS = 86400.0
+"""Seconds of a call that no timeout ends."""
 """The beginning of the text of each fault of a reply."""
 
 
@@ -332,7 +334,9 @@ class HttpExtender:
 
     def _send(self, verb: str, body: bytes, kind: type[T]) -> T | None:
         """The reply; None for a null."""
-        answer = self.post(f"{self.config.url_prefix.rstrip('/')}/{verb}", body, self.config.timeout)
+        # Upstream: a negative timeout ends no call.
+        timeout = self.config.timeout if self.config.timeout > 0 else ENDLESS
+        answer = self.post(f"{self.config.url_prefix.rstrip('/')}/{verb}", body, timeout)
         if answer.status != 200:
             url = f"{self.url.rstrip('/')}/{verb}"
             raise ExtenderError(self.release.extenders.failure.format(verb=verb, url=url, code=answer.status))

@@ -15,8 +15,8 @@ from ..api.record import DocumentRecord, Names, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import PolicyCells, Release
 from ..core.release.fact import RuleFact, gates_that, rule_facts
-from .config.configuration import default_plugins
 from .config.fielderrors import Context
+from .config.profiles import default_plugins
 from .migrate.profiles import COUNTED_ELSEWHERE
 from .plugin import POINTS
 from .registry import DEFAULT_REGISTRY, registry_of

@@ -56,18 +56,14 @@ from .config.args import (
     ShapePoint,
 )
 from .config.configuration import (
-    GROUP,
     KIND,
     KubeSchedulerConfiguration,
-    PluginArgs,
-    PluginEntry,
-    PluginSet,
-    ProfileConfig,
     extender_faults,
     read_configuration,
     unread_of_first,
 )
 from .config.fielderrors import aggregated
+from .config.profiles import GROUP, PluginArgs, PluginEntry, PluginSet, ProfileConfig
 from .plugin import MAX_NODE_SCORE
 from .profile import Profile, build_profiles
 from .registry import registry_of
@@ -215,13 +211,13 @@ class PolicyRules:
 HIGHEST_AFFINITY_WEIGHT = 100
 
 
-def validate(policy: Policy, cells: PolicyCells) -> None:
+def validate(policy: Policy, release: Release, cells: PolicyCells) -> None:
     """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults of *policy* in one text."""
-    if found := aggregated(_faults(policy, cells)):
+    if found := aggregated(_faults(policy, release, cells)):
         raise PolicyError(found)
 
 
-def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
+def _faults(policy: Policy, release: Release, cells: PolicyCells) -> Iterator[str]:
     latest: dict[str, PriorityEntry] = {}
     for entry in policy.priorities or ():
         if not 0 < entry.weight < MAX_WEIGHT:
@@ -237,7 +233,10 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
             yield cells.no_argument.format(name=entry.name)
         elif (earlier := latest.setdefault("RequestedToCapacityRatio", entry)) is not entry:
             yield cells.declared_again.format(name=entry.name, first=earlier.name)
-    yield from (older_extender_faults if cells.older_extender_texts else extender_faults)(policy.extenders)
+    if cells.older_extender_texts:
+        yield from map(release.framework.worded, older_extender_faults(policy.extenders))
+    else:
+        yield from extender_faults(policy.extenders, release.framework)
     if (
         not cells.weight_of_configuration_counts
         and not 0 <= policy.hard_pod_affinity_weight <= HIGHEST_AFFINITY_WEIGHT
@@ -284,7 +283,7 @@ def configuration_of_policy(
         raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
     notes = tuple(notes_on_form(policy, release))
     policy = decoded(policy, release)
-    validate(policy, cells)
+    validate(policy, release, cells)
     rules = PolicyRules.of(policy, cells, resolved)
     weight = policy.hard_pod_affinity_weight or (
         hard_pod_affinity_weight if cells.weight_of_configuration_counts else DEFAULT_AFFINITY_WEIGHT

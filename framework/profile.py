@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from ..algorithmprovider.extenders import ignored_resources
 from ..algorithmprovider.policy import unread_field
 from ..api.objects import MAX_INT64, wrap_int64
 from ..api.record import replace
@@ -33,8 +34,9 @@ from ..core.guard import (
 from ..core.release import FrameworkCells
 from ..exceptions import PolicyError
 from .config.args import NodeResourcesFitArgs, arg_faults
-from .config.configuration import KubeSchedulerConfiguration, ProfileConfig, sorter_args
+from .config.configuration import KubeSchedulerConfiguration
 from .config.fielderrors import Context, ProfileFault, aggregated, fault_of
+from .config.profiles import ProfileConfig, args_with_defaults, sorter_args
 from .plugin import (
     MAX_NODE_SCORE,
     OURS,
@@ -330,6 +332,12 @@ def build_profiles(
     release = config.release
     handle = handle or handle_of(config)
     profiles = {}
+    cells = release.configuration
+    if cells.no_fit_args_text and ignored_resources(config.extenders):
+        # Upstream: what extenders manage is written into arguments, which have to be there.
+        for profile in config.profiles:
+            if args_with_defaults(profile, "NodeResourcesFit", config.context) is None:
+                raise PolicyError(f"{config.begins}{cells.no_fit_args_text}")
     for profile in config.profiles:
         name = profile.scheduler_name or ""
         if release.configuration.sorters_first:
@@ -453,9 +461,7 @@ class _Builder:
                 release.configuration.sorters_text.format(name=self.profile.scheduler_name, count=sorters)
             )
         if not points["bind"]:
-            raise PolicyError(
-                f'at least one bind plugin is needed for profile with scheduler name "{self.profile.scheduler_name}"'
-            )
+            raise PolicyError(release.configuration.binders_text.format(name=self.profile.scheduler_name))
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         predicates = [

@@ -18,15 +18,9 @@ from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
 from .config.apiversions import own_path, with_profiles
 from .config.args import reads_args, takes_args
-from .config.configuration import (
-    KubeSchedulerConfiguration,
-    PluginEntry,
-    PluginSet,
-    decoded_configuration,
-    default_plugins,
-    passes_over,
-)
+from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
 from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
+from .config.profiles import PluginEntry, PluginSet, default_plugins
 from .options import default_release
 from .plugin import Plugin
 from .plugins.defaultbinder import DefaultBinder

@@ -53,7 +53,7 @@ OLD_SCORES = (
 _VERSIONS = {
     # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
     "v1beta3": {
-        "fields_lacked": SetEdit([PERCENTAGE]),
+        "fields_lacked": SetEdit([PERCENTAGE, "delayCacheUntilActive"]),
         "refused_plugins": (),
         "unread_points": ("preEnqueue",),
     },

@@ -26,7 +26,8 @@ from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNa
 from ..extenders.choice import make_extenders
 from ..extenders.extender import FAULT
 from ..extenders.scripted import ScriptedPost
-from ..framework.config.configuration import GROUP, KIND, KubeSchedulerConfiguration, read_configuration
+from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
+from ..framework.config.profiles import GROUP
 from ..framework.policy import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release, framework_release

@@ -49,11 +49,11 @@ def parse_duration(text: str, units: Mapping[str, float] = UNITS) -> float | Non
 
 
 def duration(value: Any) -> float:
-    """Reads a JSON value that has to be a duration, in seconds."""
-    seconds = parse_duration(value) if isinstance(value, str) else None
+    """Reads a JSON value that has to be a duration, in seconds, which may be below 0."""
+    seconds = parse_duration(value.removeprefix("-")) if isinstance(value, str) else None
     if seconds is None:
         raise Mismatch(value, "a duration such as 5s or 1m30s")
-    return seconds
+    return -seconds if value.startswith("-") else seconds
 
 
 def duration_text(seconds: float) -> str:

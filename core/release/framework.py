@@ -360,6 +360,17 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The fault of an unknown operator of node affinity lists the known ones."""
     faults_as_json: bool = False
     """Lists in faults of fields are shown as JSON (no: as Go writes them)."""
+    resource_name_faults: Literal["with name", "unquoted", "quoted"] = "unquoted"
+    """``with name``: a managed resource that is no extended one is named twice; ``unquoted``: the name that is
+    no qualified one is shown without quotes."""
+    label_words: tuple[tuple[str, str], ...] = (("a DNS-1123", "a lowercase RFC 1123"),)
+    """Words of the faults of label keys and values, and those of the release in their place."""
+
+    def worded(self, fault: str) -> str:
+        """A fault of a label key or value in the words of the release."""
+        for words, own_words in self.label_words:
+            fault = fault.replace(words, own_words)
+        return fault
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -396,6 +407,12 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     args_lacked: frozenset[str] = frozenset()
     """The arguments of plugins of other releases that are unknown. Plugins without any, or
     ``PLUGIN.field``."""
+    locks_leases_alone: bool = True
+    """No other lock than a lease elects a leader."""
+    lease_outlasts_renewal: bool = True
+    """A lease has to last longer than its renewal (no: as long)."""
+    closes_addresses: bool = True
+    """Health and metrics are not served at addresses of their own (no: their addresses are not checked)."""
     lenient_fields: bool = False
     """Unknown fields of the configuration are ignored, with a warning."""
     first_args: bool = False
@@ -428,6 +445,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """The default shape of the score of VolumeBinding, utilization and score in turn."""
     multi_point: MultiPoint = "overrides"
     """Which plugins of a point come first where multiPoint names some too."""
+    binders_text: str = 'at least one bind plugin is needed for profile with scheduler name "{name}"'
+    """The refusal of a profile without a plugin that binds."""
     sorters_text: str = (
         'only one queue sort plugin required for profile with scheduler name "{name}", but got {count}'
     )
@@ -452,6 +471,9 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """The fault of a shape that is not in order."""
     plain_arg_faults: bool = False
     """Of the faults of plugins' arguments only the first is told, without its field's path."""
+    no_fit_args_text: str = "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config"
+    """The refusal of a profile without arguments of NodeResourcesFit, where extenders manage resources which
+    are ignored (empty: there is none)."""
     profile_prefix: str = "initializing profiles: creating profile for scheduler name {name}: "
     """The beginning of a profile's refusal."""
     plugin_prefix: str = 'initializing plugin "{name}": '

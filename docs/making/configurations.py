@@ -22,13 +22,9 @@ from kubeclassic.algorithmprovider.policy import Policy
 from kubeclassic.api.objects.metadata import attributes, is_value, json_names
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
-from kubeclassic.framework.config.configuration import (
-    GROUP,
-    KubeSchedulerConfiguration,
-    PluginEntry,
-    PluginSet,
-)
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration
 from kubeclassic.framework.config.fielderrors import Context
+from kubeclassic.framework.config.profiles import GROUP, PluginEntry, PluginSet
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 

@@ -21,6 +21,7 @@ from ...priorities.requestedtocapacityratio import shape_faults
 from .fielderrors import (
     PLAIN,
     Context,
+    as_json,
     duplicate,
     forbidden,
     invalid,
@@ -121,8 +122,8 @@ def _shape_faults(shape: Sequence[ShapePoint], path: str, context: Context) -> F
         yield from outside(f"{path}[{i}].score", point.score, 10)
 
 
-def _label_name(name: str, path: str) -> Faults:
-    return (invalid(path, name, fault) for fault in is_valid_label_key(name))
+def _label_name(name: str, path: str, context: Context) -> Faults:
+    return (invalid(path, name, context.framework.worded(fault)) for fault in is_valid_label_key(name))
 
 
 @attrs.frozen
@@ -140,32 +141,40 @@ class NodeResourcesFitArgs(Arguments):
         )
 
     def faults(self, path: str, context: Context) -> Faults:
+        found = [*self._faults_of_fields(path, context)]
+        yield from found
+        cells = context.cells
+        strategy = self.scoring_strategy
+        if found and "." not in cells.shape_field:
+            return
+        if strategy.type not in STRATEGIES and not cells.checks_strategy_type:
+            # Upstream: the plugin itself refuses it, after its arguments.
+            yield f"scoring strategy {strategy.type} is not supported"
+        elif strategy.shape is None and strategy.type == "RequestedToCapacityRatio":
+            # Upstream: up to 1.35 it crashes at start without the object; here that is an error.
+            where = f"{path}{cells.strategy_path}requestedToCapacityRatio"
+            yield required(where, "must be specified when type is RequestedToCapacityRatio")
+
+    def _faults_of_fields(self, path: str, context: Context) -> Faults:
         for i, name in enumerate(self.ignored_resources):
-            yield from _label_name(name, f"{path}ignoredResources[{i}]")
+            yield from _label_name(name, f"{path}ignoredResources[{i}]", context)
         for i, group in enumerate(self.ignored_resource_groups):
             where = f"{path}ignoredResourceGroups[{i}]"
             if "/" in group:
                 yield invalid(where, group, "resource group name can't contain '/'")
-            yield from _label_name(group, where)
+            yield from _label_name(group, where, context)
         cells = context.cells
         strategy = self.scoring_strategy
-        shape = strategy.shape
         path = f"{path}{cells.strategy_path}"
         is_ratio = strategy.type == "RequestedToCapacityRatio"
         if strategy.type not in STRATEGIES and cells.checks_strategy_type:
             yield unsupported(f"{path}type", strategy.type, STRATEGIES)
         yield from _weights(strategy.resources, f"{path}resources")
-        where = f"{path}requestedToCapacityRatio"
-        if shape is not None and "." in cells.shape_field and not is_ratio:
-            yield forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
-        elif shape is not None:
-            yield from _shape_faults(shape, f"{path}{cells.shape_field}", context)
-        if strategy.type not in STRATEGIES and not cells.checks_strategy_type:
-            # Upstream: the plugin itself refuses it, after its arguments.
-            yield f"scoring strategy {strategy.type} is not supported"
-        elif shape is None and is_ratio:
-            # Upstream: up to 1.35 it crashes at start without the object; here that is an error.
-            yield required(where, "must be specified when type is RequestedToCapacityRatio")
+        if strategy.shape is not None and "." in cells.shape_field and not is_ratio:
+            text = "must be nil when type is not RequestedToCapacityRatio"
+            yield forbidden(f"{path}requestedToCapacityRatio", text)
+        elif strategy.shape is not None:
+            yield from _shape_faults(strategy.shape, f"{path}{cells.shape_field}", context)
 
 
 @attrs.frozen
@@ -341,7 +350,7 @@ class PodTopologySpreadArgs(Arguments):
                 text = "must be greater than zero" if is_plain else "not in valid range (0, inf)"
                 yield invalid(f"{path_of}.maxSkew", constraint.max_skew, text)
             if key:
-                yield from _label_name(key, f"{path_of}.topologyKey")
+                yield from _label_name(key, f"{path_of}.topologyKey", context)
             else:
                 yield required(f"{path_of}.topologyKey", "can not be empty")
             if not action:
@@ -376,8 +385,14 @@ class VolumeBindingArgs(Arguments):
         if context.scores_capacity:
             yield from _shape_faults(self.shape or (), f"{path}shape", context)
         elif self.shape is not None:
+            points = [{"Utilization": point.utilization, "Score": point.score} for point in self.shape]
+            text = as_json(points)
+            if not context.framework.faults_as_json:
+                kind = "config.UtilizationShapePoint"
+                items = (f"{kind}{{Utilization:{p.utilization}, Score:{p.score}}}" for p in self.shape)
+                text = f"[]{kind}{{{', '.join(items)}}}"
             advice = f"remove it or turn on the feature gate {context.cells.capacity_gate}"
-            yield forbidden(f"{path}shape", f"unexpected field `shape`, {advice}")
+            yield f"{path}shape: Invalid value: {text}: unexpected field `shape`, {advice}"
 
 
 @attrs.frozen
@@ -400,18 +415,13 @@ class DefaultPreemptionArgs(Arguments):
             yield invalid(absolute, number, "cannot be zero at the same time as minCandidateNodesPercentage")
 
 
-def _duration(value: Any) -> float:
-    is_negative = isinstance(value, str) and value.startswith("-")
-    return -duration(value[1:]) if is_negative else duration(value)
-
-
 @attrs.frozen
 class DynamicResourcesArgs(Arguments):
     """The time limits of the search for devices on one node, and of devices to become ready."""
 
-    filter_timeout: Annotated[float | None, ReadBy(_duration)] = None
+    filter_timeout: Annotated[float | None, ReadBy(duration)] = None
     """Seconds; 0: as long as it takes."""
-    binding_timeout: Annotated[float | None, ReadBy(_duration)] = None
+    binding_timeout: Annotated[float | None, ReadBy(duration)] = None
     """Seconds."""
 
     def with_defaults(self, context: Context) -> Self:
@@ -470,6 +480,11 @@ def takes_args(plugin: str, context: Context = PLAIN) -> bool:
 def reads_args(plugin: str, context: Context = PLAIN) -> bool:
     """Whether a configuration can give *plugin* arguments that are known; others stay plain data."""
     return takes_args(plugin, context) and plugin not in context.cells.args_lacked
+
+
+def plugins_with_args(context: Context = PLAIN) -> list[str]:
+    """The plugins to which a configuration can give arguments that are known."""
+    return [plugin for plugin in _PLUGIN_ARGS if reads_args(plugin, context)]
 
 
 def read_args(plugin: str, value: JsonObject, context: Context = PLAIN) -> Any:

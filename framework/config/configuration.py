@@ -1,4 +1,4 @@
-"""A KubeSchedulerConfiguration: profiles, their defaults, and faults in upstream's texts.
+"""A KubeSchedulerConfiguration, read, with defaults, and its faults in upstream's texts.
 
 Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/config/validation/validation.go.
 """
@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
 
@@ -17,25 +17,8 @@ from ...algorithmprovider.config import configuration_document, is_policy
 from ...algorithmprovider.extenders import ExtenderConfig, faults_of
 from ...algorithmprovider.gates import GivenGates, resolved_gates
 from ...algorithmprovider.policy import unread_field
-from ...api.meaning import quoted
 from ...api.objects import DEFAULT_SCHEDULER, Int32, JsonDict, JsonObject
-from ...api.reading import (
-    TYPE_META,
-    Fields,
-    Mismatch,
-    PathLike,
-    ReadBy,
-    Reader,
-    entries,
-    fields_of,
-    misnamed,
-    named,
-    pruned,
-    read,
-    reader,
-    record,
-    shown,
-)
+from ...api.reading import TYPE_META, Fields, Mismatch, PathLike, fields_of, misnamed, pruned, read, shown
 from ...choices import FIRST_FRAMEWORK
 from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
@@ -55,284 +38,33 @@ from .apiversions import (
     with_profiles,
     without,
 )
-from .args import (
-    CHECKED_BY_PLUGIN_ALONE,
-    arg_faults,
-    later_args,
-    read_args,
-    reads_args,
-    takes_args,
-    unknown_args,
-)
-from .fielderrors import (
-    ConfigurationError,
-    Context,
-    ProfileFault,
-    aggregated,
-    as_json,
-    duplicate,
-    invalid,
-    mismatched,
-    outside,
-    required,
-    unknown,
+from .args import later_args, plugins_with_args, read_args, reads_args, unknown_args
+from .component import ClientConnection, LeaderElection, address_faults
+from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
+from .profiles import (
+    ALL_POINTS,
+    GROUP,
+    PERCENTAGE,
+    PluginArgs,
+    PluginSet,
+    ProfileConfig,
+    default_plugins,
+    merged,
+    percentage_faults,
+    profile_faults,
 )
 
-# --- Profiles, and their faults -----------------------------------------------------------------------------
-# Upstream: pkg/scheduler/apis/config/validation/validation.go.
 
-
-# --- default plugins ----------------------------------------------------------------------------------------
-
-# The default plugins of a profile, by release and version of the configuration API.
-# Upstream: pkg/scheduler/apis/config/v1/default_plugins.go, and those of v1beta3 and v1beta2.
-
-GROUP = "kubescheduler.config.k8s.io"
-
-
-@attrs.frozen
-class PluginEntry:
-    """A plugin in a list of a configuration; weight 0: none given."""
-
-    name: str = ""
-    weight: Int32 = 0
-
-
-@attrs.frozen
-class PluginSet:
-    """The enabled and disabled plugins of one extension point."""
-
-    enabled: tuple[PluginEntry, ...] = ()
-    disabled: tuple[PluginEntry, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        return [plugin.name for plugin in self.enabled]
-
-
-Plugins = Mapping[str, PluginSet]
-"""Extension point, or ``multiPoint`` -> plugins."""
-
-
-def _entry(word: str, context: Context) -> PluginEntry | None:
-    gate, _, plugin = word.rpartition(":")
-    if gate and context.gates.get(gate[1:], False) != gate.startswith("+"):
-        return None
-    name, _, weight = plugin.partition("=")
-    return PluginEntry(name, int(weight or 0))
-
-
-LATEST = "v1"
-"""The newest version of the configuration."""
-
-
-def default_plugins(context: Context) -> Plugins:
-    """The plugins of a profile that says nothing."""
-    cells = context.cells
-    if not cells.lists_points:
-        plugins = [PluginEntry(name, weight) for name, weight in cells.default_plugins.items()]
-        for gate, (plugin, successor) in cells.gated_plugins.items():
-            new_entry = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
-            if new_entry is not None:
-                names = [entry.name for entry in plugins]
-                plugins.insert(names.index(successor) if successor else len(plugins), new_entry)
-        return {"multiPoint": PluginSet(tuple(plugins))}
-    return {
-        point: PluginSet(
-            tuple(entry for word in words.split() if (entry := _entry(word, context)) is not None)
-        )
-        for point, words in cells.point_plugins.items()
-    }
-
-
-def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dict[str, PluginSet]:
-    """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
-    custom = {point: plugin_set for point, plugin_set in custom.items() if point not in cells.unread_points}
-    sets_by_point = {}
-    for point in [*defaults, *custom]:
-        default = defaults.get(point, PluginSet())
-        custom_set = custom.get(point, PluginSet())
-        if not cells.adds_plugins_alone:
-            sets_by_point[point] = _merged_set(default, custom_set, cells)
-        elif point == "queueSort" and custom_set.enabled:
-            # Upstream: what sorts and binds by default is no plugin there.
-            sets_by_point[point] = PluginSet(custom_set.enabled)
-        else:
-            earlier, later = (custom_set, default) if point == "bind" else (default, custom_set)
-            sets_by_point[point] = PluginSet(earlier.enabled + later.enabled)
-    return sets_by_point
-
-
-def _merged_set(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
-    disabled = {plugin.name for plugin in custom.disabled}
-    latest = {plugin.name: i for i, plugin in enumerate(custom.enabled)} if cells.replaces_defaults else {}
-    replaced = set()
-    enabled = []
-    for plugin in default.enabled if "*" not in disabled else ():
-        if plugin.name in disabled:
-            continue
-        if plugin.name in latest:
-            # Upstream: the user's entry replaces the default, and its weight counts even if it has none.
-            replaced.add(latest[plugin.name])
-            plugin = custom.enabled[latest[plugin.name]]
-        enabled.append(plugin)
-    enabled += [plugin for i, plugin in enumerate(custom.enabled) if i not in replaced]
-    # Upstream: versions that list plugins for each point forget what is disabled.
-    return PluginSet(
-        tuple(enabled),
-        () if cells.lists_points else tuple(PluginEntry(plugin.name) for plugin in custom.disabled),
-    )
-
-
-PERCENTAGE = {"name": "percentageOfNodesToScore"}
-ALL_POINTS = (*POINTS, "multiPoint")
-_plugins: Reader[Plugins] = record(dict, {point: (point, reader(PluginSet)) for point in ALL_POINTS})
-
-
-@attrs.frozen
-class PluginArgs:
-    """An entry of ``pluginConfig``: decoded arguments of a default plugin, plain data for other plugins."""
-
-    name: str = ""
-    args: Annotated[Any, ReadBy(entries)] = None
-
-
-@attrs.frozen
-class ProfileConfig:
-    """One profile, with its defaults."""
-
-    scheduler_name: str | None = None
-    percentage: Int32 | None = attrs.field(default=None, metadata=PERCENTAGE)
-    plugins: Annotated[Plugins, ReadBy(_plugins)] = attrs.Factory(dict)
-    plugin_config: tuple[PluginArgs, ...] = ()
-    sorters: PluginSet | None = attrs.field(default=None, metadata={"unread": True})
-    """Its own queueSort plugins; None: it names none."""
-
-    def at(self, point: str) -> PluginSet:
-        """The plugins of an extension point."""
-        return self.plugins.get(point, PluginSet())
-
-    def args_of(self, plugin: str, context: Context) -> Any:
-        """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
-        has_own = takes_args(plugin, context)
-        for entry in self.plugin_config:
-            if entry.name == plugin and not (has_own and isinstance(entry.args, Mapping)):
-                return entry.args
-        return read_args(plugin, {}, context) if has_own else None
-
-
-def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
-    """The fault of a percentageOfNodesToScore."""
-    return outside(path, percentage or 0, text="not in valid range [0-100]")
-
-
-def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Context) -> Iterator[str]:
-    """The faults of each profile, and of all together; *version*: the group and version of the configuration
-    API."""
-    cells = context.cells
-    places: dict[str | None, int] = {}
-    for i, profile in enumerate(profiles):
-        path = f"profiles[{i}]"
-        name = profile.scheduler_name or ""
-        if not name:
-            yield required(f"{path}.schedulerName")
-        yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
-        for point in POINTS:
-            for at, plugin in enumerate(profile.at(point).enabled):
-                yield from _refusal(plugin.name, f"{path}.plugins.{point}.enabled[{at}]", version, cells)
-        names = profile.at("score").names
-        conflicts = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
-        for at, scorer in enumerate(names):
-            if scorer == "NodeResourcesFit" and conflicts:
-                text = f'was conflict with [{conflicts}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
-                yield invalid(f"{path}.plugins.score.enabled[{at}]", scorer, text)
-        configured = set()
-        for at, entry in enumerate(profile.plugin_config if cells.args_with_configuration else ()):
-            entry_path = f"{path}.pluginConfig[{at}]"
-            if entry.name in configured:
-                yield duplicate(entry_path, entry.name)
-            configured.add(entry.name)
-            yield from _refusal(entry.name, entry_path, version, cells)
-            if entry.name not in CHECKED_BY_PLUGIN_ALONE:
-                yield from arg_faults(entry.name, entry.args, f"{entry_path}.args.", context)
-        if name in places:
-            # Upstream: as JSON the path of the earlier one is an empty object.
-            earlier = "{}" if context.framework.faults_as_json else f"profiles[{places[name]}].schedulerName"
-            yield f"{path}.schedulerName: Duplicate value: {earlier}"
-        places[name] = i
-    yield from _queue_sort_faults(profiles, context)
-
-
-def _refusal(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
-    # Upstream: multiPoint is not checked, so the plugin works there.
-    if plugin in cells.refused_plugins:
-        # Upstream: from v1 on the text names the version of the core API in place of that of the
-        # configuration.
-        yield invalid(
-            path, plugin, f'{cells.refused_text} (KubeSchedulerConfiguration is version "{version}")'
-        )
-
-
-def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
-    cells = context.cells
-    if cells.compares_sorters != "with defaults":
-        # Upstream: defaults come later there, and so does the count of plugins.
-        absent = PluginSet() if cells.compares_sorters == "as given" else None
-        expected, *others = (profile.sorters or absent for profile in profiles)
-        for i, other in enumerate(others, 1):
-            if other != expected:
-                sorters_text = '"null"' if other is None else _set_text(other, context.framework)
-                yield f"profiles[{i}].plugins.queueSort: Invalid value: {sorters_text}: {cells.queue_sort_text}"
-        return
-    first_sorters = profiles[0].at("queueSort")
-    if len(first_sorters.enabled) > 1:
-        yield invalid(
-            "profiles[0].plugins.queueSort.Enabled",
-            len(first_sorters.enabled),
-            "only one queue sort plugin can be enabled",
-        )
-    name = first_sorters.enabled[0].name if first_sorters.enabled else None
-    for i, profile in enumerate(profiles[1:], 1):
-        sorters = profile.at("queueSort")
-        if sorters != first_sorters:
-            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {cells.queue_sort_text}"
-        args = _args_of(profile, name)
-        if args is not None and args != _args_of(profiles[0], name):
-            yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {cells.queue_sort_args_text}"
-
-
-def sorter_args(profile: ProfileConfig) -> Any:
-    """The given arguments of the plugin by which *profile* sorts the queue; None without any."""
-    return _args_of(profile, next(iter(profile.at("queueSort").names), None))
-
-
-def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:
-    """The given arguments of a plugin that sorts the queue, which are plain data; None without any."""
-    return next((entry.args for entry in profile.plugin_config if entry.name == plugin), None)
-
-
-def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
-    lists = {"Enabled": plugins.enabled, "Disabled": plugins.disabled}
-    if cells.faults_as_json:
-        plugins_by_list = {
-            name: [{"Name": p.name, "Weight": p.weight} for p in plugins] or ()
-            for name, plugins in lists.items()
-        }
-        return f"{{{','.join(f'{quoted(name)}:{as_json(plugins)}' for name, plugins in plugins_by_list.items())}}}"
-    kind = "config.Plugin"
-    texts = []
-    for name, members in lists.items():
-        items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in members)
-        texts.append(f"{name}:[]{kind}{{{items}}}" if members else f"{name}:[]{kind}(nil)")
-    return f"config.PluginSet{{{', '.join(texts)}}}"
-
-
-# --- The configuration --------------------------------------------------------------------------------------
-
-
-def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
+def extender_faults(extenders: Sequence[ExtenderConfig], cells: FrameworkCells) -> Iterator[str]:
     """The faults that upstream's validation finds in *extenders*, with their fields."""
-    return (invalid(path, value, text) for path, value, text, _ in faults_of(extenders))
+    for path, value, text, text_with_name in faults_of(extenders):
+        is_of_resource = path.endswith("].name")
+        if is_of_resource and text == text_with_name and cells.resource_name_faults == "unquoted":
+            yield f"{path}: Invalid value: {value}: {cells.worded(text)}"
+        elif is_of_resource and "invalid" in text and cells.resource_name_faults == "with name":
+            yield invalid(path, value, text_with_name)
+        else:
+            yield invalid(path, value, cells.worded(text))
 
 
 AFFINITY = "InterPodAffinity"
@@ -355,6 +87,13 @@ class KubeSchedulerConfiguration:
     """Seconds."""
     profiles: tuple[ProfileConfig, ...] = ()
     extenders: tuple[ExtenderConfig, ...] = ()
+    client_connection: ClientConnection = attrs.Factory(ClientConnection)
+    leader_election: LeaderElection = attrs.Factory(LeaderElection)
+    enable_profiling: bool = True
+    enable_contention_profiling: bool = True
+    healthz_bind_address: str = ""
+    metrics_bind_address: str = ""
+    delay_cache_until_active: bool = False
     begins: str = attrs.field(default="", metadata=_UNREAD)
     """The beginning of the refusal of one of its profiles."""
     checks_all: bool = attrs.field(default=False, metadata=_UNREAD)
@@ -389,34 +128,29 @@ class KubeSchedulerConfiguration:
 
     def faults(self) -> Iterator[str]:
         """The faults that upstream's validation finds, in its words and in its order."""
+        yield from self.client_connection.faults("clientConnection")
+        yield from self.leader_election.faults("leaderElection", self.context)
         if self.parallelism <= 0:
             yield invalid("parallelism", self.parallelism, "should be an integer value greater than zero")
         yield from profile_faults(self.profiles, self.api_version, self.context)
+        yield from address_faults("healthzBindAddress", self.healthz_bind_address, self.context)
+        yield from address_faults("metricsBindAddress", self.metrics_bind_address, self.context)
         yield from percentage_faults(self.percentage, "percentageOfNodesToScore")
         if self.initial_backoff <= 0:
             yield invalid("podInitialBackoffSeconds", self.initial_backoff, "must be greater than 0")
         if self.max_backoff < self.initial_backoff:
             message = "must be greater than or equal to PodInitialBackoffSeconds"
             yield invalid("podMaxBackoffSeconds", self.max_backoff, message)
-        yield from extender_faults(self.extenders)
+        yield from extender_faults(self.extenders, self.release.framework)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
-
-_IGNORED = named(
-    "enableProfiling enableContentionProfiling healthzBindAddress metricsBindAddress delayCacheUntilActive",
-    leaderElection=named(
-        "leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace"
-    ),
-    clientConnection=named("kubeconfig acceptContentTypes contentType qps burst"),
-)
-"""Fields of a configuration that scheduling does not read."""
 
 
 @cache
 def configuration_fields() -> Fields:
     """The fields of a configuration, in the newest version."""
-    fields = {**(fields_of(KubeSchedulerConfiguration) or {}), **TYPE_META, **_IGNORED}
+    fields = {**(fields_of(KubeSchedulerConfiguration) or {}), **TYPE_META}
     plugins = dict.fromkeys(ALL_POINTS, fields_of(PluginSet))
     return {**fields, "profiles": {**(fields["profiles"] or {}), "plugins": plugins}}
 
@@ -518,6 +252,10 @@ def _version_of(document: JsonObject, versions: Collection[str]) -> str:
     group, _, version = str(api_version).rpartition("/")
     if not kind:
         raise ConfigurationError("Object 'Kind' is missing", [ProfileFault("kind", "missing", None, KIND)])
+    if not api_version:
+        versions_text = " or ".join(f"{GROUP}/{name}" for name in versions)
+        fault = ProfileFault("apiVersion", "missing", None, versions_text)
+        raise ConfigurationError("Object 'apiVersion' is missing", [fault])
     if group != GROUP or version not in versions or kind != KIND:
         expected = " or ".join(f"{GROUP}/{name}" for name in versions)
         fault = ProfileFault(
@@ -526,11 +264,41 @@ def _version_of(document: JsonObject, versions: Collection[str]) -> str:
             f"{shown(api_version)} and kind {shown(kind)}",
             f"{expected} and kind {KIND}",
         )
-        raise ConfigurationError(
-            f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"',
-            [fault],
-        )
+        raise ConfigurationError(unregistered(kind, api_version), [fault])
     return version
+
+
+def _check_kind(plugin: str, raw: JsonObject, place: str, context: Context) -> None:
+    """Refuse arguments of *plugin* that say that they are of another kind, or of an unknown version."""
+    own_kind = f"{plugin}Args"
+    kind = raw.get("kind") or own_kind
+    own_version = f"{GROUP}/{context.version}"
+    api_version = raw.get("apiVersion") or own_version
+    versions = {f"{GROUP}/{name}": name for name in context.release.configuration.api_versions}
+    known = {KIND, *(f"{name}Args" for name in plugins_with_args(context))}
+    if api_version not in versions or kind not in known:
+        text = f"decoding args for plugin {plugin}: {unregistered(kind, api_version)}"
+        where = "kind" if api_version in versions else "apiVersion"
+        fault = ProfileFault(f"{place}.args.{where}", "not read by this release", shown(raw[where]), own_kind)
+    elif kind == own_kind and api_version != own_version:
+        # Upstream: they are decoded, and then have no internal form for the version of the configuration.
+        text = f'no kind is registered for the type {versions[api_version]}.{own_kind} in scheme "k8s.io/kubernetes/pkg/scheduler"'
+        where = place.replace("p", "P")
+        fault = ProfileFault(
+            f"{place}.args.apiVersion", "of another version", shown(api_version), own_version
+        )
+        raise ConfigurationError(f"converting .{where}.Args into internal type: {text}", [fault])
+    elif kind != own_kind:
+        text = f"args for plugin {plugin} were not of type {own_kind}.{GROUP}, got {kind}.{GROUP}"
+        fault = ProfileFault(f"{place}.args.kind", "not the arguments of the plugin", shown(kind), own_kind)
+    else:
+        return
+    raise ConfigurationError(f"decoding .{place}: {text}", [fault])
+
+
+def unregistered(kind: Any, api_version: Any) -> str:
+    """The original's text for a kind that a version of the configuration does not have."""
+    return f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"'
 
 
 def _with_decoded_args(
@@ -544,23 +312,19 @@ def _with_decoded_args(
         decoded_entries = []
         for j, entry in enumerate(profile.plugin_config):
             place = f"profiles[{i}].pluginConfig[{j}]"
+            if (reads_args(entry.name, context) or context.cells.first_args) and not isinstance(
+                entry.args, Mapping | None
+            ):
+                raise Mismatch(entry.args, "an object").under(f"{place}.args")
             if context.cells.first_args:
                 args, unread = later_args(entry.name, entry.args or {})
                 entry = attrs.evolve(entry, args=args)
                 strict |= {f"{place}.args.{name}": "" for name in unread}
-            raw = entry.args or {}
-            args = MappingProxyType(raw)
+            raw = {} if entry.args is None else entry.args
+            args = MappingProxyType(raw) if isinstance(raw, Mapping) else raw
             if reads_args(entry.name, context):
-                kind_of_args = f"{entry.name}Args"
-                kind = raw.get("kind", kind_of_args)
-                if kind != kind_of_args and not context.cells.lenient_args:
-                    fault = ProfileFault(
-                        f"{place}.args.kind", "not the arguments of the plugin", shown(kind), kind_of_args
-                    )
-                    raise ConfigurationError(
-                        f"decoding .{place}: args for plugin {entry.name} were not of type {kind_of_args}.{GROUP}, got {kind}.{GROUP}",
-                        [fault],
-                    )
+                if not context.cells.lenient_args:
+                    _check_kind(entry.name, raw, place, context)
                 try:
                     args = read_args(entry.name, raw, context)
                 except Mismatch as mismatch:

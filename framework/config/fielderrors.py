@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning import (
     SelectorError,
     compile_selector,
+    duration_text,
     int64_or_none,
     is_valid_label_key,
     is_valid_label_value,
@@ -21,6 +23,7 @@ from ...api.meaning import (
     quoted,
 )
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement
+from ...api.objects.metadata import annotated
 from ...api.reading import Mismatch
 from ...api.reading import shown as shown_value
 from ...api.record import Record
@@ -54,6 +57,24 @@ def as_json(value: Any) -> str:
     return "".join(
         _HTML.get(character, character) for character in text
     )  # Upstream: Go escapes what HTML could read.
+
+
+def go_fields(value: Any) -> Any:
+    """Arguments with the names and forms that Go marshals them in."""
+    kind = type(value)
+    if attrs.has(kind):
+        return {
+            f"{name[:1].upper()}{name[1:]}": go_fields(getattr(value, attribute))
+            for attribute, name, _ in annotated(kind)
+        }
+    if isinstance(value, Struct):  # fields of the core API, which have their JSON names and may be left out
+        fields = {name: getattr(value, attribute) for attribute, name, _ in annotated(kind)}
+        return {name: go_fields(field) for name, field in fields.items() if field not in (None, "", (), {})}
+    if isinstance(value, tuple):
+        return [go_fields(item) for item in value] or None
+    if isinstance(value, float):
+        return duration_text(value)
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def invalid(path: str, value: Any, message: str, cells: FrameworkCells | None = None) -> str:
@@ -226,13 +247,13 @@ def preferred_faults(
 
 
 def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> list[str]:
-    """The faults of one term, at most one text per expression."""
+    """The faults of one term, expression by expression."""
     if cells.plain_selector_faults:
         # The first fault of a term in plain words; none without one.
         try:
             match_expressions_selector(term.match_expressions)
         except SelectorError as error:
-            return [str(error)]
+            return [cells.worded(str(error))]
         for field in term.match_fields if cells.reads_preferred_fields else ():
             if field.operator not in ("In", "NotIn"):
                 return [f"{quoted(field.operator)} is not a valid node field selector operator"]
@@ -241,14 +262,17 @@ def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> lis
                     f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"
                 ]
         return []
-    faults = [
-        _expression(e, cells, f"{_child(path, 'matchExpressions')}[{i}]")
-        for i, e in enumerate(term.match_expressions)
-    ]
-    faults += [
-        _field(e, cells, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)
-    ]
-    return [fault for fault in faults if fault]
+    faults = list[str]()
+    for i, expression in enumerate(term.match_expressions):
+        where = f"{_child(path, 'matchExpressions')}[{i}]"
+        if expression.operator in OPERATORS:
+            faults += _requirement_faults(expression, cells, where)
+        else:
+            operators = OPERATORS if cells.faults_list_operators else ()
+            faults.append(unsupported(f"{where}.operator", expression.operator, operators))
+    for i, field in enumerate(term.match_fields):
+        faults += _field_faults(field, cells, f"{_child(path, 'matchFields')}[{i}]")
+    return faults
 
 
 def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells = _PLAIN) -> str:
@@ -259,7 +283,7 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
         try:
             compile_selector(selector)
         except SelectorError as error:
-            return str(error)
+            return cells.worded(str(error))
         return ""
     pairs = [
         Requirement(key=key, operator="In", given_values=(value,))
@@ -280,20 +304,12 @@ def _child(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _expression(expression: Requirement, cells: FrameworkCells, path: str) -> str:
-    if expression.operator not in OPERATORS:
-        return unsupported(
-            f"{path}.operator", expression.operator, OPERATORS if cells.faults_list_operators else ()
-        )
-    return aggregated(_requirement_faults(expression, cells, path))
-
-
 def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: str) -> Iterator[str]:
     key = expression.key
     operator = expression.operator
     values = _values(expression)
     if faults := is_valid_label_key(key):
-        yield invalid(_child(path, "key"), key, "; ".join(faults))
+        yield invalid(_child(path, "key"), key, cells.worded("; ".join(faults)))
     path = _child(path, "values")
     if operator in ("In", "NotIn") and not values:
         yield invalid(path, values, "for 'in', 'notin' operators, values set can't be empty", cells)
@@ -307,7 +323,7 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
                 yield invalid(f"{path}[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
     for i, value in enumerate(values):
         if faults := is_valid_label_value(value):
-            yield invalid(f"{path}[{i}][{key}]", value, "; ".join(faults))
+            yield invalid(f"{path}[{i}][{key}]", value, cells.worded("; ".join(faults)))
 
 
 def _values(expression: Requirement) -> Sequence[str]:
@@ -315,9 +331,8 @@ def _values(expression: Requirement) -> Sequence[str]:
     return [] if expression.given_values == () else expression.given_values or ()
 
 
-def _field(requirement: Requirement, cells: FrameworkCells, path: str) -> str:
+def _field_faults(requirement: Requirement, cells: FrameworkCells, path: str) -> Iterator[str]:
     if requirement.operator not in ("In", "NotIn"):
-        return unsupported(f"{path}.operator", requirement.operator, ("In", "NotIn"))
-    if len(requirement.values) == 1:
-        return ""
-    return invalid(f"{path}.values", _values(requirement), "must have one element", cells)
+        yield unsupported(f"{path}.operator", requirement.operator, ("In", "NotIn"))
+    elif len(requirement.values) != 1:
+        yield invalid(f"{path}.values", _values(requirement), "must have one element", cells)

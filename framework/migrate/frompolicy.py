@@ -37,8 +37,9 @@ from ...priorities.requestedtocapacityratio import DEFAULT_SHAPE as FALLING
 from ...priorities.requestedtocapacityratio import Point
 from ..config.apiversions import NEW_HTTPS, cells_in
 from ..config.args import RequestedToCapacityRatioArgs
-from ..config.configuration import GROUP, KIND, default_plugins
+from ..config.configuration import KIND
 from ..config.fielderrors import Context
+from ..config.profiles import GROUP, default_plugins
 from ..releases import PROFILE_RELEASE
 from .profiles import (
     CHECKS_ALL,
@@ -525,13 +526,12 @@ class _PolicyDraft(ProfileDraft):
         for name, text in clipped.items():
             self.note(name, text)
         self.weights = {name: weights[name] for name in self._fractions}
-        extenders, faults = written_extenders(
+        extenders = written_extenders(
             [
                 attrs.evolve(extender, weight=weights.get(f"extender {i}", 0))
                 for i, extender in enumerate(policy_extenders)
             ]
         )
-        self.notes += faults
         if self.policy.always_check_all:
             self.note(
                 "alwaysCheckAllPredicates",
@@ -596,7 +596,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
         for entry in profile.plugin_config
         if isinstance(entry.args, RequestedToCapacityRatioArgs) and not entry.args.resources
     )
-    extenders, faults = written_extenders(target_config.extenders)
+    extenders = written_extenders(target_config.extenders)
     document: JsonDict = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
     if target_config.percentage:
         document["percentageOfNodesToScore"] = target_config.percentage
@@ -629,7 +629,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
             if NEW_HTTPS in cells.fields_lacked
             else extenders
         )
-    return Migration(document, (*notes, *faults))
+    return Migration(document, tuple(notes))
 
 
 def _as_in_a_policy(fields: JsonDict, extender: ExtenderConfig) -> JsonDict:

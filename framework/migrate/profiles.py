@@ -13,9 +13,10 @@ from typing import Any, Literal
 import attrs
 
 from ...algorithmprovider.config import AlgorithmConfiguration
-from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
+from ...algorithmprovider.extenders import ExtenderConfig
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import DEFAULT_PROVIDER, Policy
+from ...api.meaning import duration_text
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict, JsonObject, json_names
 from ...api.reading import TYPE_META, removed, unknown_fields
 from ...api.record import UNSET, Record, UnsetType, copied, plain
@@ -24,15 +25,9 @@ from ...core.release.fact import rule_facts
 from ...exceptions import PolicyError, UnknownNameError
 from ..config.apiversions import WEIGHT, is_flat, with_profiles
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
-from ..config.configuration import (
-    GROUP,
-    LATEST,
-    KubeSchedulerConfiguration,
-    ProfileConfig,
-    fields_without,
-    read_configuration,
-)
+from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.fielderrors import Context
+from ..config.profiles import GROUP, LATEST, ProfileConfig
 from ..plugin import POINTS
 from ..policy import (
     AFFINITY,
@@ -41,7 +36,7 @@ from ..policy import (
     configuration_of_policy,
     configuration_of_provider,
 )
-from ..releases import ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
+from ..releases import ADDRESSES, ALL_RELEASES, FRAMEWORK_RELEASES, framework_release
 
 
 class Note(Record):
@@ -72,7 +67,7 @@ PRE_SCORERS = frozenset(
         "TaintToleration",
     }
 )
-"""The plugins with a PreScore."""
+"""The plugins with a PreScore, in some release."""
 SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
 """The plugins that score if they are enabled under multiPoint."""
 OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
@@ -96,21 +91,11 @@ OWN_DEFAULTS = "takes those of its own release, constraints of topology spread a
 
 # --- extenders ----------------------------------------------------------------------------------------------
 
-_UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6, "us"), (1, "ns"))
 
-
-def written_extenders(extenders: Sequence[ExtenderConfig]) -> tuple[list[JsonDict], list[Note]]:
-    """*extenders* as items of ``extenders``; and notes on what could not be kept."""
-    notes = [
-        Note(
-            f"extender {extender.name}",
-            f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0",
-        )
-        for extender in extenders
-        if extender.timeout <= 0
-    ]
+def written_extenders(extenders: Sequence[ExtenderConfig]) -> list[JsonDict]:
+    """*extenders* as items of ``extenders``."""
     items = [as_json(extender) | {"httpTimeout": duration_text(extender.timeout)} for extender in extenders]
-    return [{name: part for name, part in item.items() if part} for item in items], notes
+    return [{name: part for name, part in item.items() if part} for item in items]
 
 
 def as_json(value: Any) -> Any:
@@ -125,14 +110,6 @@ def as_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return [as_json(part) for part in value] if isinstance(value, tuple) else value
-
-
-def duration_text(seconds: float) -> str:
-    """*seconds* as a duration such as ``2s`` or ``1500ms``; empty for 0 and less."""
-    nanoseconds = round(seconds * NANOSECONDS)
-    if nanoseconds <= 0:
-        return ""
-    return next(f"{nanoseconds // size}{unit}" for size, unit in _UNITS if nanoseconds % size == 0)
 
 
 # --- as data ------------------------------------------------------------------------------------------------
@@ -214,7 +191,7 @@ class ProfileDraft:
     """The filter plugins, in order."""
     weights: dict[str, int] = attrs.Factory(dict)
     """Plugin -> the weight of its scores."""
-    args: dict[str, JsonDict] = attrs.Factory(dict)
+    args: dict[str, Any] = attrs.Factory(dict)
     notes: list[Note] = attrs.Factory(list)
 
     def note(self, subject: str, text: str, upstream: str | None = None) -> None:
@@ -274,6 +251,8 @@ class ProfileDraft:
         ]
         alone = alone or {}
         scored = {name: weight for name, weight in self.weights.items() if name != SELECTOR_SPREAD}
+        lacked = self.target.framework.points_lacked
+        pre_scorers = {name for name in PRE_SCORERS if (name, "preScore") not in lacked}
         everywhere = _entries(plugins)
         disabled_scores = ["*"]
         if SELECTOR_SPREAD in self.weights:
@@ -283,13 +262,13 @@ class ProfileDraft:
             disabled_scores = [name for name in plugins if name in SCORERS and name not in scored]
         disabled = {
             "multiPoint": ["*"],
-            "preScore": [name for name in disabled_scores if name in ("*", *PRE_SCORERS)],
+            "preScore": [name for name in disabled_scores if name in ("*", *pre_scorers)],
             "score": disabled_scores,
         }
         enabled = {
             "multiPoint": everywhere,
             "preScore": _entries(
-                [*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]
+                [*(name for name in scored if name in pre_scorers), *alone.get("preScore", ())]
             ),
             "score": [{"name": name, "weight": weight} for name, weight in scored.items()],
             **{point: _entries(alone[point]) for point in ALONE if alone.get(point)},
@@ -377,7 +356,7 @@ def migrate_profile(
 
     *written*: for each of them plugin -> its arguments, as they were given.
     """
-    extenders, extender_notes = written_extenders(config.extenders)
+    extenders = written_extenders(config.extenders)
     documents = list[JsonDict]()
     notes = dict[Note, None]()
     for i, profile in enumerate(config.profiles):
@@ -400,7 +379,7 @@ def migrate_profile(
             )
         )
         notes |= dict.fromkeys(draft.notes)
-    all_notes = [*notes, *extender_notes]
+    all_notes = [*notes]
     if config.checks_all:
         all_notes.append(Note("alwaysCheckAllPredicates", CHECKS_ALL))
     if not written and not draft.enabled("postFilter"):
@@ -420,7 +399,7 @@ def migrate_profile(
 class _PluginsDraft(ProfileDraft):
     config: KubeSchedulerConfiguration
     profile: ProfileConfig
-    given: Mapping[str, JsonObject]
+    given: Mapping[str, Any]
     """Plugin -> its arguments, as they were written."""
 
     def enabled(self, point: str) -> list[str]:
@@ -530,6 +509,9 @@ class _PluginsDraft(ProfileDraft):
         for name, args in self.given.items():
             if self.is_gone(name) or name in OLD_SPREADS:
                 continue
+            if not isinstance(args, Mapping):  # of a plugin of one's own, in whatever form
+                self.args[name] = args
+                continue
             kept_args = {key: value for key, value in args.items() if key not in TYPE_META}
             for field in [*unknown_args(name, kept_args, context)] if takes_args(name, context) else ():
                 kept_args.pop(field, None)
@@ -601,11 +583,12 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
     kept, field_notes = _fields(document, new_cells)
     profiles = []
     for profile in _profiles(document, old_cells):
-        points = (profile.get("plugins") or {}).items()
-        plugins = {
-            point: _plugins(plugin_set, new_cells, notes, point != "multiPoint")
-            for point, plugin_set in points
-        }
+        plugins = {}
+        for point, plugin_set in (profile.get("plugins") or {}).items():
+            if point not in old_cells.unread_points:
+                plugins[point] = _plugins(plugin_set or {}, new_cells, notes, point != "multiPoint")
+            elif plugin_set:
+                notes.append(Note(f"plugins.{point}", f"left out: {config.release.version} does not read it"))
         if document.get(PREEMPTION) is True:
             plugins["postFilter"] = {"disabled": [{"name": "*"}]}
         plugin_config = [*_later_arguments(profile, document, api_version, new_cells, notes)]
@@ -654,6 +637,14 @@ def _fields(document: JsonObject, cells: ConfigurationCells) -> tuple[JsonDict, 
             - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
         )
     ]
+    election = fields.get("leaderElection") or {}
+    if cells.locks_leases_alone and election.get("resourceLock") not in (None, "", "leases"):
+        fields["leaderElection"] = {name: value for name, value in election.items() if name != "resourceLock"}
+        notes.append(Note("leaderElection.resourceLock", "left out: a leader is elected by a lease"))
+    for name in sorted(ADDRESSES) if cells.closes_addresses else ():
+        if fields.get(name) and name not in gone_fields:
+            gone_fields.add(name)
+            notes.append(Note(name, "left out: it is served at the secure port alone"))
     if document.get(TIMEOUT) not in (None, 600):
         notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
     return {name: value for name, value in fields.items() if name not in gone_fields}, notes
@@ -689,12 +680,12 @@ def _later_arguments(
 ) -> Iterator[JsonDict]:
     """The arguments of plugins that are still there, of the newer version."""
     for entry in profile.get("pluginConfig") or ():
-        args = dict(entry.get("args") or {})
+        args = entry.get("args") or {}
         name = _later_name(entry["name"], cells)
         if name in cells.gone_plugins | cells.refused_plugins:
             continue
-        if str(args.get("apiVersion", "")).startswith(f"{GROUP}/"):
-            args["apiVersion"] = api_version
+        if isinstance(args, Mapping) and str(args.get("apiVersion", "")).startswith(f"{GROUP}/"):
+            args = {**args, "apiVersion": api_version}
         yield {**entry, "name": name, "args": args}
     if document.get(WEIGHT) is not None:
         yield {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": document[WEIGHT]}}

@@ -21,7 +21,7 @@ from ...api.view import Column, Section, Table, View, on_page
 from ...api.words import brief, count_of
 from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
-from ...framework.config.configuration import PluginEntry, PluginSet
+from ...framework.config.profiles import PluginEntry, PluginSet
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin

@@ -43,6 +43,14 @@ def extender(post, release="1.16", **config):
 NODES = (node("a"), node("b"))
 
 
+def test_a_timeout_that_ends_no_call():
+    """A call takes as long as its timeout says, and without end where that is negative."""
+    post = Scripted()
+    for timeout in (2.0, -1.0):
+        extender(post, timeout=timeout).filter(Pod(), NODES)
+    assert [given for *_, given in post.calls] == [2.0, 86400.0]
+
+
 # --- Filter -------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """Schedulers of the framework for tests, from few words."""
 
 from kubeclassic.core.run import EventFeed
-from kubeclassic.framework.config.configuration import GROUP, KIND, read_configuration
+from kubeclassic.framework.config.configuration import KIND, read_configuration
+from kubeclassic.framework.config.profiles import GROUP
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES

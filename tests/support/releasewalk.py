@@ -3,7 +3,7 @@ are made of."""
 
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.config.configuration import GROUP
+from kubeclassic.framework.config.profiles import GROUP
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec

@@ -89,7 +89,7 @@ def test_multi_point_is_new():
         ("schedulerName", "mine", ORDER[:1], "1.17"),
         ("hardPodAffinitySymmetricWeight", 5, ORDER[:1], "1.17"),
         ("extenders", [], ORDER[1:], "1.17"),
-        ("delayCacheUntilActive", True, ORDER, "1.28"),
+        ("delayCacheUntilActive", True, ORDER[-1:], "1.28"),
     ],
 )
 def test_fields(field, value, apis, since):

@@ -11,11 +11,10 @@ from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
 from kubeclassic.framework.config.configuration import (
     KubeSchedulerConfiguration,
-    PluginEntry,
-    ProfileConfig,
     configuration_fields,
     read_configuration,
 )
+from kubeclassic.framework.config.profiles import PluginEntry, ProfileConfig
 from kubeclassic.framework.plugin import POINTS
 from tests.support.frameworkbuild import document
 from tests.support.refusals import refusal_text

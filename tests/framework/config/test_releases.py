@@ -81,13 +81,14 @@ def test_api_versions(api, first, last):
 
 
 def test_fields():
-    """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's
+    """delayCacheUntilActive came with 1.28, in v1; bind addresses are fields of v1beta2 alone, a profile's
     percentage of v1 alone."""
     assert (
         refusal("1.27", "v1", delayCacheUntilActive=True)
         == 'strict decoding error: unknown field "delayCacheUntilActive"'
     )
-    assert configuration("1.28", "v1beta3", delayCacheUntilActive=True)
+    assert configuration("1.28", "v1", delayCacheUntilActive=True).delay_cache_until_active
+    assert "delayCacheUntilActive" in refusal("1.28", "v1beta3", delayCacheUntilActive=True)
     assert configuration("1.27", "v1beta2", healthzBindAddress="")
     assert "healthzBindAddress" in refusal("1.27", "v1", healthzBindAddress="")
     assert configuration("1.28", "v1", {"percentageOfNodesToScore": 5}).profiles[0].percentage == 5
@@ -190,11 +191,15 @@ def test_capacity_of_volumes():
 
 
 def test_a_shape_without_the_gate():
-    """Without the gate a shape is refused."""
-    assert refusal("1.33", "v1", arguments("VolumeBinding", shape=[{"utilization": 0, "score": 1}])) == (
-        "profiles[0].pluginConfig[0].args.shape: Forbidden: "
-        "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-    )
+    """Without the gate a shape is refused, and shown as Go or as JSON."""
+    shape = arguments("VolumeBinding", shape=[{"utilization": 0, "score": 1}])
+    text = "profiles[0].pluginConfig[0].args.shape: Invalid value: {}: unexpected field `shape`, remove it or turn on the feature gate {}"
+    point = "config.UtilizationShapePoint"
+    as_go = f"[]{point}{{{point}{{Utilization:0, Score:1}}}}"
+    assert refusal("1.32", "v1", shape) == text.format(as_go, "VolumeCapacityPriority")
+    assert refusal("1.33", "v1", shape) == text.format(as_go, "StorageCapacityScoring")
+    as_json = '[{"Utilization":0,"Score":1}]'
+    assert refusal("1.34", "v1", shape) == text.format(as_json, "StorageCapacityScoring")
 
 
 def test_a_shape_out_of_order():
@@ -340,3 +345,13 @@ def test_waiting_pods(version, shared):
     config = configuration(version, "v1", profiles=[{"schedulerName": "a"}, {"schedulerName": "b"}])
     a, b = build_profiles(config, registry_of(config.release)).values()
     assert (a.waiting_pods is b.waiting_pods) == shared
+
+
+@pytest.mark.parametrize("plugin", ["NodeResourcesFit", "NodeResourcesBalancedAllocation"])
+def test_the_pre_score_of_resources(plugin):
+    """The scores of resources have a PreScore since 1.27; before, a profile that names it is refused."""
+    profile = {"plugins": {"preScore": {"enabled": [{"name": plugin}]}}}
+    newer, older = configuration("1.27", "v1", profile), configuration("1.26", "v1", profile)
+    assert build_profiles(newer, registry_of(newer.release))
+    text = refusal_text(PolicyError, build_profiles, older, registry_of(older.release))
+    assert text.endswith(f'plugin "{plugin}" does not extend PreScorePlugin plugin')

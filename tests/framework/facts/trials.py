@@ -223,6 +223,21 @@ def without_a_filter(release):
     return _configured(release, document, cordoned).cycle(obj(pod("web"))).host
 
 
+def managing(document, name):
+    """What is said of a configuration with an extender that manages a resource."""
+    resource = {"name": name, "ignoredByScheduler": True}
+    extender = {"urlPrefix": "http://one.test", "managedResources": [resource]}
+
+    def refused(release):
+        try:
+            _configured(release, {**document, "extenders": [extender]})
+        except PolicyError as error:
+            return str(error)
+        return None
+
+    return refused
+
+
 def policy_in_yaml(release):
     """What is said of a Policy that is YAML."""
     return list(faults_of_form(WrittenPolicy(is_yaml=True), release))
@@ -258,5 +273,10 @@ TRIALS = {
     "disjoint-names-are-final": rejected_by(OnlyA, AlsoB),
     "disjoint-names-sorted": rejected_by(OnlyA, AlsoB),
     "waiting-pods-shared": seen_by_another_profile,
+    "label-faults-of-rfc-1123": managing(profile("v1beta1"), "Example.com/a"),
+    "fit-arguments-for-extenders": managing(
+        profile("v1beta1", preFilter=disabled("NodeResourcesFit"), filter=disabled("NodeResourcesFit")),
+        "example.com/a",
+    ),
 }
 """Fact -> what shows it."""

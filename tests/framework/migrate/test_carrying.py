@@ -192,3 +192,41 @@ def test_the_question_takes_profiles():
     assert result.ok
     assert result.report.source == "profile"
     assert "The profile decides as the one before does under 1.22" in str(result.view().verdict)
+
+
+# --- Parts that schedule nothing, and lists without plugins --------------------------------------------------
+
+
+def test_another_lock_than_a_lease():
+    """A lock that the target refuses is left out, with a note; the rest of the election stays."""
+    election = {"resourceLock": "endpoints", "leaseDuration": "30s"}
+    found = moved({**document("v1beta2"), "leaderElection": election}, "1.23", "1.27")
+    assert found.document["leaderElection"] == {"leaseDuration": "30s"}
+    assert "leaderElection.resourceLock" in told(found)
+    assert to(found, "1.27")
+
+
+def test_an_address_with_a_port():
+    """So is an address of health or metrics, where the target still has the field."""
+    old = {**document("v1beta1"), "healthzBindAddress": "0.0.0.0:10251", "metricsBindAddress": ""}
+    found = moved(old, "1.22", "1.23")
+    assert "healthzBindAddress" not in found.document
+    assert "healthzBindAddress" in told(found)
+    assert to(found, "1.23")
+
+
+def test_a_point_that_is_not_read():
+    """Plugins of preEnqueue, which v1beta3 decodes and does not run, do not come along into v1."""
+    points = {"preEnqueue": {"enabled": [{"name": "NodeAffinity"}]}, "score": None}
+    found = moved(document("v1beta3", {"plugins": points}), "1.26", "1.29")
+    assert "preEnqueue" not in found.document["profiles"][0]["plugins"]
+    assert "plugins.preEnqueue" in told(found)
+    assert to(found, "1.29")
+
+
+def test_arguments_of_a_plugin_of_ones_own():
+    """They come along in whatever form they are."""
+    profile = {"pluginConfig": [{"name": "Mine", "args": ["a"]}]}
+    for api, first, target in (("v1beta2", "1.22", "1.27"), ("v1beta3", "1.28", "1.29")):
+        entries = moved(document(api, profile), first, target).document["profiles"][0]["pluginConfig"]
+        assert {"name": "Mine", "args": ["a"]} in entries

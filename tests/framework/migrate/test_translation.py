@@ -30,7 +30,7 @@ from kubeclassic.framework.migrate.frompolicy import (
     merged,
     migrate,
 )
-from kubeclassic.framework.migrate.profiles import LISTING, TARGETS, duration_text, target_release
+from kubeclassic.framework.migrate.profiles import LISTING, TARGETS, target_release
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, PROFILE_RELEASE
 from kubeclassic.simulation.conform import find_families, read_answers, read_cases
 from tests.support.refusals import refusal_text
@@ -192,14 +192,6 @@ def test_the_old_formula(target):
         match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$",
     ):
         migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
-
-
-@pytest.mark.parametrize(
-    "seconds, text", [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")]
-)
-def test_durations(seconds, text):
-    """A duration is written in the largest unit of which it is a whole number."""
-    assert duration_text(seconds) == text
 
 
 # --- Strategies ---------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from operator import itemgetter
 import pytest
 
 from kubeclassic.extenders.choice import make_extenders
-from kubeclassic.framework.config.configuration import GROUP, KIND
+from kubeclassic.framework.config.configuration import KIND
+from kubeclassic.framework.config.profiles import GROUP
 from tests.extenders.test_recordings import SCENARIOS
 from tests.live.scheduler.recorded import asked_by, comparable, play, reads, recorded_asked, writes
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
