@@ -16,6 +16,7 @@ from ...api.meaning import duration, duration_text, is_valid_label_key, quoted
 from ...api.objects import Int32, JsonObject, NodeAffinity, TopologySpreadConstraint
 from ...api.reading import TYPE_META, ReadBy, fields_of, read, unknown_fields
 from ...api.record import Names
+from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import shape_faults
 from .fielderrors import (
@@ -240,10 +241,15 @@ class RequestedToCapacityRatioArgs(Arguments):
             yield from _weights(self.resources, f"{path}resources", "[1, inf)", math.inf)
         elif self.resources or not context.cells.first_args:
             # Upstream: where no resource counts, the line is never read.
-            yield from islice(self._plain_faults(), 1)
+            yield from islice(self._plain_faults(context.cells), 1)
 
-    def _plain_faults(self) -> Faults:
+    def _plain_faults(self, cells: ConfigurationCells) -> Faults:
         points = [(point.utilization, point.score) for point in self.shape]
+        if cells.fills_ratio_weights and not cells.first_args:
+            # Upstream: scores are scaled before they are checked, and weights are not.
+            scaled = [(utilization, score * STEP) for utilization, score in points]
+            yield from shape_faults(scaled, 100, "score values not be")
+            return
         yield from shape_faults(points, 10, "score values must not be")
         for resource in self.resources:
             if resource.weight < 1:

@@ -103,6 +103,17 @@ def test_resources_without_weight(release, weight):
     )
 
 
+def test_scaled_scores_are_checked():
+    """1.18 checks the scores of a shape once they are scaled, and no weights of resources."""
+    ratio = yaml.safe_load("{shape: [{utilization: 0, score: 11}], resources: [{name: cpu, weight: -1}]}")
+    rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
+    assert refusal("1.18", priorities=rules).endswith(
+        'plugin "RequestedToCapacityRatio": score values not be greater than 100. Score[0]==110'
+    )
+    ratio["shape"][0]["score"] = 10
+    assert translated("1.18", priorities=rules)
+
+
 # --- Refusals -----------------------------------------------------------------------------------------------
 
 
