@@ -30,7 +30,7 @@ from ...api.words import count_of
 from ...core.cycle import Algorithm
 from ...core.engine import Engine
 from ...core.release import Release
-from ...exceptions import UnknownNameError, wrong_type
+from ...exceptions import PolicyError, UnknownNameError, wrong_type
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ...framework.config.configuration import read_configuration as read_profiles
@@ -189,10 +189,18 @@ class Migrating:
             if plugins is None:
                 config.resolve(release, policy=policy)
             if target.configuration.lists_points:
-                return listed(policy, config, target)
-            if plugins is not None:
-                return migrate_profile(plugins, target)
-            return translate(policy, release, config, target=target, selector_spread=self.selector_spread)
+                migration = listed(policy, config, target)
+            elif plugins is not None:
+                migration = migrate_profile(plugins, target)
+            else:
+                migration = translate(
+                    policy, release, config, target=target, selector_spread=self.selector_spread
+                )
+            try:
+                check_runs(read_profiles(migration.document, None, target))
+            except PolicyError as error:
+                raise PolicyError(f"{target.version} refuses the profile of this Policy: {error}") from None
+            return migration
 
 
 def _on_all_nodes(

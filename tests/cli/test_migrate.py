@@ -33,6 +33,19 @@ def run():
 # --- Migrate ------------------------------------------------------------------------------------------------
 
 
+def test_a_profile_that_would_be_refused(run):
+    """No profile is written with which the target would not start."""
+    presences = [
+        {"name": f"rule{number}", "argument": {"labelsPresence": {"labels": ["rack"], "presence": presence}}}
+        for number, presence in enumerate((True, False))
+    ]
+    policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": presences})
+    result = run("-", "--release", "1.16", "--to", "1.22", stdin=policy)
+    assert result.stdout == ""
+    text = '1.22 refuses the profile of this Policy: profiles[0].pluginConfig[0].args.presentLabels[0]: Invalid value: "rack"'
+    assert text in str(result.exception)
+
+
 def test_standard_output_is_the_profile(run):
     """The profile goes to standard output, and what has no equal to standard error."""
     result = run(
