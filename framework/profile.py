@@ -36,7 +36,7 @@ from ..exceptions import PolicyError
 from .config.args import NodeResourcesFitArgs, arg_faults
 from .config.configuration import KubeSchedulerConfiguration
 from .config.fielderrors import Context, ProfileFault, aggregated, fault_of
-from .config.profiles import ProfileConfig, args_with_defaults, sorter_args
+from .config.profiles import FILLED, ProfileConfig, args_with_defaults, sorter_args
 from .plugin import (
     MAX_NODE_SCORE,
     OURS,
@@ -270,22 +270,6 @@ CREATING = "creating profile for scheduler name {name}: "
 """The end of how the refusal of a profile begins, once it is being made."""
 Registry = Mapping[str, type[Plugin]]
 
-_EXPANSION = (
-    "preFilter",
-    "filter",
-    "postFilter",
-    "reserve",
-    "preScore",
-    "score",
-    "preBind",
-    "bind",
-    "postBind",
-    "permit",
-    "preEnqueue",
-    "queueSort",
-)
-"""The order in which upstream fills the extension points. It decides which error is reported."""
-
 
 def _type_of(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
@@ -440,7 +424,10 @@ class _Builder:
         }
 
     def build(self) -> Profile:
-        if self.config.release.configuration.weights_come_first and self.context.cells.adds_up_weights:
+        cells = self.config.release.configuration
+        if cells.weight_of_last_point:
+            self._weights()  # which may be too large
+        elif cells.weights_come_first and self.context.cells.adds_up_weights:
             _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
         # Refuse arguments that are given twice, where that was not checked with the configuration.
         configured = [entry.name for entry in self.profile.plugin_config]
@@ -449,19 +436,17 @@ class _Builder:
             raise PolicyError(f"repeated config for plugin {repeated}")
         for name in self._registered_names():
             self._construct(name)
-        for point in _EXPANSION:
+        for point in FILLED:
             for _, text in self._objections(point):
                 raise PolicyError(text)
-        points = {point: tuple(self._expand(point)) for point in _EXPANSION}
+        points = {point: tuple(self._expand(point)) for point in FILLED}
         release = self.config.release
         name = self.profile.scheduler_name or ""
         sorters = len(points["queueSort"])
         if sorters != 1:
-            raise PolicyError(
-                release.configuration.sorters_text.format(name=self.profile.scheduler_name, count=sorters)
-            )
+            raise PolicyError(cells.sorters_text.format(name=self.profile.scheduler_name, count=sorters))
         if not points["bind"]:
-            raise PolicyError(release.configuration.binders_text.format(name=self.profile.scheduler_name))
+            raise PolicyError(cells.binders_text.format(name=self.profile.scheduler_name))
         weights = self._weights()
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         predicates = [
@@ -473,9 +458,9 @@ class _Builder:
             (self.plugin_by_name[rule], rule in points[self.plugin_by_name[rule].scores_after], weights[rule])
             for rule in points["score"]
         ]
-        cells = self.handle.cells
         priorities = [
-            (as_priority(plugin, is_prepared, cells), weight) for plugin, is_prepared, weight in scorers
+            (as_priority(plugin, is_prepared, self.handle.cells), weight)
+            for plugin, is_prepared, weight in scorers
         ]
         algorithm = Algorithm(
             release=release,
@@ -560,13 +545,13 @@ class _Builder:
             faults += (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in arg_fault_list)
             if not arg_fault_list:
                 self._construct(name)
-        for point in _EXPANSION:
+        for point in FILLED:
             for name, text in self._objections(point):
                 if name in self.plugin_by_name or name not in self.registry:
                     faults.append(ProfileFault(f"plugins.{point}", text, f'"{name}"'))
         for name in self.names.get("multiPoint", ()):
             if name not in self.registry:
-                text = f'{_type_of(_EXPANSION[0])} "{name}" does not exist'
+                text = f'{_type_of(FILLED[0])} "{name}" does not exist'
                 faults.append(ProfileFault("plugins.multiPoint", text, f'"{name}"'))
         if not faults:
             try:
@@ -607,6 +592,13 @@ class _Builder:
         return [*leading, *added_names, *trailing]
 
     def _weights(self) -> dict[str, int]:
+        if self.config.release.configuration.weight_of_last_point:
+            # Upstream: that of Score counts only if none of the points after it names the plugin.
+            weights = self.profile.weights_of_last_points().items()
+            latest = {name: weight for name, weight in weights if name in self.registry}
+            if self.context.cells.adds_up_weights:
+                _check_total(latest.values())
+            return {name: latest[name] for name in self.profile.at("score").names if name in latest}
         entries = [*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled]
         scoring = {
             entry.name: entry.weight or 1 for entry in reversed(entries) if "score" in self.joined[entry.name]

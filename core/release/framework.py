@@ -453,6 +453,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """The refusal of a profile without a queueSort plugin."""
     refusal_text: str = ""
     """What comes before the beginning of a profile's refusal, without a Policy."""
+    weight_of_last_point: bool = False
+    """The last extension point that names a plugin says the weight of its scores (no: Score does)."""
     weights_come_first: bool = False
     """Weights of Score plugins are checked before plugins are built."""
     strategy_path: str = "scoringStrategy."

@@ -131,6 +131,23 @@ ALL_POINTS = (*POINTS, "multiPoint")
 _plugins: Reader[Plugins] = record(dict, {point: (point, reader(PluginSet)) for point in ALL_POINTS})
 
 
+FILLED = (
+    "preFilter",
+    "filter",
+    "postFilter",
+    "reserve",
+    "preScore",
+    "score",
+    "preBind",
+    "bind",
+    "postBind",
+    "permit",
+    "preEnqueue",
+    "queueSort",
+)
+"""The order in which upstream fills the extension points. It decides which error is reported."""
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
@@ -157,6 +174,10 @@ class ProfileConfig:
     def at(self, point: str) -> PluginSet:
         """The plugins of an extension point."""
         return self.plugins.get(point, PluginSet())
+
+    def weights_of_last_points(self) -> dict[str, int]:
+        """Plugin -> its weight at the last extension point that names it; 0 is 1."""
+        return {entry.name: entry.weight or 1 for point in FILLED for entry in self.at(point).enabled}
 
     def args_of(self, plugin: str, context: Context) -> Any:
         """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""

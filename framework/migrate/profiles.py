@@ -453,9 +453,12 @@ class _PluginsDraft(ProfileDraft):
 
     def score(self) -> None:
         """Take the Score plugins with their weights, and what replaces those that are gone."""
+        last_weights = self.profile.weights_of_last_points()
         for plugin in self.profile.at("score").enabled:
             name = plugin.name
             weight = plugin.weight or 1
+            if self.config.release.configuration.weight_of_last_point:
+                weight = last_weights[name]
             if name in STRATEGIES:
                 self._strategy(name, weight)
             elif name in OLD_SPREADS and SPREAD in self.enabled("score"):

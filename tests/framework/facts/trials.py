@@ -157,6 +157,27 @@ def rejected_by(*plugins):
     return trial
 
 
+class Weighed(Plugin):
+    """Scores, and is told of what is bound."""
+
+    name = "Weighed"
+
+    def score(self, pod, nodes, cycle):
+        """Nothing."""
+        return nodes.zeros()
+
+    def post_bind(self, pod, node_name):
+        """Nothing."""
+
+
+def weighed_at_a_later_point(release):
+    """The weight of a plugin that is named for its scores, and for PostBind."""
+    scoring = {"enabled": [{"name": Weighed.name, "weight": 5}]}
+    document = profile("v1beta1", score=scoring, postBind=enabled(Weighed.name))
+    run = _configured(release, document, plugins=(Weighed,))
+    return run.engine.flow.profiles["default-scheduler"].weights[Weighed.name]
+
+
 def chosen_as_idle(release):
     """The node that a pod of no higher priority than any other preempts on, once PreFilter rejected it."""
     run = _configured(release, profile("v1beta1", preFilter=enabled(Later.name)), node("n"), plugins=(Later,))
@@ -272,6 +293,7 @@ TRIALS = {
     "pre-filter-goes-on": rejected_by(Later, Never),
     "disjoint-names-are-final": rejected_by(OnlyA, AlsoB),
     "disjoint-names-sorted": rejected_by(OnlyA, AlsoB),
+    "weights-of-score": weighed_at_a_later_point,
     "waiting-pods-shared": seen_by_another_profile,
     "label-faults-of-rfc-1123": managing(profile("v1beta1"), "Example.com/a"),
     "fit-arguments-for-extenders": managing(

@@ -7,7 +7,7 @@ from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.migrate.profiles import migrate_profile, running
+from kubeclassic.framework.migrate.profiles import carried, migrate_profile, running
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -133,3 +133,20 @@ def test_the_question_takes_these_releases():
     assert migrate(HEAD, "1.16", to="1.21").profile["apiVersion"].endswith("/v1beta1")
     with pytest.raises(UnknownNameError, match=r"for a profile of 1\.21, whose own translation is taken"):
         migrate(HEAD, "1.16", to="1.21", selector_spread=True)
+
+
+@pytest.mark.parametrize("first, weight", [("1.21", 1), ("1.22", 5)])
+def test_the_weight_of_the_last_point(first, weight):
+    """Up to 1.21 a plugin has the weight that the last extension point says which names it."""
+    points = {
+        "score": {"enabled": [{"name": "VolumeBinding", "weight": 5}]},
+        "preBind": {"enabled": [{"name": "VolumeBinding"}], "disabled": [{"name": "*"}]},
+    }
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": points}],
+    }
+    found = carried(document, FRAMEWORK_RELEASES[first], FRAMEWORK_RELEASES["1.27"])
+    scores = found.document["profiles"][0]["plugins"]["score"]["enabled"]
+    assert {"name": "VolumeBinding", "weight": weight} in scores
