@@ -104,6 +104,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     points_lacked: frozenset[tuple[str, str]] = frozenset(
         [
             ("VolumeBinding", "preScore"),
+            ("DynamicResources", "preBind"),
+            ("DynamicResources", "preEnqueue"),
             ("DynamicResources", "score"),
             *(
                 (f"{kind}Limits", "preFilter")

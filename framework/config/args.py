@@ -384,8 +384,10 @@ class VolumeBindingArgs(Arguments):
         return attrs.evolve(self, shape=tuple(ShapePoint(*point) for point in context.cells.capacity_shape))
 
     def faults(self, path: str, context: Context) -> Faults:
-        # Upstream: the first releases with this argument want more than 0.
-        if self.bind_timeout_seconds < context.cells.plain_arg_faults:
+        seconds = self.bind_timeout_seconds
+        if context.cells.plain_arg_faults and seconds <= 0:
+            yield f"invalid BindTimeoutSeconds: {seconds}, must be positive integer"
+        elif seconds < 0:
             message = "invalid BindTimeoutSeconds, should not be a negative value"
             yield invalid(f"{path}bindTimeoutSeconds", self.bind_timeout_seconds, message)
         if context.scores_capacity:
@@ -486,6 +488,11 @@ def takes_args(plugin: str, context: Context = PLAIN) -> bool:
 def reads_args(plugin: str, context: Context = PLAIN) -> bool:
     """Whether a configuration can give *plugin* arguments that are known; others stay plain data."""
     return takes_args(plugin, context) and plugin not in context.cells.args_lacked
+
+
+def passes_over_args(plugin: str, context: Context) -> bool:
+    """Whether the release ignores arguments of *plugin*, which later ones read."""
+    return takes_args(plugin, context) and not reads_args(plugin, context)
 
 
 def plugins_with_args(context: Context = PLAIN) -> list[str]:

@@ -17,7 +17,7 @@ from ...api.reading import ReadBy, Reader, reader, record
 from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..plugin import POINTS
-from .args import CHECKED_BY_PLUGIN_ALONE, arg_faults, read_args, reads_args, takes_args
+from .args import CHECKED_BY_PLUGIN_ALONE, Arguments, arg_faults, read_args, reads_args, takes_args
 from .fielderrors import Context, as_json, duplicate, go_fields, invalid, outside, required
 
 # --- Profiles, and their faults -----------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class ProfileConfig:
         """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
         has_own = takes_args(plugin, context)
         for entry in self.plugin_config:
-            if entry.name == plugin and not (has_own and isinstance(entry.args, Mapping)):
+            if entry.name == plugin and (not has_own or isinstance(entry.args, Arguments | None)):
                 return entry.args
         return read_args(plugin, {}, context) if has_own else None
 

@@ -24,7 +24,14 @@ from ...core.release import ConfigurationCells, Release
 from ...core.release.fact import rule_facts
 from ...exceptions import PolicyError, UnknownNameError
 from ..config.apiversions import WEIGHT, is_flat, with_profiles
-from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_args, takes_args, unknown_args
+from ..config.args import (
+    NodeLabelArgs,
+    RequestedToCapacityRatioArgs,
+    later_args,
+    passes_over_args,
+    takes_args,
+    unknown_args,
+)
 from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.fielderrors import Context
 from ..config.profiles import GROUP, LATEST, ProfileConfig
@@ -512,6 +519,9 @@ class _PluginsDraft(ProfileDraft):
         for name, args in self.given.items():
             if self.is_gone(name) or name in OLD_SPREADS:
                 continue
+            if passes_over_args(name, self.config.context):
+                self.note(name, f"arguments left out: {self.config.release.version} does not read them")
+                continue
             if not isinstance(args, Mapping):  # of a plugin of one's own, in whatever form
                 self.args[name] = args
                 continue
@@ -594,14 +604,10 @@ def _translated(document: JsonObject, config: KubeSchedulerConfiguration, target
                 notes.append(Note(f"plugins.{point}", f"left out: {config.release.version} does not read it"))
         if document.get(PREEMPTION) is True:
             plugins["postFilter"] = {"disabled": [{"name": "*"}]}
-        plugin_config = [*_later_arguments(profile, document, api_version, new_cells, notes)]
-        profiles.append(
-            {
-                **profile,
-                **({"plugins": plugins} if plugins else {}),
-                **({"pluginConfig": plugin_config} if plugin_config else {}),
-            }
-        )
+        plugin_config = [*_later_arguments(profile, document, api_version, new_cells, config.context)]
+        parts = {"plugins": plugins, "pluginConfig": plugin_config}
+        fields = {**profile, **parts}.items()
+        profiles.append({name: part for name, part in fields if part or name not in parts})
     normalized = with_profiles(document, old_cells)
     shared = {
         name: normalized[name] for name in ("percentageOfNodesToScore", "extenders") if name in normalized
@@ -679,13 +685,13 @@ def _later_name(plugin: str, cells: ConfigurationCells) -> str:
 
 
 def _later_arguments(
-    profile: JsonObject, document: JsonObject, api_version: str, cells: ConfigurationCells, notes: list[Note]
+    profile: JsonObject, document: JsonObject, api_version: str, cells: ConfigurationCells, context: Context
 ) -> Iterator[JsonDict]:
-    """The arguments of plugins that are still there, of the newer version."""
+    """The arguments of plugins that are still there, of the newer version; *context*: that of *document*."""
     for entry in profile.get("pluginConfig") or ():
         args = entry.get("args") or {}
         name = _later_name(entry["name"], cells)
-        if name in cells.gone_plugins | cells.refused_plugins:
+        if name in cells.gone_plugins | cells.refused_plugins or passes_over_args(entry["name"], context):
             continue
         if isinstance(args, Mapping) and str(args.get("apiVersion", "")).startswith(f"{GROUP}/"):
             args = {**args, "apiVersion": api_version}

@@ -403,7 +403,7 @@ def test_words(plugin, args, texts):
 
 def test_the_least_timeout():
     """Up to 1.20 no time at all is refused, from 1.21 on only less than that."""
-    assert "bindTimeoutSeconds: Invalid value: 0: " in refusal(
+    assert "invalid BindTimeoutSeconds: 0, must be positive integer" in refusal(
         "1.20", "v1beta1", arguments("VolumeBinding", bindTimeoutSeconds=0)
     )
     assert configuration("1.21", "v1beta1", arguments("VolumeBinding", bindTimeoutSeconds=0))

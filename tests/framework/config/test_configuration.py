@@ -226,6 +226,17 @@ def test_arguments_that_are_no_object():
     )
 
 
+def test_arguments_that_a_release_does_not_read():
+    """They are nothing to the plugin, in whatever form they are."""
+    for args in ({"resources": "x"}, ["a"]):
+        entry = {"name": "NodeResourcesBalancedAllocation", "args": args}
+        profile = {"pluginConfig": [entry]}
+        found = {**document(profile), "apiVersion": "kubescheduler.config.k8s.io/v1beta1"}
+        config = read_configuration(found, None, ALL_RELEASES["1.21"])
+        made = config.profiles[0].args_of(entry["name"], config.context)
+        assert [resource.name for resource in made.resources] == ["cpu", "memory"]
+
+
 def test_a_configuration_without_a_version():
     """What does not say its version is refused for that."""
     assert refusal({"kind": "KubeSchedulerConfiguration"}) == "Object 'apiVersion' is missing"

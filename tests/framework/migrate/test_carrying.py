@@ -230,3 +230,14 @@ def test_arguments_of_a_plugin_of_ones_own():
     for api, first, target in (("v1beta2", "1.22", "1.27"), ("v1beta3", "1.28", "1.29")):
         entries = moved(document(api, profile), first, target).document["profiles"][0]["pluginConfig"]
         assert {"name": "Mine", "args": ["a"]} in entries
+
+
+@pytest.mark.parametrize("target", ["1.22", "1.27"])
+def test_arguments_that_were_not_read(target):
+    """Those that the first release ignores are left out, where the target would refuse them."""
+    entry = {"name": "NodeResourcesBalancedAllocation", "args": {"resources": [{"name": "cpu", "weight": 9}]}}
+    gone = {"score": {"enabled": [{"name": "NodePreferAvoidPods", "weight": 1}]}}
+    found = moved(document("v1beta1", {"pluginConfig": [entry], "plugins": gone}), "1.20", target)
+    configured = found.document["profiles"][0].get("pluginConfig", [])
+    assert entry["name"] not in [other["name"] for other in configured]
+    assert to(found, target)
