@@ -142,7 +142,7 @@ class FrameworkBinding(BindingCycle):
             return failed_assumption
         on_phase = self.engine.on_phase
         for plugin in profile.points["reserve"]:
-            status = plugin.reserve(bound, host, cycle)
+            status = _without_pre_filter(plugin, profile) or plugin.reserve(bound, host, cycle)
             if _has_failed(status):
                 failure = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
                 return _report_phase(
@@ -301,6 +301,7 @@ class FrameworkBinding(BindingCycle):
                     type(plugin) in (VolumeBinding, DynamicResources)
                     for plugin in (*points["reserve"], *points["preBind"])
                 )
+                and not any(_without_pre_filter(plugin, profile) for plugin in points["reserve"])
                 and not points["permit"]
                 and not points["postBind"]
                 and type(points["bind"][0]) is DefaultBinder
@@ -310,6 +311,12 @@ class FrameworkBinding(BindingCycle):
     def _after_undo(self, pod: Pod, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, profile, cycle)
         return status
+
+
+def _without_pre_filter(plugin: Plugin, profile: Profile) -> Status | None:
+    """The error of Reserve where *profile* disables the PreFilter of *plugin*, whose state it reads."""
+    text = plugin.reserve_without_pre_filter
+    return None if text is None or plugin in profile.points["preFilter"] else error(text)
 
 
 def before_volumes(profile: Profile) -> tuple[Any, ...]:

@@ -119,6 +119,15 @@ def test_a_missing_pre_filter_is_an_error_of_filter():
     )
 
 
+@pytest.mark.parametrize("details", [True, False])
+def test_a_missing_pre_filter_is_an_error_of_reserve(details):
+    """VolumeBinding reserves for no pod, not even one without claims, while its PreFilter is disabled."""
+    points = {"preFilter": disabled("VolumeBinding"), "filter": disabled("VolumeBinding")}
+    run = Run(scheduler(node("a"), profile={"plugins": points}), details=details)
+    decision = run.cycle(pod("p"))
+    assert (decision.host, decision.error) == (None, 'running Reserve plugin "VolumeBinding": not found')
+
+
 def test_no_post_filter():
     """Without PostFilter plugins the text ends after the reasons."""
     engine = scheduler(node("a", pods="0"), profile={"plugins": {"postFilter": disabled("*")}})
