@@ -254,7 +254,7 @@ class HttpExtender:
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
         reply = self._send(config.filter_verb, body, FilterAnswer) or FilterAnswer()
         if reply.error:
-            raise ExtenderError(errorf(reply.error))
+            raise ExtenderError(self._written(reply.error))
         failed = texts_of(reply.failednodes)
         unresolvable = (
             texts_of(reply.failedandunresolvablenodes) if self.release.extenders.reads_unresolvable else {}
@@ -328,7 +328,11 @@ class HttpExtender:
         """Bind *pod* to a node; only for an extender with a bind verb. Raises :class:`ExtenderError`."""
         reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), BindAnswer)
         if reply is not None and reply.error:
-            raise ExtenderError(errorf(reply.error))
+            raise ExtenderError(self._written(reply.error))
+
+    def _written(self, error: str) -> str:
+        """The text of an *error* that the extender answers with."""
+        return errorf(error) if self.release.extenders.errors_are_formats else error
 
     # --- one request ----------------------------------------------------------------------------------------
 

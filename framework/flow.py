@@ -408,7 +408,8 @@ class FrameworkFlow:
             )
             for step in cycle.post_filter.afterwards if cycle.post_filter is not None else ():
                 step()
-            diagnosis.post_filter = result.message
+            if not result.is_error or engine.release.framework.tells_post_filter_errors:
+                diagnosis.post_filter = result.message
             decision.preemption = result.plan
             decision.nominated = result.nominated
         elif not profile.points["postFilter"] and self.engine.release.framework.failure_needs_post_filter:

@@ -131,7 +131,7 @@ def _remaining_nodes(
                 raise _unknown_node_error(extender, cycle, node.name)
             yield node
         return
-    # Upstream: up to 1.16 a filter may name a node of the snapshot that has failed.
+    # Upstream: up to 1.17 a filter may name a node of the snapshot that has failed.
     adds_nodes = cycle.release.extenders.adds_nodes
     for name in reply.names:
         node_found = _node(cycle, name) if adds_nodes else node_by_name.get(name)
@@ -206,7 +206,7 @@ def preempt_with_extenders(
 def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
     """The candidates that the release takes; raises :class:`ExtenderError` for one without victims, where it
     wants some."""
-    if not cycle.release.preemption.extender_names_victims:
+    if not cycle.release.extenders.names_victims:
         return candidates
     for name, victims in candidates.items():
         if not victims.pods and not extender.is_ignorable:

@@ -129,7 +129,9 @@ def chosen(
     if none is left."""
     if not len(candidates):
         return Preemption()
-    if not any(extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders):
+    if not cycle.release.extenders.asked_to_preempt or not any(
+        extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders
+    ):
         best = candidates.pick()
         return _plan(
             cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out

@@ -73,8 +73,12 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The message of a rejection by PreFilter is counted for each node (no: it is there once)."""
     shows_post_filter: bool = True
     """The error of a pod that fits nowhere ends in the message of PostFilter."""
+    tells_post_filter_errors: bool = True
+    """That message may be an error."""
     post_filter_full_stop: bool = True
     """A full stop is added after the message of PostFilter, even if it has one."""
+    stops_without_reasons: bool = False
+    """That error has a full stop for its reasons even if there are none."""
     fit_errors_after: frozenset[str] = frozenset()
     """The steps after a decision at which a rejection reads like that of a cluster of one node."""
     checks_plugin_by_plugin: bool = False

@@ -360,9 +360,6 @@ class PreemptionCells(CellGroup, frozen=True, kw_only=True):
     """A pod that waits for a node does not count against itself there. In the first pass, by its UID."""
     nominates_before_api: bool
     """A pod counts as waiting for its node before the API server confirms it."""
-    extender_names_victims: bool
-    """A node that an extender leaves without victims is an error. Or no candidate, if the extender is
-    ignorable."""
 
 
 class NominationCells(CellGroup, frozen=True, kw_only=True):
@@ -484,7 +481,7 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     Upstream: up to 1.15 it crashes there."""
     unknown_candidate: str
     """The error for a node that an extender's preempt may not answer with. It takes ``url`` and ``node``.
-    Upstream: up to 1.16 it crashes there."""
+    Upstream: up to 1.17 it crashes there."""
     keeps_violations: bool
     """An extender that is sent names is told how many victims a budget protects, and may say so (no: it is
     0)."""
@@ -492,6 +489,13 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     """The error for an HTTP status other than 200. It takes ``verb``, ``url`` and ``code``."""
     reads_unresolvable: bool = False
     """An extender's filter may say on which nodes the removal of pods does not help."""
+    asked_to_preempt: bool = True
+    """Extenders with a preempt verb are asked which candidates they leave."""
+    names_victims: bool = False
+    """A node that an extender leaves without victims is an error. Or no candidate, if the extender is
+    ignorable."""
+    errors_are_formats: bool = True
+    """An error that an extender answers with is written as a format without arguments."""
 
 
 class Release(Struct, frozen=True, kw_only=True):

@@ -236,7 +236,11 @@ class Diagnosis:
         """Reason -> the number of nodes that it rejects."""
         counts = {}
         if self.search is not None:
-            counts = self.search.verdict.tally(self.failed_rows)
+            rows = self.failed_rows
+            if self.cells.extender_replaces_reasons and self.extender_reasons:
+                is_kept = [self.names[row] not in self.extender_reasons for row in rows.tolist()]
+                rows = rows[np.array(is_kept, np.bool_)]
+            counts = self.search.verdict.tally(rows)
         outside = len(self.excluded) if self.cells.counts_outside else self.node_count - self.size
         if self.outside_reason is not None and outside > 0:
             counts[self.outside_reason] = counts.get(self.outside_reason, 0) + outside
@@ -290,7 +294,11 @@ class Diagnosis:
         else:
             reasons = {rejected.message: 0} if rejected.message else {}
         return FitError(
-            self.node_count, reasons, self.post_filter * cells.shows_post_filter, cells.post_filter_full_stop
+            self.node_count,
+            reasons,
+            self.post_filter * cells.shows_post_filter,
+            cells.post_filter_full_stop,
+            cells.stops_without_reasons,
         )
 
 

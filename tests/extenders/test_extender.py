@@ -16,7 +16,8 @@ from tests.support.build import node, pod
 from tests.support.refusals import refusal_text
 
 URL = "http://x.test/sched//"
-CLASSIC = ("1.12", "1.13", "1.14", "1.15", "1.16")
+SHOUTING = tuple(ALL_RELEASES)[: list(ALL_RELEASES).index("1.20")]
+"""Releases whose text for a status begins with a capital."""
 
 
 @attrs.define
@@ -60,17 +61,25 @@ def test_a_status(release):
     text = refusal_text(
         ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES)
     )
-    word = "Failed" if release in CLASSIC else "failed"
+    word = "Failed" if release in SHOUTING else "failed"
     assert text == f"{word} f with extender at URL http://x.test/sched/f, code 201"
 
 
+@pytest.mark.parametrize("release, text", [("1.29", "90%!f(MISSING)ull"), ("1.30", "90%full")])
 @pytest.mark.parametrize(
     "ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")]
 )
-def test_an_error_of_its_own(ask):
-    """The reply's Error is the text, which Go takes for a format."""
-    with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
-        ask(extender(Scripted({"Error": "90%full"})))
+def test_an_error_of_its_own(ask, release, text):
+    """The reply's Error is the text, which up to 1.29 is a format."""
+    found = refusal_text(ExtenderError, lambda: ask(extender(Scripted({"Error": "90%full"}), release)))
+    assert found == text
+
+
+@pytest.mark.parametrize("release, reasons", [("1.20", {}), ("1.21", {"a": "never"})])
+def test_where_removing_pods_does_not_help(release, reasons):
+    """An extender can say that from 1.21 on."""
+    post = Scripted({"NodeNames": [], "FailedAndUnresolvableNodes": {"a": "never"}})
+    assert extender(post, release).filter(pod("web"), NODES).unresolvable == reasons
 
 
 def test_scores_times_weight():
@@ -95,6 +104,12 @@ NOT_FOUND = (
             {"zz": []},
             f"extender: {URL} claims to preempt on node: zz but the node is not found in nodeNameToInfo map",
         ),
+        (
+            "1.17",
+            {"zz": []},
+            f"extender: {URL} claims to preempt on node: zz but the node is not found in nodeNameToInfo map",
+        ),
+        ("1.18", {"zz": []}, 'nodeinfo not found for node name "zz"'),
         ("1.27", {"zz": []}, 'nodeinfo not found for node name "zz"'),
     ],
 )
@@ -106,6 +121,18 @@ def test_what_it_may_not_name(release, chosen, text):
             pod("web"), CANDIDATES, THERE.get
         )
     assert str(failed.value) == text
+
+
+@pytest.mark.parametrize("release, sent, read", [("1.23", 0, 0), ("1.24", 1, 3)])
+def test_how_many_a_budget_protects(release, sent, read):
+    """An extender that is sent names is told so from 1.24 on, and what it says counts."""
+    post = Scripted({"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "v1"}], "NumPDBViolations": 3}}})
+    asked = extender(post, release, node_cache_capable=True)
+    there = {"a": [pod("v1", on="a", uid="v1")]}
+    found = asked.process_preemption(pod("web"), {"a": Victims(there["a"], 1)}, there.get)
+    ((_, body, _),) = post.calls
+    assert body["NodeNameToMetaVictims"]["a"]["NumPDBViolations"] == sent
+    assert found["a"].violations == read
 
 
 @pytest.mark.parametrize(

@@ -153,15 +153,21 @@ class TestExtenders:
         return ours.explain(pod("high", cpu="4", priority=9))
 
     def test_a_node_without_victims(self):
-        """In 1.27 an extender that leaves a node without victims is in error; an ignorable one loses that
+        """From 1.22 on an extender that leaves a node without victims is in error; an ignorable one loses that
         node."""
-        decision = self.found("1.27", is_ignorable=False)
-        assert decision.preemption.error == 'expected at least one victim pod on node "a"'
-        assert decision.preemption.node is None
-        assert self.found("1.27", is_ignorable=True).preemption.node == "b"
+        for release in ("1.22", "1.27"):
+            decision = self.found(release, is_ignorable=False)
+            assert decision.preemption.error == 'expected at least one victim pod on node "a"'
+            assert decision.preemption.node is None
+            assert self.found(release, is_ignorable=True).preemption.node == "b"
 
-    @pytest.mark.parametrize("release", ["1.12", "1.16"])
+    def test_nobody_is_asked(self):
+        """In 1.19 no extender is asked about victims."""
+        decision = self.found("1.19", is_ignorable=False)
+        assert (decision.preemption.node, decision.preemption.victims[0].name) == ("a", "low-a")
+
+    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.18"])
     def test_before_nobody_looked(self, release):
-        """Up to 1.16 such a node stands, and is the best, as nobody has to leave it."""
+        """Up to 1.18 such a node stands, and is the best, as nobody has to leave it."""
         for is_ignorable in (False, True):
             assert self.found(release, is_ignorable=is_ignorable).preemption.node == "a"

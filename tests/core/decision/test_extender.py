@@ -13,6 +13,7 @@ from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.run import EventFeed
+from kubeclassic.simulation.conform import engine_for
 from tests.support import build
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import scheduler
@@ -60,6 +61,16 @@ class Scripted:
         return dict(candidates)
 
 
+@attrs.define
+class Rejecting(Scripted):
+    """An extender that leaves no node, and says *why*."""
+
+    why: dict = attrs.field(factory=dict)
+
+    def filter(self, pod, nodes):
+        return FilterReply(failed=self.why)
+
+
 def decided(release, *extenders):
     """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the
     nodes a, b and a full one."""
@@ -86,6 +97,35 @@ def test_the_framework_has_a_text_of_its_own():
         found.error
         == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
     )
+
+
+@pytest.mark.parametrize("release, adds", [("1.17", True), ("1.18", False)])
+def test_a_node_that_has_failed(release, adds):
+    """Up to 1.17 an extender may bring back a node that has failed."""
+    engine = engine_for(release, {})
+    for item in (node("a"), node("full", pods="0")):
+        EventFeed(engine).put(item)
+    engine.extenders = [Scripted(adds=("full",), scores={"full": 1 << 30})]
+    assert (engine.schedule(pod("new")).host == "full") is adds
+
+
+@pytest.mark.parametrize(
+    "release, why, text",
+    [
+        ("1.25", {}, "0/1 nodes are available: ."),
+        ("1.26", {}, "0/1 nodes are available:"),
+        ("1.31", {"full": "odd"}, "0/2 nodes are available: 1 Too many pods, 1 odd."),
+        ("1.32", {"full": "odd"}, "0/2 nodes are available: 1 odd."),
+    ],
+)
+def test_reasons_of_extenders_in_the_error(release, why, text):
+    """Without any reason there may be a full stop; from 1.32 on the reason of an extender is a node's only
+    one."""
+    engine = engine_for(release, {"preemption": False})
+    for item in (node("a"), *(node(name, pods="0") for name in why)):
+        EventFeed(engine).put(item)
+    engine.extenders = [Rejecting(why=why)]
+    assert engine.schedule(pod("new")).error == text
 
 
 def test_labels_of_the_reply_count():

@@ -6,6 +6,7 @@ from contextlib import suppress
 from types import SimpleNamespace
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
+from kubeclassic.algorithmprovider.extenders import ExtenderConfig
 from kubeclassic.algorithmprovider.policy import WrittenPolicy, faults_of_form
 from kubeclassic.core.binding import VolumeError
 from kubeclassic.core.decision.preemptionplan import Preemption
@@ -85,6 +86,14 @@ def cluster_as_seen(release):
     for item in (node("a", cpu="1"), node("b"), low):
         run.put(obj(item))
     return engine.schedule(obj(pod("web", cpu="1", priority=9))).record()["preemption"]["candidates"]
+
+
+def failing_to_preempt(release):
+    """What is said of a pod where an extender cannot be asked for victims."""
+    engine = _plain(release, node("n", cpu="1"), pod("low", "n", cpu="1", priority=0))
+    configs = [ExtenderConfig(preempt_verb="preempt")]
+    engine.extenders = make_extenders(configs, release, lambda config: lambda *asked: PostReply(500))
+    return engine.schedule(obj(pod("web", cpu="1", priority=9))).error
 
 
 def sampled(release):
@@ -287,6 +296,7 @@ TRIALS = {
     "preemption-on-the-snapshot": cluster_as_seen,
     "idle-service-affinity": affinity_to_no_label,
     "no-idle-candidates": chosen_as_idle,
+    "preemption-errors-told": failing_to_preempt,
     "candidates-sampled": sampled,
     "late-fit-errors": refused_at_the_door,
     "wait-fit-errors": refused_while_it_waits,
