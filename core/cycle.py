@@ -328,7 +328,7 @@ class Cycle(msgspec.Struct, eq=False, kw_only=True):
     """Answers of earlier cycles; None if they must not be used."""
     described: Sequence[Node] | None = None
     """The feasible nodes, as the latest extender described them in its reply; None: as they are in the
-    table."""
+    table, pods and images included."""
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: CycleState = msgspec.field(default_factory=CycleState)

@@ -205,7 +205,11 @@ class Engine:
         passed = filter_by_extenders(
             self.extenders, cycle, [node for row in rows.tolist() if (node := nodes[row]) is not None]
         )
-        is_described = any(nodes[row_of[node.name]] is not node for node in passed.nodes)
+        is_described = (
+            passed.are_sent
+            if self.release.framework.scores_sent_nodes
+            else any(nodes[row_of[node.name]] is not node for node in passed.nodes)
+        )
         cycle.described = passed.nodes if is_described else None
         return np.array([row_of[node.name] for node in passed.nodes], np.intp), passed
 

@@ -88,9 +88,12 @@ class PassedNodes:
     reasons: dict[str, list[str]] = attrs.Factory(dict)
     unresolvable: set[str] = attrs.Factory(set)
     """Rejected nodes on which removing pods does not help."""
+    are_sent: bool = False
+    """An extender sent the nodes back, not their names."""
 
     def take(self, reply: FilterReply, nodes: list[Node]) -> None:
         """The next extender answered with *reply*, which leaves *nodes*."""
+        self.are_sent |= reply.nodes is not None and reply.nodes is not self.nodes
         self.nodes = nodes
         self.unresolvable.update(reply.unresolvable)
         # Upstream: a node in both maps gets the reason of the second alone.

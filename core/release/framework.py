@@ -67,6 +67,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """An error of PreFilter is told without its text."""
     one_is_enough: bool = False
     """Without score plugins and extenders a search ends at the first node that fits."""
+    scores_sent_nodes: bool = False
+    """Nodes that an extender sent back are scored as they came: without pods, and without images."""
     extender_replaces_reasons: bool = False
     """A node that an extender rejects has the extender's reason alone."""
     counts_pre_filter: bool = False

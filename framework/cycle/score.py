@@ -3,10 +3,11 @@ runtime/framework.go."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...core.arrays import NodeTable
 from ...core.decision import (
     SUCCESS,
     Extender,
@@ -17,7 +18,18 @@ from ...core.decision import (
     reduced_scores,
     scores_by_extenders,
 )
-from ..plugin import EVEN, MAX_NODE_SCORE, Batch, Code, FrameworkCycle, Priority, PriorityError, Rows, Scores
+from ..plugin import (
+    EVEN,
+    MAX_NODE_SCORE,
+    Batch,
+    Code,
+    FrameworkCycle,
+    Priority,
+    PriorityError,
+    Reads,
+    Rows,
+    Scores,
+)
 from ..profile import Profile
 
 EXTENDER_SCALE = 10
@@ -46,7 +58,9 @@ def prioritize(
     if on_phase is not None:
         on_phase(Phase.PRE_SCORE, SUCCESS)
     rules = [(rule, weight) for rule, weight in profile.algorithm.priorities if rule.name not in skipped]
-    for (rule, _), raw in zip(rules, cycle.raw_scores([rule for rule, _ in rules], nodes), strict=True):
+    nodes_of = _nodes_scored(cycle, nodes)
+    for rule, _ in rules:
+        (raw,) = cycle.raw_scores([rule], nodes_of(rule))
         if isinstance(raw, PriorityError):
             raise _error(cycle, cells.score_error, rule.name, raw)
         ranking.raw[rule.name] = raw
@@ -54,7 +68,7 @@ def prioritize(
         is_again = rule.name in ranking.by_priority
         raw = ranking.by_priority[rule.name] if is_again else ranking.raw[rule.name]
         try:
-            scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
+            scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes_of(rule), raw)
         except PriorityError as error:
             raise _error(cycle, cells.normalize_error, rule.name, error) from None
         if is_again:
@@ -73,6 +87,30 @@ def prioritize(
     if extenders:
         ranking.totals += EXTENDER_SCALE * scores_by_extenders(cycle, nodes, extenders)
     return ranking
+
+
+OF_A_NODE = Reads.NODE | Reads.REQUESTS | Reads.CLUSTER
+"""What the rules read that ask about each node alone, and about nothing that the plugin itself knows of it."""
+
+
+def _nodes_scored(cycle: FrameworkCycle, nodes: Batch) -> Callable[[Priority], Batch]:
+    """The feasible *nodes* for each rule, perhaps as an extender sent them back: without pods and images."""
+    if cycle.described is None or not cycle.release.framework.scores_sent_nodes:
+        return lambda rule: nodes
+    described = cycle.as_described(nodes)
+    node_by_name = {node.name: node for node in cycle.described}
+    table = NodeTable(cycle.table.zone_key, cycle.table.ignores_storage)
+    table.add_rows(list(node_by_name))
+    table.set_nodes({table.row_of[name]: (node, {}) for name, node in node_by_name.items()})
+    sent = Batch(table, np.array([table.row_of[nodes.name(i)] for i in range(nodes.n)], np.intp))
+
+    def nodes_of(rule: Priority) -> Batch:
+        if rule.reads & Reads.DOMAIN:
+            return described
+        reads_devices = rule.reads_devices is not None and rule.reads_devices(cycle.template)
+        return nodes if reads_devices or rule.reads & ~OF_A_NODE else sent
+
+    return nodes_of
 
 
 def _error(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> ScoreError:

@@ -566,6 +566,8 @@ class SoftCounts:
         """The peers of constraint number *at*."""
         constraint = self.constraints[at]
         counts = self.counts[at]
+        if counts is None and nodes.is_described and self.cells.scores_sent_nodes:
+            return nodes.zeros()
         if counts is None:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
             query = constraint.counted(self.namespace)

@@ -71,6 +71,14 @@ class Rejecting(Scripted):
         return FilterReply(failed=self.why)
 
 
+@attrs.define
+class SendingBack(Scripted):
+    """An extender that answers with the very nodes that it was sent."""
+
+    def filter(self, pod, nodes):
+        return FilterReply(nodes=list(nodes))
+
+
 def decided(release, *extenders):
     """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the
     nodes a, b and a full one."""
@@ -128,8 +136,16 @@ def test_reasons_of_extenders_in_the_error(release, why, text):
     assert engine.schedule(pod("new")).error == text
 
 
-def test_labels_of_the_reply_count():
-    """Inter-pod affinity looks for its domains on the objects of the reply."""
+@pytest.mark.parametrize(
+    "release, rule, most, counts",
+    [
+        ("1.16", "InterPodAffinityPriority", 10, True),
+        ("1.32", "InterPodAffinity", 100, False),
+        ("1.33", "InterPodAffinity", 100, True),
+    ],
+)
+def test_labels_of_the_reply_count(release, rule, most, counts):
+    """Inter-pod affinity looks for its domains on the objects of the reply, up to 1.16 and from 1.33 on."""
     there = (node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), pod("db", on="b", app="db"))
     terms = yaml.safe_load("""
         - weight: 9
@@ -141,10 +157,28 @@ def test_labels_of_the_reply_count():
     web = pod("web", affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
     found = {}
     for describes in (False, True):
-        engine = build.engine(*there, release="1.16")
+        engine = engine_for(release, {})
+        for item in there:
+            EventFeed(engine).put(item)
         engine.extenders = [Scripted(describes=describes)]
-        found[describes] = engine.schedule(web).priorities["InterPodAffinityPriority"]
-    assert found == {False: {"a": 0, "b": 10}, True: {"a": 0, "b": 0}}
+        found[describes] = engine.schedule(web).priorities[rule]
+    assert found == {False: {"a": 0, "b": most}, True: {"a": 0, "b": 0 if counts else most}}
+
+
+def test_peers_on_a_host_that_was_sent_back():
+    """A host that an extender sends back has no pods, so no topology spread constraint finds any there."""
+    soft = {"topologyKey": "kubernetes.io/hostname", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
+    constraints = [{**soft, "labelSelector": {"matchLabels": {"app": "web"}}}]
+    there = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
+    found = {}
+    for release in ("1.32", "1.33"):
+        engine = engine_for(release, {})
+        for item in (*there, pod("other", on="a", app="web")):
+            EventFeed(engine).put(item)
+        engine.extenders = [SendingBack()]
+        web = pod("web", app="web", topologySpreadConstraints=constraints)
+        found[release] = engine.schedule(web).priorities["PodTopologySpread"]
+    assert found == {"1.32": {"a": 0, "b": 100}, "1.33": {"a": 100, "b": 100}}
 
 
 def test_all_are_asked_at_once():

@@ -2,6 +2,7 @@
 parts. One function a fact."""
 
 import asyncio
+import json
 from contextlib import suppress
 from types import SimpleNamespace
 
@@ -94,6 +95,18 @@ def failing_to_preempt(release):
     configs = [ExtenderConfig(preempt_verb="preempt")]
     engine.extenders = make_extenders(configs, release, lambda config: lambda *asked: PostReply(500))
     return engine.schedule(obj(pod("web", cpu="1", priority=9))).error
+
+
+def scored_as_sent(release):
+    """The scores of two nodes that an extender sends back, one of them half full."""
+    head = ExtenderConfig(filter_verb="filter")
+    engine = _plain(release, node("a", cpu="2"), node("b", cpu="2"), pod("there", "a", cpu="1"))
+
+    def reply(url, body, timeout):
+        return PostReply(200, json.dumps({"Nodes": json.loads(body)["Nodes"]}).encode())
+
+    engine.extenders = make_extenders([head], release, lambda config: reply)
+    return engine.schedule(obj(pod("web", cpu="1"))).scores
 
 
 def sampled(release):
@@ -297,6 +310,7 @@ TRIALS = {
     "idle-service-affinity": affinity_to_no_label,
     "no-idle-candidates": chosen_as_idle,
     "preemption-errors-told": failing_to_preempt,
+    "nodes-scored-as-sent": scored_as_sent,
     "candidates-sampled": sampled,
     "late-fit-errors": refused_at_the_door,
     "wait-fit-errors": refused_while_it_waits,
