@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...api.objects import DEFAULT_SCHEDULER, JsonDict
-from ...api.reading import Fields, Mismatch, flag, named
+from ...api.reading import Fields, Mismatch, flag, named, whole
 from ...api.record import copied
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError
@@ -46,7 +46,7 @@ def is_flat(cells: ConfigurationCells) -> bool:
 
 def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     """*document* with a list of profiles, also where its version has none. Raises
-    :class:`~kubeclassic.exceptions.PolicyError`."""
+    :class:`~kubeclassic.exceptions.PolicyError`, or :class:`~kubeclassic.api.reading.Mismatch`."""
     if not is_flat(cells):
         extenders = document.get("extenders")
         if NEW_HTTPS not in cells.fields_lacked or not isinstance(extenders, list):
@@ -55,7 +55,8 @@ def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
         return {
             **document,
             "extenders": [
-                _extender(extender) if isinstance(extender, Mapping) else extender for extender in extenders
+                _extender(i, extender) if isinstance(extender, Mapping) else extender
+                for i, extender in enumerate(extenders)
             ],
         }
     source = document.get("algorithmSource")
@@ -74,10 +75,15 @@ def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     }
 
 
-def _extender(extender: Json) -> JsonDict:
+def _extender(place: int, extender: Json) -> JsonDict:
     fields = {"enableHTTPS" if name == "enableHttps" else name: value for name, value in extender.items()}
     timeout = fields.get("httpTimeout")
-    return {**fields, "httpTimeout": f"{timeout}ns"} if type(timeout) is int else fields
+    if timeout is None:
+        return fields
+    try:
+        return {**fields, "httpTimeout": f"{whole(timeout)}ns"}
+    except Mismatch as mismatch:
+        raise mismatch.under("httpTimeout").under(f"extenders[{place}]") from None
 
 
 def without_unreserve(document: Json, cells: ConfigurationCells) -> Json:

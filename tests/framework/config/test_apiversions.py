@@ -217,6 +217,11 @@ def test_extenders_of_v1alpha2():
         extenders=[{"urlPrefix": "u", "enableHttps": True, "httpTimeout": 2 * 10**9}],
     ).extenders
     assert (found.enable_https, found.timeout) == (True, 2)
+    timed = [{"urlPrefix": "u", "httpTimeout": "2s"}]
+    assert (
+        refusal("1.18", "v1alpha2", None, extenders=timed)
+        == 'extenders[0].httpTimeout: expected a whole number, got "2s"'
+    )
     for release, api, name in (("1.18", "v1alpha2", "enableHTTPS"), ("1.19", "v1beta1", "enableHttps")):
         assert f'unknown field "extenders[0].{name}"' in refusal(
             release, api, None, extenders=[{"urlPrefix": "u", name: True}]
