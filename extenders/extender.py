@@ -344,7 +344,13 @@ class HttpExtender:
         if answer.status != 200:
             url = f"{self.url.rstrip('/')}/{verb}"
             raise ExtenderError(self.release.extenders.failure.format(verb=verb, url=url, code=answer.status))
-        return read_reply(answer.body, kind)
+        try:
+            return read_reply(answer.body, kind)
+        except ExtenderError:
+            # Upstream: what comes after a whole answer is not read, and an error there is not seen.
+            if answer.fault:
+                raise ExtenderError(answer.fault) from None
+            raise
 
 
 def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | None:

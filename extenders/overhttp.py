@@ -2,7 +2,7 @@
 answers, kept in a file and answered from it again, so that a simulation can be repeated.
 
 The file has a line of JSON for each request: its URL, the SHA-256 digest of its body, and the status and body
-of the answer, or the text of the error. The same request may have had several answers; they are replayed in
+of the answer, and what kept the rest of it back, or the text of the error. The same request may have had several answers; they are replayed in
 their order, and then the last one again.
 
 Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k8s.io/client-go/transport.
@@ -94,6 +94,8 @@ class PostReply:
 
     status: int
     body: bytes = b""
+    fault: str = ""
+    """Why the body ends there; it counts where the answer is not complete. Empty: that is all of it."""
 
 
 Post = Callable[[str, bytes, float], PostReply]
@@ -106,6 +108,7 @@ Raises :class:`PostError` if there is no answer; a status other than 200 is an a
 if TYPE_CHECKING:
     import httpx
 
+MOST_REDIRECTS = 10
 MOST_REPLY = 100 << 20
 """Bytes of a reply, once it is unpacked; the body of a request to the extender server may have as many."""
 HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
@@ -143,16 +146,26 @@ class HttpPost:
                 "POST", url, content=body, timeout=timeout, extensions=extensions
             ) as response:
                 reply = bytearray()
+                fault = ""
                 try:
                     for part in response.iter_bytes():
                         reply += part
                         if len(reply) > MOST_REPLY:
                             raise PostError(f"expected a reply, got more than {MOST_REPLY >> 20} MiB")
                         if time.monotonic() > deadline:
-                            raise PostError(BODY_TIMEOUT)
+                            fault = BODY_TIMEOUT
+                            break
                 except httpx.ReadTimeout:
-                    raise PostError(BODY_TIMEOUT) from None
-                return PostReply(response.status_code, bytes(reply))
+                    fault = BODY_TIMEOUT
+                except httpx.DecodingError:
+                    fault = "gzip: invalid header"
+                except httpx.RemoteProtocolError:
+                    fault = "unexpected EOF"
+                return PostReply(response.status_code, bytes(reply), fault)
+        except httpx.TooManyRedirects as error:
+            last = error.request
+            where = f'{last.method.capitalize()} "{without_user(str(last.url))}":'
+            raise PostError(f"{where} stopped after {MOST_REDIRECTS} redirects") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise PostError(f"{where} {error_text(url, error)}") from None
 
@@ -211,7 +224,10 @@ def _client(config: ExtenderConfig) -> httpx.Client:
         raise TlsError(
             f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}"
         ) from None
-    return httpx.Client(verify=context, headers=HEADERS, follow_redirects=True)
+    # Upstream: the request that would be the eleventh is not sent.
+    return httpx.Client(
+        verify=context, headers=HEADERS, follow_redirects=True, max_redirects=MOST_REDIRECTS - 1
+    )
 
 
 # --- a record of requests and answers ---
@@ -277,9 +293,8 @@ class RecordingPost:
         except PostError as error:
             self.record.note(key, {"error": str(error)})
             raise
-        self.record.note(
-            key, {"status": answer.status, "answer": answer.body.decode("utf-8", "surrogateescape")}
-        )
+        noted = {"status": answer.status, "answer": answer.body.decode("utf-8", "surrogateescape")}
+        self.record.note(key, {**noted, "fault": answer.fault} if answer.fault else noted)
         return answer
 
 
@@ -310,7 +325,8 @@ class Replayed:
                         body = (
                             b"" if error is not None else entry["answer"].encode("utf-8", "surrogateescape")
                         )
-                        answer = PostReply(entry["status"], body) if error is None else error
+                        fault = entry.get("fault", "")
+                        answer = PostReply(entry["status"], body, fault) if error is None else error
                     except (ValueError, KeyError, TypeError, AttributeError):
                         where = f"{path}, line {number}"
                         expectation = (

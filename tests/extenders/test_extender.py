@@ -82,6 +82,16 @@ def test_where_removing_pods_does_not_help(release, reasons):
     assert extender(post, release).filter(pod("web"), NODES).unresolvable == reasons
 
 
+@pytest.mark.parametrize("body, text", [(b'{"NodeNames": ["a"]}', None), (b'{"NodeNames": ["a"', "gone")])
+def test_a_body_that_breaks_off(body, text):
+    """It counts if the answer was there by then."""
+    one = extender(lambda url, sent, timeout: PostReply(200, body, "gone"), node_cache_capable=True)
+    if text is None:
+        assert one.filter(pod("web"), NODES).names == ["a"]
+    else:
+        assert refusal_text(ExtenderError, lambda: one.filter(pod("web"), NODES)) == text
+
+
 def test_scores_times_weight():
     """Each entry of the reply counts, a node that is named twice gets both."""
     post = Scripted([{"Host": "a", "Score": 2}, {"host": "a", "score": 1}, {"Host": "zz", "Score": 4}, {}])
