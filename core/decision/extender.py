@@ -88,6 +88,8 @@ class PassedNodes:
     reasons: dict[str, list[str]] = attrs.Factory(dict)
     unresolvable: set[str] = attrs.Factory(set)
     """Rejected nodes on which removing pods does not help."""
+    last_unresolvable: set[str] = attrs.Factory(set)
+    """The same, as the last extender that rejected a node says."""
     are_sent: bool = False
     """An extender sent the nodes back, not their names."""
 
@@ -98,6 +100,7 @@ class PassedNodes:
         self.unresolvable.update(reply.unresolvable)
         # Upstream: a node in both maps gets the reason of the second alone.
         failed = {name: text for name, text in reply.failed.items() if name not in reply.unresolvable}
+        self.last_unresolvable = (self.last_unresolvable - failed.keys()) | reply.unresolvable.keys()
         for name, text in (*reply.unresolvable.items(), *failed.items()):
             self.reasons.setdefault(name, []).append(text)
 

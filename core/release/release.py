@@ -494,6 +494,8 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     names_victims: bool = False
     """A node that an extender leaves without victims is an error. Or no candidate, if the extender is
     ignorable."""
+    ignores_failed_binding: bool = False
+    """Where an extender that may be ignored fails to bind, the API server does."""
     errors_are_formats: bool = True
     """An error that an extender answers with is written as a format without arguments."""
 

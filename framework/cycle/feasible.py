@@ -163,7 +163,8 @@ class Diagnosis:
                 self.extender_unresolvable.discard(name)
             else:
                 self.extender_reasons.setdefault(name, []).extend(texts)
-        self.extender_unresolvable |= passed.unresolvable
+        replaces = self.cells.extender_replaces_reasons
+        self.extender_unresolvable |= passed.last_unresolvable if replaces else passed.unresolvable
 
     def replace_reasons(self) -> None:
         """The statuses of a search replace those that extenders gave before it."""

@@ -563,9 +563,7 @@ class LiveScheduler(Driver):
             [extender for extender in state.engine.extenders if isinstance(extender, HttpExtender)], pod
         )
         try:
-            if binder is not None:
-                await asyncio.to_thread(binder.bind, pod, host)
-            else:
+            if binder is None or not await self._bound_by(binder, pod, host):
                 await state.api.bind(pod, host)
         except ApiError as error:
             if is_unknown(error):
@@ -579,6 +577,17 @@ class LiveScheduler(Driver):
         except ExtenderError as error:
             return str(error)
         return None
+
+    async def _bound_by(self, binder: HttpExtender, pod: Pod, host: str) -> bool:
+        """Whether an extender bound *pod*; not if it failed and that is ignored."""
+        try:
+            await asyncio.to_thread(binder.bind, pod, host)
+        except ExtenderError as error:
+            if not (binder.is_ignorable and binder.release.extenders.ignores_failed_binding):
+                raise
+            self.state.log.warning(f"pod {pod.key}: not bound by extender {binder.url}: {error}")
+            return False
+        return True
 
     # --- failures -------------------------------------------------------------------------------------------
 

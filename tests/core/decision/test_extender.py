@@ -66,9 +66,11 @@ class Rejecting(Scripted):
     """An extender that leaves no node, and says *why*."""
 
     why: dict = attrs.field(factory=dict)
+    never: dict = attrs.field(factory=dict)
+    leaves: tuple = ()
 
     def filter(self, pod, nodes):
-        return FilterReply(failed=self.why)
+        return FilterReply(self.leaves, failed=self.why, unresolvable=self.never)
 
 
 @attrs.define
@@ -134,6 +136,17 @@ def test_reasons_of_extenders_in_the_error(release, why, text):
         EventFeed(engine).put(item)
     engine.extenders = [Rejecting(why=why)]
     assert engine.schedule(pod("new")).error == text
+
+
+@pytest.mark.parametrize("release, is_tried", [("1.31", False), ("1.32", True)])
+def test_the_last_says_whether_removing_pods_helps(release, is_tried):
+    """From 1.32 on it is the last extender that rejects a node that says so, else any one."""
+    engine = engine_for(release, {})
+    for item in (node("a", cpu="1"), pod("low", on="a", cpu="1m", priority=0)):
+        EventFeed(engine).put(item)
+    engine.extenders = [Rejecting(never={"a": "never"}, leaves=("a",)), Rejecting(why={"a": "full"})]
+    found = engine.schedule(pod("high", cpu="1m", priority=9))
+    assert ("Preemption is not helpful" not in found.error) is is_tried
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,22 @@ def test_an_extender_binds(release):
         assert all(world.hosts.values())
 
     played(release, play)
+
+
+@pytest.mark.parametrize("release, is_ignored", [("1.29", False), ("1.30", True)])
+def test_an_extender_that_fails_to_bind(release, is_ignored):
+    """From 1.30 on the API server binds in place of an extender that may be ignored."""
+    config = ExtenderConfig(url_prefix="http://e", bind_verb="bind", ignorable=True)
+
+    async def play(world):
+        world.add_node("node-0")
+        extender = Extender(fails=True)
+        extender.going.set()
+        scheduler_of(world, extender, config)
+        world.add_pod("first")
+        await until(lambda: bool(world.events.told))
+        told = world.events.told[0]
+        assert told.reason == ("Scheduled" if is_ignored else "FailedScheduling")
+        assert is_ignored is ("gone" not in told.text) is (world.hosts["first"] == "node-0")
+
+    played(release, play)
