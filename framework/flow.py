@@ -41,6 +41,7 @@ from .cycle.batching import Batches, Signer
 from .cycle.binding import FrameworkBinding
 from .cycle.feasible import (
     EVERYTHING,
+    EXTENDER,
     Diagnosis,
     FrameworkDetails,
     PluginCheck,
@@ -415,7 +416,8 @@ class FrameworkFlow:
         elif not profile.points["postFilter"] and self.engine.release.framework.failure_needs_post_filter:
             decision.nominated = ""
         decision.fail(diagnosis.fit_error())
-        decision.plugins = diagnosis.plugins()
+        plugins = diagnosis.plugins()
+        decision.plugins = plugins if self.engine.release.queueing.names_extenders else plugins - {EXTENDER}
         follows = self.claim_users is None and cycle.table is self.engine.table
         if (
             follows

@@ -25,6 +25,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     queue."""
 
     # --- events ---------------------------------------------------------------------------------------------
+    names_extenders: bool = True
+    """Extenders count as one more plugin that rejects a pod, which waits for every event."""
     each_node_change: bool = False
     """An update of a node is an event for each kind of change, annotations and equal amounts told apart (no:
     for the first one)."""

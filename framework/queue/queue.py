@@ -476,7 +476,12 @@ def queue_for(
         clock=clock,
         less=next(iter(profiles.values())).points["queueSort"][0].less,
         held_by=held_by,
-        registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),
+        registrations=Registrations(
+            profiles,
+            release.queueing,
+            gives_hints,
+            bool(engine.extenders) and release.queueing.names_extenders,
+        ),
         templates=engine.templates,
         queueing=release.queueing,
         gives_hints=gives_hints,

@@ -138,6 +138,18 @@ def test_reasons_of_extenders_in_the_error(release, why, text):
     assert engine.schedule(pod("new")).error == text
 
 
+@pytest.mark.parametrize(
+    "release, is_named", [("1.25", False), ("1.26", True), ("1.28", True), ("1.29", False), ("1.30", True)]
+)
+def test_extenders_as_a_plugin(release, is_named):
+    """A pod that extenders keep from a node waits for what they wait for, in some releases."""
+    engine = engine_for(release, {"preemption": False})
+    for item in (node("a"), node("full", pods="0")):
+        EventFeed(engine).put(item)
+    engine.extenders = [Rejecting(why={"a": "odd"})]
+    assert engine.schedule(pod("new")).plugins == {"NodeResourcesFit", *(["Extender"] if is_named else ())}
+
+
 @pytest.mark.parametrize("release, is_tried", [("1.31", False), ("1.32", True)])
 def test_the_last_says_whether_removing_pods_helps(release, is_tried):
     """From 1.32 on it is the last extender that rejects a node that says so, else any one."""
