@@ -194,17 +194,20 @@ class Engine:
             decision.details = details
         return decision
 
-    def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, PassedNodes]:
-        """The rows that extenders leave of the nodes on *rows*, and all else that they say.
+    def pass_extenders(
+        self, cycle: Cycle, rows: Rows, passed: PassedNodes | None = None
+    ) -> tuple[Rows, PassedNodes]:
+        """The rows that extenders leave of the nodes on *rows*, and all else that they say, which is put into
+        *passed*.
 
         The cycle then knows the nodes as extenders described them. Raises the error of an extender that may
         not be ignored.
         """
         nodes = cycle.table.nodes
         row_of = cycle.table.row_of
-        passed = filter_by_extenders(
-            self.extenders, cycle, [node for row in rows.tolist() if (node := nodes[row]) is not None]
-        )
+        passed = PassedNodes([]) if passed is None else passed
+        passed.nodes = [node for row in rows.tolist() if (node := nodes[row]) is not None]
+        filter_by_extenders(self.extenders, cycle, passed)
         is_described = (
             passed.are_sent
             if self.release.framework.scores_sent_nodes

@@ -105,12 +105,12 @@ class PassedNodes:
             self.reasons.setdefault(name, []).append(text)
 
 
-def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: list[Node]) -> PassedNodes:
-    """The nodes of *feasible* that all *extenders* leave.
+def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, passed: PassedNodes) -> None:
+    """Leave of the nodes in *passed* those that all *extenders* leave.
 
-    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable.
+    Raises :class:`~kubeclassic.exceptions.ExtenderError` for an extender that is not ignorable; what others
+    said before it is in *passed* by then.
     """
-    passed = PassedNodes(feasible)
     for extender in extenders:
         if not passed.nodes or not extender.is_interested(cycle.pod):
             continue
@@ -122,7 +122,6 @@ def filter_by_extenders(extenders: Sequence[Extender], cycle: Cycle, feasible: l
                 continue
             raise
         passed.take(reply, remaining)
-    return passed
 
 
 def _remaining_nodes(

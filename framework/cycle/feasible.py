@@ -520,7 +520,7 @@ NO_NODE_LEFT = "no node of the cluster is among those that PreFilter plugins nam
 """Upstream: the original divides by zero here and crashes."""
 
 
-PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, PassedNodes]]
+PassExtenders = Callable[[FrameworkCycle, Rows, PassedNodes], tuple[Rows, PassedNodes]]
 
 
 def search(
@@ -616,13 +616,14 @@ def _extenders_leave(
     """The nominated node, if extenders leave it."""
     if pass_extenders is None:
         return rows
+    passed = PassedNodes([])
     try:
-        remaining, passed = pass_extenders(cycle, rows)
+        return pass_extenders(cycle, rows, passed)[0]
     except ExtenderError:
         # Upstream: an error here is only logged, and all nodes are tried.
         return rows[:0]
-    diagnosis.take(passed)
-    return remaining
+    finally:
+        diagnosis.take(passed)
 
 
 def _before_error(result: SearchResult) -> tuple[Rows, str | None]:

@@ -13,6 +13,7 @@ from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.run import EventFeed
+from kubeclassic.exceptions import ExtenderError
 from kubeclassic.simulation.conform import engine_for
 from tests.support import build
 from tests.support.build import node, pod
@@ -71,6 +72,19 @@ class Rejecting(Scripted):
 
     def filter(self, pod, nodes):
         return FilterReply(self.leaves, failed=self.why, unresolvable=self.never)
+
+
+@attrs.define
+class FailingOnce(Scripted):
+    """An extender whose first call fails."""
+
+    has_failed: bool = False
+
+    def filter(self, pod, nodes):
+        if not self.has_failed:
+            self.has_failed = True
+            raise ExtenderError("gone")
+        return FilterReply([node.name for node in nodes])
 
 
 @attrs.define
@@ -188,6 +202,15 @@ def test_labels_of_the_reply_count(release, rule, most, counts):
         engine.extenders = [Scripted(describes=describes)]
         found[describes] = engine.schedule(web).priorities[rule]
     assert found == {False: {"a": 0, "b": most}, True: {"a": 0, "b": 0 if counts else most}}
+
+
+def test_what_is_said_of_nodes_before_an_error():
+    """An error about the nominated node is passed over, and what was said before it stands."""
+    there = (node("a"), node("b"))
+    naming = Rejecting(why={"b": "odd"}, leaves=("a",))
+    engine = scheduler(*there, extenders=[naming, FailingOnce()])
+    found = engine.schedule(pod("new", status={"nominatedNodeName": "a"}))
+    assert (found.host, found.failed) == ("a", {"b": ["odd", "odd"]})
 
 
 def test_peers_on_a_host_that_was_sent_back():
