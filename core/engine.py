@@ -363,10 +363,13 @@ class Engine:
         """The *rows* where the pod fits and extenders leave it: bool[k]; none if one of them
         errs."""
         try:
-            remaining = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
+            left, passed = self.pass_extenders(cycle, rows[fits])
         except ExtenderError:
             return np.zeros(len(rows), np.bool_)
-        cycle.described = None
+        remaining = fits & np.isin(rows, left)
+        if cycle.described is not None:
+            node_by_name = {node.name: node for node in passed.nodes}
+            cycle.described = [node_by_name[cycle.table.names[row]] for row in rows[remaining].tolist()]
         return remaining
 
     def warm(self) -> None:

@@ -204,6 +204,18 @@ def test_labels_of_the_reply_count(release, rule, most, counts):
     assert found == {False: {"a": 0, "b": most}, True: {"a": 0, "b": 0 if counts else most}}
 
 
+def test_nodes_that_are_asked_about():
+    """What an extender sends back is scored alike where nodes are only asked about, in any order."""
+    engine = engine_for("1.33", {})
+    for item in (node("a"), node("b"), pod("there", on="a", cpu="1")):
+        EventFeed(engine).put(item)
+    engine.extenders = [SendingBack()]
+    fits, totals = engine.evaluate_nodes(pod("new", cpu="1"), ["b", "a"])
+    scores = engine.schedule(pod("new", cpu="1")).scores
+    assert (fits.tolist(), totals.tolist()) == ([True, True], [scores["b"], scores["a"]])
+    assert scores["a"] == scores["b"]
+
+
 def test_what_is_said_of_nodes_before_an_error():
     """An error about the nominated node is passed over, and what was said before it stands."""
     there = (node("a"), node("b"))
