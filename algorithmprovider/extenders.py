@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import attrs
 
-from ..api.meaning import duration, is_valid_label_key
+from ..api.meaning import LABEL_WORDS, LabelWords, duration, is_valid_label_key
 from ..api.reading import ReadBy, Reader, Table, entries, flag, list_of, record, table_of, whole, without_user
 from ..core.pods import is_extended_resource
 from ..core.release import Release
@@ -139,8 +139,8 @@ Fault = tuple[str, Any, str, str]
 fields."""
 
 
-def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
-    """The faults that upstream's validation finds in *extenders*, in its words and order."""
+def faults_of(extenders: Sequence[ExtenderConfig], words: LabelWords = LABEL_WORDS) -> Iterator[Fault]:
+    """The faults that upstream's validation finds in *extenders*, in its words and order; *words* for labels."""
     names = set()
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
@@ -150,7 +150,7 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
         for j, resource in enumerate(extender.managed_resources):
             path = f"extenders[{i}].managedResources[{j}].name"
             name = resource.name
-            for text in (wrong := is_valid_label_key(name)):
+            for text in (wrong := is_valid_label_key(name, words)):
                 yield path, name, text, text
             if not wrong and not is_extended_resource(name):
                 text = "is an invalid extended resource name"

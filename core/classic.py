@@ -39,6 +39,7 @@ from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.board import Boards
 from .incremental.quick import QuickPath
+from .matching import selector_error
 from .pods import Template
 from .preemption import (
     DryRuns,
@@ -118,7 +119,11 @@ class ClassicFlow:
         return cls(
             engine=engine,
             binder=VolumeBinder(
-                release.volumes, gates, engine.listings, skips_nodes=algorithm.equivalence_cache
+                release.volumes,
+                gates,
+                engine.listings,
+                partial(selector_error, text=release.selector_text),
+                skips_nodes=algorithm.equivalence_cache,
             ),
             order=order,
             answers=answers if engine.memory_bytes else None,

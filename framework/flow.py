@@ -37,6 +37,7 @@ from ..core.preemption import ClaimUsers, DryRuns, PodLayout, UnschedulableCache
 from ..core.queue.backoff import Clock
 from ..core.volumes import VolumeBinder, basic_checks
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
+from .config.fielderrors import label_selector_fault
 from .cycle.batching import Batches, Signer
 from .cycle.binding import FrameworkBinding
 from .cycle.feasible import (
@@ -217,7 +218,12 @@ class FrameworkFlow:
             engine=engine,
             profiles=profiles,
             batches=batches,
-            binder=VolumeBinder(release.volumes, engine.gates, engine.listings),
+            binder=VolumeBinder(
+                release.volumes,
+                engine.gates,
+                engine.listings,
+                partial(label_selector_fault, cells=release.framework),
+            ),
             order=order,
             quick_paths=quick_paths,
             refusals={name: UnschedulableCache(path) for name, path in quick_paths.items()},

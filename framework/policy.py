@@ -234,7 +234,7 @@ def _faults(policy: Policy, release: Release, cells: PolicyCells) -> Iterator[st
         elif (earlier := latest.setdefault("RequestedToCapacityRatio", entry)) is not entry:
             yield cells.declared_again.format(name=entry.name, first=earlier.name)
     if cells.older_extender_texts:
-        yield from map(release.framework.worded, older_extender_faults(policy.extenders))
+        yield from older_extender_faults(policy.extenders)
     else:
         yield from extender_faults(policy.extenders, release.framework)
     if (

@@ -27,6 +27,9 @@ _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _VALUE = f"({_NAME})?"
 _MAX_NAME = 63
 _MAX_SUBDOMAIN = 253
+LabelWords = tuple[str, str, str]
+LABEL_WORDS: LabelWords = ("a qualified name", "a DNS-1123 subdomain", "characters")
+"""What faults call a label's key and the prefix of one, and what they count lengths in."""
 _INT64_DIGITS = 19
 
 _CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
@@ -36,7 +39,7 @@ _BAD_VALUE = (
     f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '{_VALUE}')"
 )
 _BAD_SUBDOMAIN = (
-    "a DNS-1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with "
+    "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with "
     f"an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
 )
 
@@ -80,39 +83,44 @@ def _escaped(char: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def is_valid_label_key(key: str) -> tuple[str, ...]:
-    """The faults of a label key (a qualified name), in upstream's words; none for a valid one."""
+def is_valid_label_key(key: str, words: LabelWords = LABEL_WORDS) -> tuple[str, ...]:
+    """The faults of a label key (a qualified name), in upstream's *words*; none for a valid one."""
     prefix, slash, name = key.partition("/")
     if "/" in name:
         return (
-            f"a qualified name {_BAD_NAME} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            f"{words[0]} {_BAD_NAME} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
         )
     if not slash:
-        return tuple(_faults_of_name(key))
-    return tuple(f"prefix part {fault}" for fault in _faults_of_prefix(prefix)) + tuple(_faults_of_name(name))
+        return tuple(_faults_of_name(key, words))
+    prefix_faults = (f"prefix part {fault}" for fault in _faults_of_prefix(prefix, words))
+    return (*prefix_faults, *_faults_of_name(name, words))
 
 
-def _faults_of_prefix(prefix: str) -> list[str]:
+def _faults_of_prefix(prefix: str, words: LabelWords) -> list[str]:
     if not prefix:
         return ["must be non-empty"]
-    faults = [f"must be no more than {_MAX_SUBDOMAIN} characters"] if _length(prefix) > _MAX_SUBDOMAIN else []
-    return faults if re.fullmatch(_SUBDOMAIN, prefix) else [*faults, _BAD_SUBDOMAIN]
+    faults = [_too_long(_MAX_SUBDOMAIN, words)] if _length(prefix) > _MAX_SUBDOMAIN else []
+    return faults if re.fullmatch(_SUBDOMAIN, prefix) else [*faults, f"{words[1]} {_BAD_SUBDOMAIN}"]
 
 
-def _faults_of_name(name: str) -> list[str]:
+def _faults_of_name(name: str, words: LabelWords) -> list[str]:
     faults = []
     if not name:
         faults.append("name part must be non-empty")
     elif _length(name) > _MAX_NAME:
-        faults.append(f"name part must be no more than {_MAX_NAME} characters")
+        faults.append(f"name part {_too_long(_MAX_NAME, words)}")
     return faults if re.fullmatch(_NAME, name) else [*faults, f"name part {_BAD_NAME}"]
 
 
 @lru_cache(maxsize=1 << 16)
-def is_valid_label_value(value: str) -> tuple[str, ...]:
-    """The faults of a label value, in upstream's words; none for a valid one."""
-    faults = [f"must be no more than {_MAX_NAME} characters"] if _length(value) > _MAX_NAME else []
+def is_valid_label_value(value: str, words: LabelWords = LABEL_WORDS) -> tuple[str, ...]:
+    """The faults of a label value, in upstream's *words*; none for a valid one."""
+    faults = [_too_long(_MAX_NAME, words)] if _length(value) > _MAX_NAME else []
     return tuple(faults if re.fullmatch(_VALUE, value) else [*faults, _BAD_VALUE])
+
+
+def _too_long(limit: int, words: LabelWords) -> str:
+    return f"must be no more than {limit} {words[2]}"
 
 
 def _length(text: str) -> int:
@@ -131,9 +139,11 @@ def int64_or_none(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-def check_requirement(key: str, operator: str, values: Sequence[str]) -> None:
+def check_requirement(
+    key: str, operator: str, values: Sequence[str], words: LabelWords = LABEL_WORDS
+) -> None:
     """Raise :class:`SelectorError` for an expression that upstream refuses; *operator* is a known one."""
-    if faults := is_valid_label_key(key):
+    if faults := is_valid_label_key(key, words):
         raise SelectorError(f"invalid label key {quoted(key)}: {'; '.join(faults)}")
     fault = None
     if operator in ("In", "NotIn"):
@@ -155,10 +165,10 @@ def check_requirement(key: str, operator: str, values: Sequence[str]) -> None:
             )
 
 
-def check_pairs(pairs: Mapping[str, str]) -> None:
+def check_pairs(pairs: Mapping[str, str], words: LabelWords = LABEL_WORDS) -> None:
     """Raise :class:`SelectorError` for the first pair, in order of keys, whose key or value is not valid."""
     for key in sorted(pairs):
-        check_requirement(key, "In", (pairs[key],))
+        check_requirement(key, "In", (pairs[key],), words)
 
 
 # --- Compiled selectors -------------------------------------------------------------------------------------
@@ -206,7 +216,7 @@ def selects_some(selector: LabelSelector | None, labels: Labels) -> bool:
 
 
 @lru_cache(maxsize=_CACHED)
-def compile_selector(selector: LabelSelector | None) -> Matcher:
+def compile_selector(selector: LabelSelector | None, words: LabelWords = LABEL_WORDS) -> Matcher:
     """The test for *selector*. Raises :class:`SelectorError` with upstream's text for an invalid one.
 
     Upstream: pkg/apis/meta/v1/helpers.go LabelSelectorAsSelector
@@ -215,8 +225,8 @@ def compile_selector(selector: LabelSelector | None) -> Matcher:
         return nothing
     if selector.is_empty:
         return everything
-    check_pairs(selector.match_labels)
-    tests = _tests(selector.match_expressions, _LABEL_OPERATORS, "pod")
+    check_pairs(selector.match_labels, words)
+    tests = _tests(selector.match_expressions, _LABEL_OPERATORS, "pod", words)
     return _all_of([_pairs_test(selector.match_labels), *tests] if selector.match_labels else tests)
 
 
@@ -250,13 +260,15 @@ def _all_of(tests: list[Matcher]) -> Matcher:
     return lambda labels: all(test(labels) for test in tests)
 
 
-def _tests(expressions: Iterable[Requirement], operators: frozenset[str], kind: str) -> list[Matcher]:
+def _tests(
+    expressions: Iterable[Requirement], operators: frozenset[str], kind: str, words: LabelWords
+) -> list[Matcher]:
     """The tests of *expressions* of a selector of pods or nodes. Raises :class:`SelectorError`."""
     tests = []
     for expression in expressions:
         if expression.operator not in operators:
             raise SelectorError(f"{quoted(expression.operator)} is not a valid {kind} selector operator")
-        check_requirement(expression.key, expression.operator, expression.values)
+        check_requirement(expression.key, expression.operator, expression.values, words)
         tests.append(_test(expression))
     return tests
 
@@ -287,7 +299,9 @@ def _test(expression: Requirement) -> Matcher:
 
 
 @lru_cache(maxsize=_CACHED)
-def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
+def match_expressions_selector(
+    expressions: tuple[Requirement, ...], words: LabelWords = LABEL_WORDS
+) -> Matcher:
     """The test for a node selector's expressions; without any it matches nothing. Raises
     :class:`SelectorError`.
 
@@ -295,7 +309,7 @@ def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
     """
     if not expressions:
         return nothing
-    return _all_of(_tests(expressions, _NODE_OPERATORS, "node"))
+    return _all_of(_tests(expressions, _NODE_OPERATORS, "node", words))
 
 
 def node_selector_matches(selector: NodeSelector, labels: Labels, name: str | None) -> bool:

@@ -177,7 +177,7 @@ def _errors(template: Template, role: str) -> Iterator[str]:
             compile_selector(term.label_selector)
             compile_selector(term.namespace_selector if template.selects_namespaces else None)
         except SelectorError as error:
-            yield str(error)
+            yield template.selector_text(error)
 
 
 @attrs.frozen(cache_hash=True, repr=False)

@@ -7,7 +7,7 @@ getExistingPodSpreadCache.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -76,12 +76,12 @@ def is_readable(constraints: Constraints) -> bool:
     return all(selector_error(constraint.label_selector) is None for constraint in constraints)
 
 
-def selector_error(selector: LabelSelector | None) -> str | None:
-    """The error of an invalid *selector*, None for a valid one."""
+def selector_error(selector: LabelSelector | None, text: Callable[[SelectorError], str] = str) -> str | None:
+    """The error of an invalid *selector*, as *text* says it; None for a valid one."""
     try:
         compile_selector(selector)
     except SelectorError as error:
-        return str(error)
+        return text(error)
     return None
 
 

@@ -17,7 +17,7 @@ import attrs
 import msgspec
 from msgspec.structs import replace
 
-from ...api.meaning import COMPARISONS
+from ...api.meaning import COMPARISONS, SelectorError
 from ...api.objects import (
     NO_STRINGS,
     Affinity,
@@ -171,6 +171,7 @@ NO_RESOURCES = frozenset[str]()
     "is_huge",
     "adds_namespaces",
     "device_resources",
+    "selector_text",
 )
 @attrs.frozen(eq=False, repr=False)
 class Template:
@@ -210,6 +211,8 @@ class Template:
     """Those that are read add namespaces; else they only take the place of the pod's own."""
     device_resources: frozenset[str] = frozenset()
     """The extended resources that it requests, and that classes of devices give."""
+    selector_text: Callable[[SelectorError], str] = str
+    """The error for a bad value in a selector of its."""
     notes: CycleState = attrs.Factory(CycleState)
     """What rules have worked out for the class."""
 
@@ -451,4 +454,5 @@ class Templates:
             selects_namespaces=release.selects_namespaces,
             adds_namespaces=gates.get("PodAffinityNamespaceSelector", True),
             device_resources=of_devices,
+            selector_text=release.selector_text,
         )

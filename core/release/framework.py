@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from ...api.meaning import LABEL_WORDS, LabelWords
+
 Budgets = Literal["counted down", "counted to the first", "used up"]
 """``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none
 after the first that has none left; ``used up``: only budgets that have none left count."""
@@ -364,6 +366,10 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A reason that comes before each reason of InterPodAffinity."""
     plain_selector_faults: bool = False
     """The faults of selectors are those of the first bad entry, without the path of the field."""
+    label_operators_of: str = "label"
+    """What an unknown operator of a label selector is said to be no selector operator of."""
+    label_words: LabelWords = (LABEL_WORDS[0], "a lowercase RFC 1123 subdomain", LABEL_WORDS[2])
+    """What faults of labels say: see :data:`~kubeclassic.api.meaning.labels.LABEL_WORDS`."""
     faults_list_operators: bool = False
     """The fault of an unknown operator of node affinity lists the known ones."""
     faults_as_json: bool = False
@@ -371,14 +377,6 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     resource_name_faults: Literal["with name", "unquoted", "quoted"] = "unquoted"
     """``with name``: a managed resource that is no extended one is named twice; ``unquoted``: the name that is
     no qualified one is shown without quotes."""
-    label_words: tuple[tuple[str, str], ...] = (("a DNS-1123", "a lowercase RFC 1123"),)
-    """Words of the faults of label keys and values, and those of the release in their place."""
-
-    def worded(self, fault: str) -> str:
-        """A fault of a label key or value in the words of the release."""
-        for words, own_words in self.label_words:
-            fault = fault.replace(words, own_words)
-        return fault
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from ...api.objects import (
     BIND_COMPLETED,
     KubeObject,
+    LabelSelector,
     Map,
     ObjectReference,
     PersistentVolume,
@@ -31,7 +32,7 @@ from ...api.objects import (
 from ..arrays import Batch, Mask, NodeTable
 from ..binding import UNDECIDED, Finding, PodClaims, VolumeDecision, VolumeError
 from ..cluster.listings import Listing, Listings
-from ..matching import node_selector_mask
+from ..matching import node_selector_mask, selector_error
 from ..pods import claim_keys, claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ..release import VolumeCells
 from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
@@ -186,6 +187,8 @@ class VolumeBinder:
     cells: VolumeCells
     gates: Mapping[str, bool]
     listings: Listings
+    selector_fault: Callable[[LabelSelector], str | None] = selector_error
+    """The error of an invalid selector of a claim."""
     skips_nodes: bool = False
     """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then
     stay."""
@@ -357,6 +360,7 @@ class VolumeBinder:
             self.cells,
             bool(self.gates.get("BlockVolume")),
             bool(self.gates.get(self.cells.attributes_class_gate)),
+            self.selector_fault,
         )
         try:
             needs = self.needs(claims)

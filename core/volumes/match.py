@@ -6,7 +6,7 @@ beside it).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
 from operator import or_
 
@@ -18,6 +18,7 @@ from ...api.objects import (
     BETA_CLASS,
     NO_PROVISIONER,
     CSIStorageCapacity,
+    LabelSelector,
     NodeSelector,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -69,6 +70,8 @@ class VolumeMatcher:
     """Gate BlockVolume."""
     attributes_classes: bool
     """Gate VolumeAttributesClass."""
+    selector_fault: Callable[[LabelSelector], str | None]
+    """The error of an invalid selector of a claim."""
     volumes: list[PersistentVolume] = Factory(list)
     """All chosen volumes; arrays hold indexes into this list."""
     _numbers: dict[str, int] = Factory(dict)
@@ -139,7 +142,7 @@ class VolumeMatcher:
             self._assign(numbers, volume, wanting & free)
             wanting &= ~free
         open_count = np.count_nonzero(wanting)
-        labels = _selector(claim)
+        labels = self._selector(claim)
         least = requested_size(claim)
         kind = claim.storage_class
         modes = frozenset(claim.spec.access_modes)
@@ -201,6 +204,18 @@ class VolumeMatcher:
             return self.cells.volume_mode != "reject" or "Block" not in (mode, volume_mode)
         return (mode or "Filesystem") == (volume_mode or "Filesystem")
 
+    def _selector(self, claim: PersistentVolumeClaim) -> Matcher:
+        selector = claim.spec.selector
+        if selector is None:
+            return everything
+        try:
+            return compile_selector(selector)
+        except SelectorError as error:
+            fault = self.selector_fault(selector)
+            raise VolumeError(
+                f"error creating internal label selector for claim: {claim.key}: {fault}"
+            ) from error
+
     def _unreadable(
         self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]
     ) -> Mask | None:
@@ -236,17 +251,6 @@ def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
     ):
         return None
     return requirement.key, requirement.values[0]
-
-
-def _selector(claim: PersistentVolumeClaim) -> Matcher:
-    if claim.spec.selector is None:
-        return everything
-    try:
-        return compile_selector(claim.spec.selector)
-    except SelectorError as error:
-        raise VolumeError(
-            f"error creating internal label selector for claim: {claim.key}: {error}"
-        ) from error
 
 
 def can_provision(kind: StorageClass, nodes: Batch) -> Mask:

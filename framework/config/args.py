@@ -124,7 +124,8 @@ def _shape_faults(shape: Sequence[ShapePoint], path: str, context: Context) -> F
 
 
 def _label_name(name: str, path: str, context: Context) -> Faults:
-    return (invalid(path, name, context.framework.worded(fault)) for fault in is_valid_label_key(name))
+    words = context.release.framework.label_words
+    return (invalid(path, name, fault) for fault in is_valid_label_key(name, words))
 
 
 @attrs.frozen

@@ -57,14 +57,14 @@ from .profiles import (
 
 def extender_faults(extenders: Sequence[ExtenderConfig], cells: FrameworkCells) -> Iterator[str]:
     """The faults that upstream's validation finds in *extenders*, with their fields."""
-    for path, value, text, text_with_name in faults_of(extenders):
+    for path, value, text, text_with_name in faults_of(extenders, cells.label_words):
         is_of_resource = path.endswith("].name")
         if is_of_resource and text == text_with_name and cells.resource_name_faults == "unquoted":
-            yield f"{path}: Invalid value: {value}: {cells.worded(text)}"
+            yield f"{path}: Invalid value: {value}: {text}"
         elif is_of_resource and "invalid" in text and cells.resource_name_faults == "with name":
             yield invalid(path, value, text_with_name)
         else:
-            yield invalid(path, value, cells.worded(text))
+            yield invalid(path, value, text)
 
 
 AFFINITY = "InterPodAffinity"

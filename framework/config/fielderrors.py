@@ -251,9 +251,9 @@ def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> lis
     if cells.plain_selector_faults:
         # The first fault of a term in plain words; none without one.
         try:
-            match_expressions_selector(term.match_expressions)
+            match_expressions_selector(term.match_expressions, cells.label_words)
         except SelectorError as error:
-            return [cells.worded(str(error))]
+            return [str(error)]
         for field in term.match_fields if cells.reads_preferred_fields else ():
             if field.operator not in ("In", "NotIn"):
                 return [f"{quoted(field.operator)} is not a valid node field selector operator"]
@@ -281,9 +281,9 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
         return ""
     if cells.plain_selector_faults:
         try:
-            compile_selector(selector)
+            compile_selector(selector, cells.label_words)
         except SelectorError as error:
-            return cells.worded(str(error))
+            return str(error)
         return ""
     pairs = [
         Requirement(key=key, operator="In", given_values=(value,))
@@ -291,7 +291,9 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
     ]
     for expression in (*pairs, *selector.match_expressions):
         if expression.operator not in OPERATORS[:4]:
-            return f"{quoted(expression.operator)} is not a valid label selector operator"
+            return (
+                f"{quoted(expression.operator)} is not a valid {cells.label_operators_of} selector operator"
+            )
         # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
         if fault := aggregated(
             _requirement_faults(replace(expression, given_values=expression.given_values or None), cells, "")
@@ -308,8 +310,8 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
     key = expression.key
     operator = expression.operator
     values = _values(expression)
-    if faults := is_valid_label_key(key):
-        yield invalid(_child(path, "key"), key, cells.worded("; ".join(faults)))
+    if faults := is_valid_label_key(key, cells.label_words):
+        yield invalid(_child(path, "key"), key, "; ".join(faults))
     path = _child(path, "values")
     if operator in ("In", "NotIn") and not values:
         yield invalid(path, values, "for 'in', 'notin' operators, values set can't be empty", cells)
@@ -322,8 +324,8 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
             if int64_or_none(value) is None:
                 yield invalid(f"{path}[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
     for i, value in enumerate(values):
-        if faults := is_valid_label_value(value):
-            yield invalid(f"{path}[{i}][{key}]", value, cells.worded("; ".join(faults)))
+        if faults := is_valid_label_value(value, cells.label_words):
+            yield invalid(f"{path}[{i}][{key}]", value, "; ".join(faults))
 
 
 def _values(expression: Requirement) -> Sequence[str]:

@@ -142,6 +142,14 @@ def test_of_the_pods_affinity(release, text):
     assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
 
 
+@pytest.mark.parametrize("release, named", [("1.14", False), ("1.15", True)])
+def test_the_key_of_a_bad_value(release, named):
+    """A bad value is reported with the key that it is for from 1.15 on."""
+    carrier = peer(refuse=[{"labelSelector": {"matchLabels": {"app": "!"}}, "topologyKey": "zone"}])
+    (text,) = verdicts(PLAIN, A, carrier, release=release).values()
+    assert ('invalid label value: "!": at key: "app": a valid label' in text) is named
+
+
 def test_of_the_pods_anti_affinity():
     """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is
     not even read."""

@@ -1,12 +1,15 @@
 """Which nodes can serve a pod's claims, and with which volumes."""
 
 import numpy as np
+import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.arrays.batch import Batch
 from tests.reference import volumebinding as naive
+from tests.support.build import engine
 from tests.support.examples import examples
 from tests.support.volumebuild import (
     BOUND,
@@ -18,6 +21,7 @@ from tests.support.volumebuild import (
     node,
     on,
     storage_class,
+    using,
     volume,
 )
 
@@ -42,6 +46,15 @@ def test_a_bad_selector_is_an_error():
     assert answer.startswith(
         'error creating internal label selector for claim: default/c: "Like" is not a valid'
     )
+
+
+@pytest.mark.parametrize("release, named", [("1.14", False), ("1.15", True)])
+def test_the_key_of_a_bad_value(release, named):
+    """A bad value is reported with the key that it is for from 1.15 on."""
+    bad = claim("c", selector={"matchLabels": {"a": "!"}})
+    cycle = engine(WAITING, bad, node("n1"), release=release).begin(using("p", "c"))
+    (text,) = cycle.binder.find(["default/c"], Batch(cycle.table)).texts
+    assert ('"!": at key: "a": ' in text) is named
 
 
 # --- against plain loops ------------------------------------------------------------------------------------

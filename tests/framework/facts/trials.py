@@ -319,7 +319,6 @@ TRIALS = {
     "disjoint-names-sorted": rejected_by(OnlyA, AlsoB),
     "weights-of-score": weighed_at_a_later_point,
     "waiting-pods-shared": seen_by_another_profile,
-    "label-faults-of-rfc-1123": managing(profile("v1beta1"), "Example.com/a"),
     "fit-arguments-for-extenders": managing(
         profile("v1beta1", preFilter=disabled("NodeResourcesFit"), filter=disabled("NodeResourcesFit")),
         "example.com/a",

@@ -1,5 +1,4 @@
-"""What 1.17 to 1.26 say of selectors that cannot be read, and decide with gates that are not as by
-default."""
+"""What releases say of selectors that cannot be read, and decide with gates that are not as by default."""
 
 import pytest
 import yaml
@@ -11,7 +10,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, document
 from tests.support.releasewalk import answer
-from tests.support.volumebuild import EPHEMERAL, bound, using, volume
+from tests.support.volumebuild import EPHEMERAL, WAIT, bound, claim, storage_class, using, volume
 
 TWO = [node("a", labels={"zone": "x"}), node("b", labels={"zone": "y"})]
 WEB = {"app": "web"}
@@ -36,6 +35,29 @@ def test_a_selector_that_cannot_be_read(release, begins):
     assert answer(release, TWO, [pending])["error"].endswith(
         f": {begins}for 'in', 'notin' operators, values set can't be empty"
     )
+
+
+@pytest.mark.parametrize(
+    "release, asked, text",
+    [
+        ("1.20", 'key: a, operator: In, values: ["!"]', 'invalid label value: "!": at key: "a": a valid'),
+        ("1.21", 'key: a, operator: In, values: ["!"]', 'values[0][a]: Invalid value: "!": a valid label'),
+        ("1.25", "key: a, operator: Like", '"Like" is not a valid pod selector operator'),
+        ("1.26", "key: a, operator: Like", '"Like" is not a valid label selector operator'),
+        ("1.19", "key: A/b, operator: Exists", 'label key "A/b": prefix part a DNS-1123 subdomain must'),
+        ("1.20", "key: A/b, operator: Exists", 'label key "A/b": prefix part a lowercase RFC 1123 subd'),
+        ("1.34", "key: a/b/c, operator: Exists", 'key: Invalid value: "a/b/c": a qualified name must'),
+        ("1.35", "key: a/b/c, operator: Exists", 'key: Invalid value: "a/b/c": a valid label key must'),
+        ("1.34", f"key: {'a' * 64}, operator: Exists", "name part must be no more than 63 characters"),
+        ("1.35", f"key: {'a' * 64}, operator: Exists", "name part must be no more than 63 bytes"),
+    ],
+)
+def test_a_claims_selector_that_cannot_be_read(release, asked, text):
+    """The fault of a claim's selector has the words of the release."""
+    wanted = claim("c", selector=yaml.safe_load(f"matchExpressions: [{{{asked}}}]"))
+    said = answer(release, [node("n"), storage_class("wait", **WAIT), wanted], [using("p", "c")])["error"]
+    assert "error creating internal label selector for claim: default/c: " in said
+    assert text in said
 
 
 @pytest.mark.parametrize("release, full", [("1.26", ["a"]), ("1.27", [])])
