@@ -149,6 +149,9 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
     templates = dict.fromkeys(template for _, template in coming)
     if any(template.has_pod_affinity for template in templates):
         return False
+    if coming and (cycle.table.has_huge or cycle.templates.has_huge):
+        # Sums of such amounts wrap, so that the pod may fit beside the pods that are coming, but not without.
+        return False
     # Each predicate looks at sums at most, or at counts of pods of which there are none, not even among those
     # that are coming.
     for predicate in cycle.predicates:

@@ -119,6 +119,16 @@ class TestWhereSumsAreEnough:
         nominations.add(shy, "n0")
         assert not are_enough(cycle, nominations)
 
+    @pytest.mark.parametrize("release", RELEASES[-2:])
+    def test_sums_that_wrap(self, release):
+        """Beside a nominated pod the sum of what both ask for wraps, and the pod would fit; without it, it does
+        not."""
+        much = {"example.com/gpu": str(2**63 - 1)}
+        cycle, nominations = self.cycle(pod("p", priority=5, requests=much), release=release)
+        assert are_enough(cycle, nominations)
+        nominations.add(pod("w", priority=9, nominated="n0", requests=much), "n0")
+        assert not are_enough(cycle, nominations)
+
     def test_without_answers(self):
         """Where no answers are kept nothing tells what rules count."""
         cycle, nominations = self.cycle(pod("p"))
