@@ -59,7 +59,7 @@ def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool
         room = (cpu < 1) & (memory < 1) & (volumes < 1)
     elif is_everywhere(is_below_one):
         return _parts(shares, best)
-    elif is_anywhere(shares < 0):
+    elif is_anywhere(np.signbit(shares)):  # nothing of a negative capacity is -0.0
         evenness = 1 - np.abs(shares[0] - shares[1])
         room = (shares[0] < 1) & (shares[1] < 1)
     else:

@@ -117,6 +117,13 @@ def test_volumes_count_with_the_gate():
     assert with_volumes(incoming, machine, {"n": (0, 9)}, gates=GATE) == {"n": 7}
 
 
+def test_nothing_of_a_negative_capacity():
+    """Nothing of a capacity that wraps below 0 is a fraction of 0, on its own and beside proper ones."""
+    incoming = pod("p", requests={"cpu": "0", "memory": "1Gi"})
+    machines = [node("n", cpu=str(2**63 - 1)), node("m")]
+    assert scored(balanced_resource_allocation, incoming, *machines) == {"n": 9, "m": 9}
+
+
 # --- RequestedToCapacityRatioPriority: a curve from utilization to score ------------------------------------
 
 
