@@ -42,8 +42,6 @@ Preferences = list[tuple[PodsTargeted, str, int]]
 """The pods that a term matches, its topology key and its weight."""
 _PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
-ANY_UNREADABLE = Unreadable(READ)
-UNREADABLE = tuple(Unreadable((role,)) for role in READ)
 
 
 def _described_scores(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
@@ -72,7 +70,7 @@ CalculateInterPodAffinityPriority.
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     """The weights by domain; None where a selector cannot be read."""
-    if cycle.table.census.has_unreadable or _own_error(pod) is not None:
+    if cycle.table.census.has_unreadable or own_error(pod) is not None:
         return None
     return liked(likings(pod, cycle, cycle.algorithm.hard_pod_affinity_weight), cycle.table)
 
@@ -100,13 +98,11 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     CalculateInterPodAffinityPriority.
     """
     table = cycle.table
-    own_error = _own_error(pod)
-    if own_error is not None and _carrying_rows(table, AllPods()):
-        raise PriorityError(own_error, once=True)
-    for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
-        for row in _carrying_rows(table, query):
-            texts = (unreadable(entry.template, query.roles[0]) for entry in table.pods[row])
-            raise PriorityError(next(text for text in texts if text is not None), once=True)
+    text = own_error(pod)
+    if text is not None and _carrying_rows(table, AllPods()):
+        raise PriorityError(text, once=True)
+    if (text := existing_error(table, READ)) is not None:
+        raise PriorityError(text, once=True)
     # Upstream: labels are read from the node objects that are scored, so those of an extender's reply count.
     return liking(pod, cycle.as_described(nodes), cycle, cycle.algorithm.hard_pod_affinity_weight)
 
@@ -144,8 +140,17 @@ def _own_preferences(pod: Template, role: str) -> Preferences:
 # --- selectors that cannot be read --------------------------------------------------------------------------
 
 
-def _own_error(pod: Template) -> str | None:
+def own_error(pod: Template) -> str | None:
+    """The error of an invalid selector among the preferences of *pod*."""
     return unreadable(pod, PREFERRED_AFFINITY) or unreadable(pod, PREFERRED_ANTI_AFFINITY)
+
+
+def existing_error(table: NodeTable, roles: tuple[str, ...]) -> str | None:
+    """The error of the first invalid selector among the terms of *roles* of pods on existing nodes."""
+    for row in _carrying_rows(table, Unreadable(roles)):
+        texts = (unreadable(entry.template, role) for entry in table.pods[row] for role in roles)
+        return next(text for text in texts if text is not None)
+    return None
 
 
 def _carrying_rows(table: NodeTable, query: Query) -> list[int]:

@@ -211,9 +211,10 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     any_term_counts: bool = False
     """In a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that
     term)."""
-    unreadable_terms_are_none: bool = False
-    """A pod with an invalid selector among its pod affinity terms of one kind has no terms of that kind (no:
-    it is rejected)."""
+    unreadable_terms: Literal["reject", "reject for the last", "none", "error"] = "reject"
+    """An invalid selector among the pod affinity terms of one kind. ``reject``: its pod is rejected;
+    ``reject for the last``: the last of such kinds is named; ``none``: there are no terms of that kind;
+    ``error``: of any pod, in the cycle of every pod that looks at them."""
     spreads_by_share: bool = False
     """PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer
     domains counting more)."""

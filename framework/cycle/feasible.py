@@ -430,6 +430,8 @@ class PluginCheck:
             # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep
             # within it.
             return Detour.AMOUNTS
+        if cycle.table.census.has_unreadable and cycle.release.framework.unreadable_terms == "error":
+            return Detour.PLUGINS
         if self.signs is not None and self.signs(cycle, self.profile.scheduler_name):
             return Detour.PLUGINS
         notes = cycle.template.notes

@@ -23,7 +23,7 @@ from ...predicates.matchinterpodaffinity import (
 from ...predicates.rule import EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH as REFUSED
 from ...predicates.rule import POD_AFFINITY_RULES_NOT_MATCH as UNMET
 from ...predicates.rule import POD_ANTI_AFFINITY_RULES_NOT_MATCH as VIOLATED
-from ...priorities.interpodaffinity import liked, liking, likings
+from ...priorities.interpodaffinity import existing_error, liked, liking, likings, own_error
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated, label_selector_fault
 from ..hints import affine_node_changes, affine_pod_changes
@@ -47,6 +47,7 @@ from ..plugin import (
     Ints,
     Plugin,
     PodsTargeted,
+    PriorityError,
     RawScores,
     Reads,
     Reason,
@@ -113,8 +114,10 @@ class InterPodAffinity(Plugin):
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         cells = self.cells
-        if not cells.unreadable_terms_are_none and (text := _faults(pod, cells)):
+        if cells.unreadable_terms.startswith("reject") and (text := _faults(pod, cells)):
             return unresolvable(f"parsing pod: {text}")
+        if self._errs(pod, cycle) and (first := _required_error(pod, cycle)):
+            return error(f"calculating preFilterState: {first}")
         if cells.trial_terms_change_namespace or pod.required_affinity or pod.required_anti_affinity:
             return None
         terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
@@ -174,9 +177,12 @@ class InterPodAffinity(Plugin):
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        reads_terms = not self.cells.unreadable_terms_are_none and self._looks_at_existing(pod)
+        answer = self.cells.unreadable_terms
+        reads_terms = answer.startswith("reject") and self._looks_at_existing(pod)
         if reads_terms and (text := _faults(pod, self.cells)):
-            return error(f"failed to parse pod: {text}")
+            return error(f"{'failed to parse' if answer == 'reject' else 'parsing'} pod: {text}")
+        if self._errs(pod, cycle) and not own_error(pod) and (first := self._scoring_error(cycle)):
+            return error(first)
         skips = InterPodAffinity.name in self.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
         return SKIP if skips and not has_pods_in_domains(self._likings(pod, cycle), cycle.table) else None
@@ -185,6 +191,9 @@ class InterPodAffinity(Plugin):
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
         if not self._looks_at_existing(pod):
             return nodes.zeros()
+        if self._errs(pod, cycle) and own_error(pod):
+            # Upstream: PreScore only logs it, and leaves no state.
+            raise PriorityError('Error reading "PreScoreInterPodAffinity" from cycleState: not found')
         return liking(pod, nodes, cycle, self.args.hard_pod_affinity_weight)
 
     def _looks_at_existing(self, pod: Template) -> bool:
@@ -192,9 +201,20 @@ class InterPodAffinity(Plugin):
         # Upstream: the required affinity of pods that are there is ignored with their preferences.
         return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods
 
-    def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums:
+    def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
         """The weights by domain: see :attr:`~kubeclassic.core.cycle.Priority.sums`."""
+        if self._errs(pod, cycle):
+            return None
         return liked(self._likings(pod, cycle), cycle.table)
+
+    def _errs(self, pod: Template, cycle: FrameworkCycle) -> bool:
+        """An invalid selector of *pod* or of a pod that is there is an error."""
+        is_any = cycle.table.census.has_unreadable or any(unreadable(pod, role) for role in ROLES)
+        return self.cells.unreadable_terms == "error" and is_any
+
+    def _scoring_error(self, cycle: FrameworkCycle) -> str | None:
+        roles = (REQUIRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
+        return existing_error(cycle.table, roles if self.args.hard_pod_affinity_weight else roles[1:])
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:
         if self._looks_at_existing(pod):
@@ -239,6 +259,12 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     return terms
 
 
+def _required_error(pod: Template, cycle: FrameworkCycle) -> str | None:
+    """The error of the first invalid selector in what is required, anti-affinity of pods that are there first."""
+    existing = existing_error(cycle.table, (REQUIRED_ANTI_AFFINITY,))
+    return existing or unreadable(pod, REQUIRED_AFFINITY) or unreadable(pod, REQUIRED_ANTI_AFFINITY)
+
+
 def _faults(pod: Template, cells: FrameworkCells) -> str:
     """The faults of the selectors of *pod*'s terms, preferred ones included; empty where there is none."""
     if not pod.has_pod_affinity:
@@ -254,5 +280,6 @@ def _faults(pod: Template, cells: FrameworkCells) -> str:
                 ]
                 faults = (label_selector_fault(selector, cells) for selector in selectors)
                 texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")
-        fault = pod.notes[_FAULTS] = aggregated(texts)
+        named = texts[-1:] if cells.unreadable_terms == "reject for the last" else texts
+        fault = pod.notes[_FAULTS] = aggregated(named)
     return fault

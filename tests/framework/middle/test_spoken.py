@@ -7,6 +7,7 @@ from kubeclassic.core.run import EventFeed
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.affinitybuild import affinity
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, document
 from tests.support.releasewalk import answer
@@ -58,6 +59,60 @@ def test_a_claims_selector_that_cannot_be_read(release, asked, text):
     said = answer(release, [node("n"), storage_class("wait", **WAIT), wanted], [using("p", "c")])["error"]
     assert "error creating internal label selector for claim: default/c: " in said
     assert text in said
+
+
+LIKE = {
+    "topologyKey": "zone",
+    "labelSelector": yaml.safe_load("matchExpressions: [{key: a, operator: Like}]"),
+}
+BAD = '"Like" is not a valid pod selector operator'
+
+
+@pytest.mark.parametrize(
+    "terms, text",
+    [
+        (
+            {"want": [LIKE]},
+            f'"InterPodAffinity" prefilter plugin for pod "new": calculating preFilterState: {BAD}',
+        ),
+        (
+            {"refuse": [LIKE]},
+            f'"InterPodAffinity" prefilter plugin for pod "new": calculating preFilterState: {BAD}',
+        ),
+        ({"like": [(1, LIKE)]}, 'score plugin for pod "new": Error reading "PreScoreInterPodAffinity"'),
+    ],
+)
+def test_terms_that_cannot_be_read(terms, text):
+    """In 1.18 an invalid selector among the pod's affinity terms is an error of its cycle; in 1.19 there is no
+    such term."""
+    pending = pod("new", affinity=affinity(**terms))
+    assert text in answer("1.18", TWO, [pending])["error"]
+    assert answer("1.19", TWO, [pending])["host"] == "a"
+
+
+@pytest.mark.parametrize(
+    "terms, text",
+    [
+        ({"refuse": [LIKE]}, f'prefilter plugin for pod "new": calculating preFilterState: {BAD}'),
+        ({"want": [LIKE]}, f'prescore plugin for pod "new": {BAD}'),
+        ({"dislike": [(1, LIKE)]}, f'prescore plugin for pod "new": {BAD}'),
+        ({"like": [(1, LIKE)]}, None),
+    ],
+)
+def test_terms_of_others_that_cannot_be_read(terms, text):
+    """In 1.18 that of a pod that is there is an error for all pods, but for what it prefers."""
+    there = pod("there", on="a", affinity=affinity(**terms))
+    found = [answer("1.18", objects, [pod("one"), pod("new")])["error"] for objects in (TWO, [*TWO, there])]
+    assert found == [None, None if text is None else f'error while running "InterPodAffinity" {text}']
+
+
+def test_the_last_of_terms_that_cannot_be_read():
+    """1.20 names the last kind of terms with an invalid selector, later releases all of them."""
+    pending = pod("new", affinity=affinity(want=[LIKE], refuse=[LIKE]))
+    by_kind = [f"required{kind}Terms: {BAD}" for kind in ("Affinity", "AntiAffinity")]
+    told = {"1.20": by_kind[1], "1.21": f"[{', '.join(by_kind)}]"}
+    for release, text in told.items():
+        assert answer(release, TWO, [pending])["error"].endswith(f" 2 parsing pod: {text}.")
 
 
 @pytest.mark.parametrize("release, full", [("1.26", ["a"]), ("1.27", [])])
