@@ -19,6 +19,10 @@ from ...api.meaning import LABEL_WORDS, LabelWords
 Budgets = Literal["counted down", "counted to the first", "used up"]
 """``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none
 after the first that has none left; ``used up``: only budgets that have none left count."""
+UnreadableTerms = Literal["reject", "reject for the last", "none", "error", "no scores"]
+"""``reject``: its pod is rejected; ``reject for the last``: the last of such kinds is named; ``none``: there
+are no terms of that kind; ``error``: of any pod, in the cycle of every pod that looks at them; ``no scores``:
+nor do terms of any pod give scores."""
 ReadsByCursor = Literal["never", "after changes", "always"]
 MultiPoint = Literal["overrides", "shifting overrides", "single points"]
 """``overrides``: plugins of the point that multiPoint names too; ``shifting overrides``: the same, by a list
@@ -211,10 +215,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     any_term_counts: bool = False
     """In a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that
     term)."""
-    unreadable_terms: Literal["reject", "reject for the last", "none", "error"] = "reject"
-    """An invalid selector among the pod affinity terms of one kind. ``reject``: its pod is rejected;
-    ``reject for the last``: the last of such kinds is named; ``none``: there are no terms of that kind;
-    ``error``: of any pod, in the cycle of every pod that looks at them."""
+    unreadable_terms: UnreadableTerms = "reject"
+    """An invalid selector among the pod affinity terms of one kind."""
     spreads_by_share: bool = False
     """PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer
     domains counting more)."""

@@ -191,6 +191,8 @@ class InterPodAffinity(Plugin):
         """The sum of the weights of the pod's own terms and of existing pods' terms about it: int64[n]."""
         if not self._looks_at_existing(pod):
             return nodes.zeros()
+        if self._gives_no_scores(pod, cycle):
+            return nodes.zeros()
         if self._errs(pod, cycle) and own_error(pod):
             # Upstream: PreScore only logs it, and leaves no state.
             raise PriorityError('Error reading "PreScoreInterPodAffinity" from cycleState: not found')
@@ -203,7 +205,7 @@ class InterPodAffinity(Plugin):
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
         """The weights by domain: see :attr:`~kubeclassic.core.cycle.Priority.sums`."""
-        if self._errs(pod, cycle):
+        if self._errs(pod, cycle) or self._gives_no_scores(pod, cycle):
             return None
         return liked(self._likings(pod, cycle), cycle.table)
 
@@ -211,6 +213,13 @@ class InterPodAffinity(Plugin):
         """An invalid selector of *pod* or of a pod that is there is an error."""
         is_any = cycle.table.census.has_unreadable or any(unreadable(pod, role) for role in ROLES)
         return self.cells.unreadable_terms == "error" and is_any
+
+    def _gives_no_scores(self, pod: Template, cycle: FrameworkCycle) -> bool:
+        if self.cells.unreadable_terms != "no scores":
+            return False
+        # Upstream: what others would like is among what ends the counting.
+        others = self._scoring_error(cycle) or existing_error(cycle.table, (PREFERRED_AFFINITY,))
+        return bool(own_error(pod) or others)
 
     def _scoring_error(self, cycle: FrameworkCycle) -> str | None:
         roles = (REQUIRED_AFFINITY, PREFERRED_ANTI_AFFINITY)

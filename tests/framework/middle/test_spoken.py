@@ -106,6 +106,19 @@ def test_terms_of_others_that_cannot_be_read(terms, text):
     assert found == [None, None if text is None else f'error while running "InterPodAffinity" {text}']
 
 
+@pytest.mark.parametrize("terms", [{"want": [LIKE]}, {"like": [(1, LIKE)]}, {"dislike": [(1, LIKE)]}])
+def test_terms_that_end_the_counting(terms):
+    """In 1.17 an invalid selector of a pod that is there leaves all nodes without points for company."""
+    liked = {"topologyKey": "zone", "labelSelector": {"matchLabels": WEB}}
+    pending = pod("new", affinity=affinity(like=[(1, liked)]))
+    there = [pod("web", on="b", labels=WEB), pod("there", on="a", affinity=affinity(**terms))]
+    points = [
+        answer("1.17", [*TWO, *pods], [pending])["priorities"]["InterPodAffinity"]
+        for pods in (there[:1], there)
+    ]
+    assert points == [{"a": 0, "b": 100}, {"a": 0, "b": 0}]
+
+
 def test_the_last_of_terms_that_cannot_be_read():
     """1.20 names the last kind of terms with an invalid selector, later releases all of them."""
     pending = pod("new", affinity=affinity(want=[LIKE], refuse=[LIKE]))
