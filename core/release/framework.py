@@ -103,7 +103,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     skips_scoring: frozenset[str] = frozenset()
     """The plugins that give no score where each node would get the same."""
     pre_scores_one_node: bool = False
-    """PreScore runs even where one node is feasible."""
+    """PreScore runs even where one node is feasible or no plugin scores."""
     counts_images_late: bool = False
     """Nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added
     or updated)."""

@@ -51,6 +51,8 @@ def prioritize(
     cells = cycle.release.framework
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
     if not extenders and not profile.points["score"]:
+        if cells.pre_scores_one_node:
+            pre_score(cycle, profile, feasible)
         ranking.totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)

@@ -283,9 +283,13 @@ def _faults(pod: Template, cells: FrameworkCells) -> str:
         texts = []
         for role in ROLES:
             if unreadable(pod, role) is not None:
-                terms = [term for term, _ in terms_of(pod, role)]
                 selectors = [
-                    selector for term in terms for selector in (term.label_selector, term.namespace_selector)
+                    selector
+                    for term, _ in terms_of(pod, role)
+                    for selector in (
+                        term.label_selector,
+                        term.namespace_selector if pod.selects_namespaces else None,
+                    )
                 ]
                 faults = (label_selector_fault(selector, cells) for selector in selectors)
                 texts.append(f"{FIELDS[role]}: {next(filter(None, faults), '')}")

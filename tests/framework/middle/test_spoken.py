@@ -119,6 +119,22 @@ def test_terms_that_end_the_counting(terms):
     assert points == [{"a": 0, "b": 100}, {"a": 0, "b": 0}]
 
 
+@pytest.mark.parametrize("release, fails", [("1.18", True), ("1.19", False)])
+def test_pre_score_without_scores(release, fails):
+    """PreScore runs in 1.18 though no plugin scores, so that its errors show."""
+    constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
+    pending = pod("new", topologySpreadConstraints=[{**constraint, "labelSelector": LIKE["labelSelector"]}])
+    alone = {"profiles": [{"plugins": {"score": disabled("*")}}]}
+    assert (BAD in (answer(release, TWO, [pending], profile=alone)["error"] or "")) is fails
+
+
+def test_a_namespace_selector_before_its_time():
+    """1.20 does not read namespace selectors, so an invalid one is not named."""
+    first = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"team": "!"}}}
+    pending = pod("new", affinity=affinity(want=[first, LIKE]))
+    assert answer("1.20", TWO, [pending])["error"].endswith(f" 2 parsing pod: requiredAffinityTerms: {BAD}.")
+
+
 def test_the_last_of_terms_that_cannot_be_read():
     """1.20 names the last kind of terms with an invalid selector, later releases all of them."""
     pending = pod("new", affinity=affinity(want=[LIKE], refuse=[LIKE]))
