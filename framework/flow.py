@@ -99,9 +99,13 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache, *, keeps_ghosts: bool) 
     laid_out_table.names = [table.names[row] for row in visited]
     laid_out_table.shared_names = True
     laid_out_table.transient[:, : len(rows)] = table.transient[:, rows]
+    unlisted = table.row_of.keys() - names.keys()
+    laid_out_table.unlisted = {
+        name: table.pods[row] for name in unlisted if table.has_node[row := table.row_of[name]]
+    }
     if keeps_ghosts:
         laid_out_table.ghosts = dict(table.ghosts)
-        for name in table.row_of.keys() - names.keys():
+        for name in unlisted:
             laid_out_table.keep_ghost(name, table)
     return laid_out_table
 

@@ -118,6 +118,8 @@ class NodeTable:
     ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.Factory(dict)
     """The last state of nodes that are not in the list, where a release's preemption tries them all the same:
     with images and pods."""
+    unlisted: Mapping[str, Sequence[Entry]] = attrs.Factory(dict)
+    """The pods of nodes that are not in the list of a cycle, though they are there."""
     has_transient: bool = False
     """Some row may hold such counts."""
     rows_version: int = 0

@@ -50,18 +50,16 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
     pod = cycle.pod
     if refuses_to_preempt(cycle):
         return NEVER
-    row = cycle.table.row_of.get(pod.status.nominated_node_name)
+    name = pod.status.nominated_node_name
+    row = cycle.table.row_of.get(name)
     cells = cycle.release.framework
-    if (
-        row is None
-        or not pod.status.nominated_node_name
-        or (unresolvable[row] and cells.unresolvable_ends_wait)
-    ):
+    if not name or (row is not None and unresolvable[row] and cells.unresolvable_ends_wait):
         return None
     by_condition = cells.waits_for_preempted_alone or (
         not cells.waits_for_any_leaving and cycle.enabled("PodDisruptionConditions")
     )
-    for entry in cycle.table.pods[row]:
+    # Upstream: the node is looked up by name, so that it may be one that the list of nodes misses.
+    for entry in cycle.table.unlisted.get(name, ()) if row is None else cycle.table.pods[row]:
         if entry.priority < pod.priority and entry.pod.is_terminating:
             # Upstream: the first condition of the type counts.
             condition = next((c for c in entry.pod.status.conditions if c.type == "DisruptionTarget"), None)

@@ -7,15 +7,15 @@ from tests.support.manifests import node, pod
 ZONE = "topology.kubernetes.io/zone"
 
 
-def cycles(*pods, there=(), gates=None, **allocatable):
-    """The cycles of *pods*, the first of them before node b moves to another zone."""
+def cycles(*pods, there=(), gates=None, version="1.17", event=None, **allocatable):
+    """The cycles of *pods*, the first of them before *event*: node b moves to another zone."""
     nodes = [node(name, labels={ZONE: "1"}, allocatable=allocatable) for name in "abc"]
     moves = {"event": "update", "object": node("b", labels={ZONE: "2"}, allocatable=allocatable)}
     case = {
         "name": "c",
-        "version": "1.17",
+        "version": version,
         "objects": [*nodes, *there],
-        "pending": [pods[0], moves, *pods[1:]],
+        "pending": [pods[0], event or moves, *pods[1:]],
     }
     return answer_case({**case, "config": {"featureGates": gates or {}}}, USUAL)["cycles"]
 
@@ -26,6 +26,17 @@ def test_preemption_tries_the_missed_node():
     (_, new, *_) = cycles(pod("much", cpu="9"), pod("high", cpu="4", priority=9), there=low)
     assert new["error"] == "0/3 nodes are available: 2 Insufficient cpu."
     assert sorted(new["preemption"]["candidates"]) == ["a", "b", "c"]
+
+
+def test_a_pod_is_leaving_the_missed_node():
+    """A pod that waits for room on that node does not preempt others; in 1.18, after a node came."""
+    leaving = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    low = [pod(f"low-{name}", on=name, cpu="4", priority=0, **leaving) for name in "abc"]
+    comes = {"event": "add", "object": node("d", labels={ZONE: "2"}, cpu="1")}
+    pods = pod("much", cpu="9"), pod("high", cpu="4", priority=9, nominated="c")
+    (_, new, *_) = cycles(*pods, there=low, version="1.18", event=comes)
+    assert sorted(new["failed"]) == ["a", "b", "d"]
+    assert (new["preemption"]["node"], new["preemption"]["candidates"]) == (None, {})
 
 
 def test_counts_of_volumes_outlast_the_cycle():
